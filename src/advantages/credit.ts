@@ -1,7 +1,7 @@
 import type { RewardAddress } from "../trajectory/trajectory.ts";
-import { groupedBy } from "../base/grouped-by.ts";
+import { valuesBy } from "../base/grouped-by.ts";
 import { z } from "../base/schema.ts";
-import type { Advantage, CreditTokens, Rewarded } from "./estimator.ts";
+import type { CreditTokens, PlainAdvantage, Rewarded } from "./estimator.ts";
 
 /**
  * What addressed rewards move.
@@ -11,6 +11,10 @@ import type { Advantage, CreditTokens, Rewarded } from "./estimator.ts";
  */
 export const addressedCredit = z.enum(["place", "to-go", "trajectory"]).default("place");
 export type AddressedCredit = z.output<typeof addressedCredit>;
+
+/** With which of its group an addressed reward is compared: all of its name, or those of them at the same turn. */
+export const comparisons = ["name", "turn"] as const;
+export type Comparison = (typeof comparisons)[number];
 
 /**
  * Advantage of a reward among those that it is compared with.
@@ -30,13 +34,21 @@ export function creditByAddress(
   trajectories: readonly Rewarded[],
   credit: AddressedCredit,
   baseline: Baseline,
-): Advantage[] {
+  among: Comparison = "name",
+): PlainAdvantage[] {
   const isAddressed = trajectories.some(({ rewards }) => rewards.some(counts));
   if (credit === "trajectory" || !isAddressed) {
-    return compared(trajectories, ({ reward }) => reward, baseline).map((value) => value ?? 0);
+    return compared(trajectories, netReward, baseline).map((value) => value ?? 0);
   }
-  const outcomes = compared(trajectories, outcomeOf, baseline);
-  const steps = stepAdvantages(trajectories, baseline);
+  const outcomes = compared(
+    trajectories,
+    (each) => {
+      const outcome = outcomeOf(each);
+      return outcome === null ? null : outcome - sumOf(each.tokens.penalty);
+    },
+    baseline,
+  );
+  const steps = stepAdvantages(trajectories, baseline, among);
   return trajectories.map(({ tokens }, i) => {
     const outcome = outcomes[i];
     if (outcome === undefined || outcome === null) return 0;
@@ -53,21 +65,72 @@ export function creditByAddress(
  * @param credit to-go adds all tokens before them in their sequence.
  */
 export function tokensAt(
-  { call, place, previous }: CreditTokens,
-  { call: at, token, endToken }: RewardAddress,
+  tokens: CreditTokens,
+  { call, token, endToken }: RewardAddress,
   credit: "place" | "to-go" = "place",
 ): number[] {
+  const { previous } = tokens;
   const from = token ?? 0;
   const to = endToken ?? (token === undefined ? Infinity : token + 1);
-  const named = call.flatMap((each, i) => {
-    const index = place[i] ?? -1;
-    return each === at && index >= from && index < to ? [i] : [];
-  });
+  const named = (completionsOf(tokens).get(call) ?? []).slice(from, to);
   const last = named.at(-1);
   if (credit === "place" || last === undefined) return named;
   const path: number[] = [];
   for (let i = last; i >= 0; i = previous[i] ?? -1) path.push(i);
   return path.reverse();
+}
+
+/** Of each trajectory's tokens, those of its calls' completions: with a reward at every token, a search for each would take minutes. */
+const completions = new WeakMap<CreditTokens, ReadonlyMap<number, readonly number[]>>();
+
+/** The indices of each call's completion, in its order. */
+function completionsOf(tokens: CreditTokens): ReadonlyMap<number, readonly number[]> {
+  const known = completions.get(tokens);
+  if (known !== undefined) return known;
+  const written = tokens.call.flatMap((call, i) =>
+    (tokens.place[i] ?? -1) < 0 ? [] : [{ call, i }],
+  );
+  const made = valuesBy(
+    written,
+    ({ call }) => call,
+    ({ i }) => i,
+  );
+  completions.set(tokens, made);
+  return made;
+}
+
+/**
+ * A trajectory's rewards at its tokens, less their penalties: those with an address at the last trained token that it names (or, where it
+ * names none, at the last one before), the rest at the last trained token.
+ */
+export function rewardsByToken(trajectory: Rewarded): number[] {
+  const { tokens, rewards } = trajectory;
+  const byToken = tokens.trained.map((isTrained, i) =>
+    isTrained ? -(tokens.penalty?.[i] ?? 0) : 0,
+  );
+  const lastTrained = (upTo: number): number => {
+    const last = tokens.trained.lastIndexOf(true, upTo);
+    return last < 0 ? tokens.trained.indexOf(true) : last;
+  };
+  const add = (token: number, reward: number): void => {
+    if (token >= 0) byToken[token]! += reward;
+  };
+  add(tokens.trained.lastIndexOf(true), outcomeOf(trajectory) ?? 0);
+  for (const { at, value, weight } of rewards.filter(counts)) {
+    if (at === null) continue;
+    const place = tokensAt(tokens, at).at(-1) ?? tokens.call.lastIndexOf(at.call);
+    add(lastTrained(place), weight * (value ?? 0));
+  }
+  return byToken;
+}
+
+/** The combined reward less all penalties. */
+export function netReward({ reward, tokens }: Rewarded): number | null {
+  return reward === null ? null : reward - sumOf(tokens.penalty);
+}
+
+function sumOf(values: readonly number[] | null): number {
+  return values === null ? 0 : values.reduce((sum, each) => sum + each, 0);
 }
 
 /** Whether a reward has an address and counts. */
@@ -91,12 +154,11 @@ function compared(
   baseline: Baseline,
 ): (number | null)[] {
   const figures = trajectories.map((each) => ({ ...each, figure: figureOf(each) }));
-  const groups = new Map<string, number[]>();
-  for (const [groupId, members] of groupedBy(figures, (each) => each.groupId))
-    groups.set(
-      groupId,
-      members.flatMap(({ figure }) => figure ?? []),
-    );
+  const groups = valuesBy(
+    figures.flatMap(({ groupId, figure }) => (figure === null ? [] : [{ groupId, figure }])),
+    ({ groupId }) => groupId,
+    ({ figure }) => figure,
+  );
   return figures.map(({ groupId, figure }) =>
     figure === null ? null : baseline(figure, groups.get(groupId) ?? []),
   );
@@ -107,23 +169,31 @@ interface StepAdvantage {
   advantage: number;
 }
 
-/** Addressed rewards against those of the same name in their group, per trajectory. */
-function stepAdvantages(trajectories: readonly Rewarded[], baseline: Baseline): StepAdvantage[][] {
-  const keyOf = (groupId: string, name: string): string => JSON.stringify([groupId, name]);
-  const scorable = trajectories.map(({ groupId, reward, rewards }) =>
+/** Addressed rewards against those of the same name, or also of the same turn, in their group, per trajectory. */
+function stepAdvantages(
+  trajectories: readonly Rewarded[],
+  baseline: Baseline,
+  among: Comparison,
+): StepAdvantage[][] {
+  const turnOf = ({ turn, call }: CreditTokens, at: RewardAddress | null): number | undefined =>
+    among === "turn" && at !== null ? turn[call.indexOf(at.call)] : undefined;
+  const scorable = trajectories.map(({ groupId, reward, rewards, tokens }) =>
     reward === null
       ? []
       : rewards.filter(counts).map(({ name, value, weight, at }) => ({
-          key: keyOf(groupId, name),
+          key: JSON.stringify([groupId, name, turnOf(tokens, at)]),
           figure: weight * (value ?? 0),
           at,
         })),
   );
-  const groups = groupedBy(scorable.flat(), ({ key }) => key);
+  const groups = valuesBy(
+    scorable.flat(),
+    ({ key }) => key,
+    ({ figure }) => figure,
+  );
   return scorable.map((own) =>
-    own.flatMap(({ key, figure, at }) => {
-      const compared = (groups.get(key) ?? []).map((each) => each.figure);
-      return at === null ? [] : [{ at, advantage: baseline(figure, compared) }];
-    }),
+    own.flatMap(({ key, figure, at }) =>
+      at === null ? [] : [{ at, advantage: baseline(figure, groups.get(key) ?? []) }],
+    ),
   );
 }

@@ -18,6 +18,8 @@ export interface CreditTokens {
   /** Index in the trajectory's turns; −1 where the call belongs to none. */
   readonly turn: readonly number[];
   readonly owner: readonly Owner[];
+  /** Index of the first call that results of tools followed; null without any. */
+  readonly firstResult: number | null;
   /** Whether the loss learns from it here: false too where it is another trajectory's (see `Rewarded.branch`). */
   readonly trained: readonly boolean[];
   /**
@@ -29,8 +31,10 @@ export interface CreditTokens {
     readonly reference: readonly number[] | null;
     readonly policy: readonly number[] | null;
   };
-  /** The critic's value at each token; null without a critic. */
+  /** The critic's value of what comes before each token, NaN in first prompts; null without a critic. */
   readonly values: readonly number[] | null;
+  /** Subtracted from the reward at each token: KL to the reference, where it belongs to the reward. null: nothing. */
+  readonly penalty: readonly number[] | null;
 }
 
 /** A reward as an estimator sees it: by name and address. */
@@ -57,16 +61,35 @@ export interface Rewarded {
    * all calls are its own.
    */
   readonly branch: { readonly of: number; readonly calls: number } | null;
+  /** Whether it is scored for its group's sake and not trained, such as a greedy rollout. */
+  readonly isBaseline: boolean;
 }
 
 /** One number for all tokens of a trajectory, or one for each of its tokens, [n]. Numbers at untrained tokens have no effect. */
-export type Advantage = number | readonly number[];
+export type PlainAdvantage = number | readonly number[];
+
+/** With what a critic learns, where the estimator has one. */
+export type Advantage = PlainAdvantage | AdvantageWithReturns;
+
+export interface AdvantageWithReturns {
+  readonly advantages: readonly number[];
+  /** What the critic should have said at each token; NaN where it does not learn. */
+  readonly returns: readonly number[];
+}
+
+/** A trajectory's advantage at one of its tokens. */
+export function advantageAt(advantage: Advantage, token: number): number {
+  if (typeof advantage === "number") return advantage;
+  return ("advantages" in advantage ? advantage.advantages : advantage)[token] ?? 0;
+}
 
 /** Rewards made into advantages. */
 export interface AdvantageEstimator extends PartWithOptions {
   readonly source: string;
   /** True when a trajectory is compared with others of its group: groups of one teach nothing. */
   readonly needsGroups: boolean;
+  /** True when it compares with baselines, which a sampler must ask for. False when absent. */
+  readonly needsBaselines?: boolean;
   /** Log-probabilities (beside `old`) and values that it looks at; each costs a forward pass over the batch. */
   readonly reads: readonly ("policy" | "reference" | "values")[];
   /** @returns per trajectory, in order. */
@@ -110,17 +133,24 @@ function requireAdvantages(
   advantages: readonly unknown[],
   trajectories: readonly Rewarded[],
 ): void {
-  const fits = (advantage: unknown, { trained }: CreditTokens): boolean =>
-    Array.isArray(advantage)
-      ? advantage.length === trained.length &&
-        trained.every((isTrained, i) => !isTrained || Number.isFinite(advantage[i]))
-      : Number.isFinite(advantage);
+  const fits = (advantage: unknown, { tokens: { trained }, reward }: Rewarded): boolean => {
+    const given = isWithReturns(advantage) ? advantage.advantages : advantage;
+    return Array.isArray(given)
+      ? given.length === trained.length &&
+          (reward === null ||
+            trained.every((isTrained, i) => !isTrained || Number.isFinite(given[i])))
+      : Number.isFinite(given);
+  };
   const isComplete = Array.isArray(advantages) && advantages.length === trajectories.length;
-  if (isComplete && trajectories.every(({ tokens }, i) => fits(advantages[i], tokens))) return;
+  if (isComplete && trajectories.every((each, i) => fits(advantages[i], each))) return;
   throw new ConfigError(
     "PLUGIN_FAILED",
     `advantage estimator "${name}": estimate must return one finite number per trajectory, or one per token of it. Correct its code.`,
   );
+}
+
+function isWithReturns(advantage: unknown): advantage is AdvantageWithReturns {
+  return typeof advantage === "object" && advantage !== null && "advantages" in advantage;
 }
 
 /** Sample deviation (n − 1); 0 of fewer than two. */

@@ -1,6 +1,6 @@
 import { z } from "../base/schema.ts";
 import { mean } from "../base/statistics.ts";
-import { addressedCredit, creditByAddress } from "./credit.ts";
+import { addressedCredit, type Baseline, comparisons, creditByAddress } from "./credit.ts";
 import { allEqual, defineEstimator, sampleDeviation } from "./estimator.ts";
 
 const options = z.strictObject({
@@ -10,12 +10,14 @@ const options = z.strictObject({
   epsilon: z.number().positive().default(1e-6),
   /** What rewards of a call, turn or span move: their own tokens, these and all before, or the whole trajectory. */
   addressed: addressedCredit,
+  /** With which of the group an addressed reward is compared: with all of its name when absent, or with those at the same turn. */
+  among: z.enum(comparisons).optional(),
 });
 
 /**
  * A = (r − mean) / (deviation + ε) within the group, with the sample deviation (n − 1). Groups whose rewards are all equal, and
  * groups of one, give exactly 0 (tested before subtracting: a rounded mean would leave dust that the division enlarges). Addressed
- * rewards are normalised apart from the outcome, over all of their name in the group.
+ * rewards are normalised apart from the outcome, over all of their name in the group, as in the paper, or turn by turn.
  *
  * Source: GRPO, arXiv 2402.03300, section 4.1.2, and 4.1.3 for `addressed: to-go`; scale "none": Dr.GRPO, arXiv 2503.20783.
  * Different here: unscorable trajectories leave mean and deviation; verl gives a group of one its raw reward.
@@ -28,10 +30,12 @@ export const groupAdvantage = defineEstimator({
   source: "GRPO, arXiv 2402.03300, section 4.1.2; Dr.GRPO, arXiv 2503.20783",
   needsGroups: true,
   options,
-  estimate: (trajectories, { scale, epsilon, addressed }) =>
-    creditByAddress(trajectories, addressed, (reward, group) => {
+  estimate: (trajectories, { scale, epsilon, addressed, among }) => {
+    const baseline: Baseline = (reward, group) => {
       if (allEqual(group)) return 0;
       const centred = reward - mean(group);
       return scale === "none" ? centred : centred / (sampleDeviation(group) + epsilon);
-    }),
+    };
+    return creditByAddress(trajectories, addressed, baseline, among);
+  },
 });

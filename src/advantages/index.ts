@@ -1,16 +1,22 @@
 import { registry } from "../base/registry.ts";
 import type { AdvantageEstimator } from "./estimator.ts";
+import { gae } from "./gae.ts";
 import { groupAdvantage } from "./group.ts";
 import { leaveOneOut } from "./leave-one-out.ts";
 import { reinforcePp } from "./reinforce-pp.ts";
+import { remax } from "./remax.ts";
 import { returnAdvantage } from "./return.ts";
 import { treeSibling } from "./tree-sibling.ts";
+import { turnSplit } from "./turn-split.ts";
 
 /** All advantage estimators. */
 export const advantageEstimators = registry<AdvantageEstimator>("advantage estimator", [
+  gae,
   groupAdvantage,
   leaveOneOut,
   returnAdvantage,
   reinforcePp,
+  remax,
   treeSibling,
+  turnSplit,
 ]);

@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import { mean, sampleVariance } from "../base/statistics.ts";
 import { addressedCredit, creditByAddress } from "./credit.ts";
-import { type Advantage, allEqual, defineEstimator, type Rewarded } from "./estimator.ts";
+import { allEqual, defineEstimator, type PlainAdvantage, type Rewarded } from "./estimator.ts";
 
 const options = z.strictObject({
   /** Subtracted from every reward before the batch is whitened: nothing, or the mean of its group (REINFORCE++-baseline). */
@@ -39,7 +39,7 @@ export const reinforcePp = defineEstimator({
     const centre = mean(counted);
     const deviation = Math.sqrt(sampleVariance(counted) + epsilon);
     const whitened = (value: number): number => (value - centre) / deviation;
-    return trajectories.map(({ reward }, i): Advantage => {
+    return trajectories.map(({ reward }, i): PlainAdvantage => {
       const own = returns[i] ?? 0;
       if (reward === null) return 0;
       return typeof own === "number" ? whitened(own) : own.map(whitened);
@@ -48,7 +48,7 @@ export const reinforcePp = defineEstimator({
 });
 
 /** The returns at a trajectory's trained tokens; none of one that cannot be scored. */
-function trainedReturns({ reward, tokens }: Rewarded, returns: Advantage): number[] {
+function trainedReturns({ reward, tokens }: Rewarded, returns: PlainAdvantage): number[] {
   if (reward === null) return [];
   return tokens.trained.flatMap((isTrained, at) =>
     isTrained ? [typeof returns === "number" ? returns : (returns[at] ?? 0)] : [],

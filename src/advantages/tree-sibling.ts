@@ -1,5 +1,6 @@
 import { z } from "../base/schema.ts";
 import { mean } from "../base/statistics.ts";
+import { netReward } from "./credit.ts";
 import { allEqual, defineEstimator, type Rewarded, sampleDeviation } from "./estimator.ts";
 
 const options = z.strictObject({
@@ -56,7 +57,7 @@ function treesOf(trajectories: readonly Rewarded[]): {
   const pathOf = (index: number): Node[] => {
     const known = paths[index];
     if (known !== undefined) return known;
-    const { tokens, branch, groupId, reward } = trajectories[index]!;
+    const { tokens, branch, groupId } = trajectories[index]!;
     const calls = tokens.call.reduce((most, call) => Math.max(most, call + 1), 0);
     const path = branch === null ? [] : pathOf(branch.of).slice(0, branch.calls);
     while (path.length < calls) {
@@ -67,7 +68,7 @@ function treesOf(trajectories: readonly Rewarded[]): {
       path.push(node);
     }
     const leaf = path.at(-1);
-    if (leaf !== undefined) leaf.reward = reward;
+    if (leaf !== undefined) leaf.reward = netReward(trajectories[index]!);
     return (paths[index] = path);
   };
   trajectories.forEach((_, i) => pathOf(i));

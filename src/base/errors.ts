@@ -180,6 +180,7 @@ export const ERROR_CODES = {
   DISK_STALLED: "A disk or network file system did not answer within the deadline.",
   RUNTIME_FAILED: "onnxruntime rejected a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is truncated, damaged, or has an unsupported dtype.",
+  VOCABULARIES_DIFFER: "Two models that must share their tokens have different vocabularies.",
   VOCABULARY_UNFIT: "The policy's vocabulary lacks the words of the questions.",
   WEIGHT_TOO_LARGE: "A weight is out of range for the storage dtype of frozen weights.",
   SETTING_IGNORED: "A setting has no effect because other settings disable it.",

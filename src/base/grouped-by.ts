@@ -9,3 +9,13 @@ export function groupedBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<
   }
   return groups;
 }
+
+/** As `groupedBy`, with a value of each item in its place. */
+export function valuesBy<K, T, V>(
+  items: Iterable<T>,
+  keyOf: (item: T) => K,
+  valueOf: (item: T) => V,
+): Map<K, V[]> {
+  const groups = [...groupedBy(items, keyOf)];
+  return new Map(groups.map(([key, members]) => [key, members.map(valueOf)]));
+}

@@ -19,6 +19,7 @@ import { entailmentExercises } from "./exercises/entailment-exercises.ts";
 import { judgeExercises } from "./exercises/judge-exercises.ts";
 import { readerExercises } from "./exercises/reader-exercises.ts";
 import { simulatorExercises } from "./exercises/simulator-exercises.ts";
+import { knightsKnaves } from "./knights/knights-knaves.ts";
 import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
@@ -127,6 +128,7 @@ export const datasets: Registry<DatasetPart> = registry("dataset", [
   byTries({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
   arithmetic,
   numberWorldDataset,
+  knightsKnaves,
   environmentTasks,
   readerExercises,
   simulatorExercises,

@@ -28,10 +28,24 @@ export interface Engine {
    */
   logprobs(rows: readonly TrainingRow[], model?: string): Promise<Float32Array[]>;
 
-  /** Accumulates the gradients of a loss over rows. */
-  forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<ForwardBackwardResult>;
-  /** One AdamW step with the accumulated gradients, which it clears. */
-  optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
+  /**
+   * The critic's value of the state before each target: of everything up to the input that predicts it.
+   * @returns per row, as long as its targets; NaN where the target is not scored.
+   * @throws {ConfigError} ENGINE_NO_ROLE without a critic.
+   */
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]>;
+
+  /**
+   * Accumulates the gradients of a loss over rows.
+   * @param model whose; "critic" is one with its own decoder.
+   */
+  forwardBackward(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    model?: TrainedName,
+  ): Promise<ForwardBackwardResult>;
+  /** One AdamW step of a model with its accumulated gradients, which it clears. */
+  optimStep(adam: AdamOptions, model?: TrainedName): Promise<{ gradNorm: number }>;
   /** Copies the current weights under a name: a frozen reference, the previous iterate. */
   snapshot(name: string): Promise<void>;
 
@@ -50,7 +64,15 @@ export interface EngineCapabilities {
   maxPositions: number;
   /** Names of the supported losses. */
   losses: readonly string[];
+  /** own: a second decoder, trained apart from the policy. shared: a head on the policy's trunk. null: no values. */
+  critic: CriticTrunk | null;
 }
+
+export const criticTrunks = ["own", "shared"] as const;
+export type CriticTrunk = (typeof criticTrunks)[number];
+
+/** A model that an engine trains. */
+export type TrainedName = "policy" | "critic";
 
 export interface SampleRequest {
   promptIds: readonly number[];
@@ -84,17 +106,28 @@ export interface SampleResult {
   finish: CallFinish;
 }
 
+/** The field with the weights of a value loss that is joined to a policy's. */
+export const VALUE_WEIGHTS = "valueWeights";
+
+/** Whether a target is scored: some loss has a weight for it. */
+export function isScored({ fields }: TrainingRow, target: number): boolean {
+  return fields.weights[target] !== 0 || (fields[VALUE_WEIGHTS]?.[target] ?? 0) !== 0;
+}
+
 /** One training sequence, shifted: element i of the inputs predicts element i of the targets. */
 export interface TrainingRow {
   inputs: readonly number[];
   targets: readonly number[];
-  /** Each as long as the targets. `weights` is the token's weight in the loss; tokens with weight 0 are not scored. */
+  /**
+   * Each as long as the targets. `weights` is the token's weight in the loss, and `LossSpec.joined` names those of a second one; tokens
+   * whose weights are all 0 are not scored.
+   */
   fields: Readonly<{ weights: readonly number[] } & Record<string, readonly number[]>>;
 }
 
 export interface ForwardBackwardResult {
   loss: number;
-  /** Per row, as long as its targets; NaN where the weight is 0. */
+  /** Per row, as long as its targets; NaN where the target is not scored, or where the loss does not read log-probabilities. */
   logprobs: Float32Array[];
   metrics: Record<string, number>;
 }

@@ -44,6 +44,8 @@ const budgetSchema = z
     tool: z.string().optional(),
     limit: scheduled(z.int().min(1)),
     onExhausted: z.enum(ON_EXHAUSTED),
+    /** Put behind an observation that was cut, beyond its limit. Agent-R1: `...` */
+    ending: z.string().min(1).optional(),
   })
   .superRefine((budget, context) => {
     const problem = problemOf(budget);
@@ -65,7 +67,7 @@ export const budgetsSchema = z.array(budgetSchema).superRefine((budgets, context
   context.addIssue({ code: "custom", message: `expected at most one budget for ${twice}` });
 });
 
-function problemOf({ scope, unit, onExhausted, tool, limit }: Budget): string | null {
+function problemOf({ scope, unit, onExhausted, tool, limit, ending }: Budget): string | null {
   const ofScope = ALLOWED.filter((each) => each.scope === scope);
   if (!ofScope.some(({ units, on }) => units.includes(unit) && on.includes(onExhausted))) {
     const lines = ALLOWED.map(
@@ -75,6 +77,8 @@ function problemOf({ scope, unit, onExhausted, tool, limit }: Budget): string | 
   }
   if (tool !== undefined && unit !== "calls" && scope !== "observation")
     return `tool is ${quote(tool)}: only calls and observations are counted by tool`;
+  if (ending !== undefined && (scope !== "observation" || unit === "tokens"))
+    return `ending is ${quote(ending)}: only observations that are cut by characters or words have one`;
   if (scope === "context" && typeof limit === "number" && limit < 2)
     return "limit: expected at least 2 for a context";
   return null;

@@ -1,4 +1,5 @@
 import type { Task } from "../trajectory/task.ts";
+import { firstAnswerAt } from "../trajectory/first-answer.ts";
 import { goldShown } from "../trajectory/gold-shown.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
@@ -54,6 +55,8 @@ export interface EvaluationRow {
   tokens?: number;
   /** Tokens that it read, over all calls; absent if not counted. */
   promptTokens?: number;
+  /** Share of what the policy wrote that stands before its first answer; absent without one. */
+  firstAnswer?: number;
   /** What budgets cut; absent if nobody was asked. */
   cuts?: Cuts;
   /** What the environment paid over all turns; absent where it pays nothing. */
@@ -110,6 +113,8 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   if (trajectory.calls.length > 0 || end === "context-limit") row.cuts = cutsOf(trajectory);
   const own = trajectory.given?.length ?? 0;
   if (own > 0) row.strategySearches = own;
+  const firstAnswer = firstAnswerAt(trajectory);
+  if (firstAnswer !== null) row.firstAnswer = firstAnswer;
   if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;

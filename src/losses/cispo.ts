@@ -1,4 +1,4 @@
-import { scalarLike, type Value } from "../autodiff/graph.ts";
+import { scalarLike } from "../autodiff/graph.ts";
 import {
   castTo,
   clamp,
@@ -9,9 +9,8 @@ import {
   stopGradient,
   sub,
 } from "../autodiff/ops/elementwise.ts";
-import { reduceSum } from "../autodiff/ops/reduce.ts";
 import { z } from "../base/schema.ts";
-import { defineLoss } from "./loss.ts";
+import { defineLoss, weightedSum } from "./loss.ts";
 
 /**
  * Policy gradient weighted by a clipped ratio that has no gradient: −sg(clip(ρ, 1 − clipLow, 1 + clipHigh)) · A · log π with
@@ -34,8 +33,7 @@ export const cispo = defineLoss({
   }),
   build({ logprobs, fields }, { clipLow, clipHigh }) {
     const advantages = fields["advantages"]!;
-    const total = (perToken: Value): Value =>
-      reduceSum(mul([perToken, fields["weights"]!]), [0, 1]);
+    const total = weightedSum(fields);
     const d = sub([logprobs, fields["oldLogprobs"]!]);
     const ratio = exp([clamp(d, -20, 20)]);
     const clipped = clamp(ratio, 1 - clipLow, 1 + clipHigh);

@@ -1,7 +1,6 @@
-import { mul, neg } from "../autodiff/ops/elementwise.ts";
-import { reduceSum } from "../autodiff/ops/reduce.ts";
+import { neg } from "../autodiff/ops/elementwise.ts";
 import { z } from "../base/schema.ts";
-import { defineLoss } from "./loss.ts";
+import { defineLoss, weightedSum } from "./loss.ts";
 
 /** Negative log-likelihood of the targets; `weights` may differ per token (retrieved text with a small weight) or per row. */
 export const crossEntropy = defineLoss({
@@ -11,7 +10,7 @@ export const crossEntropy = defineLoss({
   fields: [],
   options: z.strictObject({}),
   build({ logprobs, fields }) {
-    const loss = reduceSum(mul([neg([logprobs]), fields["weights"]!]), [0, 1]);
+    const loss = weightedSum(fields)(neg([logprobs]));
     return { loss, metrics: {} };
   },
 });

@@ -1,20 +1,33 @@
 import type { Value } from "../autodiff/graph.ts";
+import { mul } from "../autodiff/ops/elementwise.ts";
+import { reduceSum } from "../autodiff/ops/reduce.ts";
 import type { Part } from "../base/registry.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 
-/** A model output that is computed only for losses that read it; entropy costs a pass over [K, V]. */
-export type LossOutput = "entropy" | "values";
+/** A model output that is computed only for losses that read it: values need a critic, the others a pass over [K, V]. */
+export type LossOutput = "logprobs" | "entropy" | "values";
 
 /** Inputs of a loss: model outputs and batch fields by name, one number per trained token. */
 export interface LossInputs {
-  /** Log-probability (nats) of each target under the policy: [K, 1]. */
-  logprobs: Value;
+  /**
+   * Log-probability (nats) of each target under the policy: [K, 1].
+   * @throws {ShapeError} LOSS_READS_UNDECLARED when the loss's `reads` does not list it.
+   */
+  readonly logprobs: Value;
   /**
    * Entropy (nats) over the vocabulary at each token: [K, 1].
    * @throws {ShapeError} LOSS_READS_UNDECLARED when the loss's `reads` does not list it.
    */
   entropy(): Value;
-  /** The batch's fields by name, [K, 1] float32; always includes `weights`. Padding tokens have weight 0. */
+  /**
+   * The critic's value of the state before each target: [K, 1].
+   * @throws {ShapeError} LOSS_READS_UNDECLARED when the loss's `reads` does not list it.
+   */
+  values(): Value;
+  /**
+   * The batch's fields by name, [K, 1] float32; always includes `weights`. Tokens of a row follow one another, and no row is divided.
+   * Padding tokens are 0 in every field.
+   */
   fields: Readonly<Record<string, Value>>;
 }
 
@@ -25,17 +38,24 @@ export interface LossOutputs {
   metrics: Readonly<Record<string, Value>>;
 }
 
+/** Σ weight · value over a batch's tokens, one element: how every loss and metric becomes one number. */
+export function weightedSum(fields: LossInputs["fields"]): (perToken: Value) => Value {
+  return (perToken) => reduceSum(mul([perToken, fields["weights"]!]), [0, 1]);
+}
+
 /** A loss as plain data, for a worker or for the network. */
 export interface LossSpec {
   name: string;
   options: Readonly<Record<string, unknown>>;
+  /** A second loss of the same pass, which is added; the field `weights` names is what it sees as `weights`. */
+  joined?: { loss: LossSpec; weights: string };
 }
 
 /** A loss as a graph over model outputs and batch fields. */
 export interface Loss<S extends z.ZodObject = z.ZodObject> extends Part {
   /** Batch fields that it reads besides `weights`. */
   readonly fields: readonly string[];
-  /** Model outputs that it reads besides `logprobs`. */
+  /** Model outputs that it reads. */
   reads(options: z.output<S>): readonly LossOutput[];
   /** Whether it reads the field `refLogprobs`: log-probabilities under the initial weights. */
   needsReference(options: z.output<S>): boolean;
@@ -45,7 +65,7 @@ export interface Loss<S extends z.ZodObject = z.ZodObject> extends Part {
   build(inputs: LossInputs, options: z.output<S>): LossOutputs;
 }
 
-/** A loss as written in its file: by default it reads only log-probabilities and no reference. */
+/** A loss as written in its file: by default it reads log-probabilities and no reference. */
 type Described<S extends z.ZodObject> = Omit<Loss<S>, "part" | "reads" | "needsReference"> &
   Partial<Pick<Loss<S>, "reads" | "needsReference">>;
 
@@ -56,7 +76,7 @@ export function defineLoss<S extends z.ZodObject>(loss: Described<S>): Loss {
   return {
     part: "loss",
     ...loss,
-    reads: (options) => loss.reads?.(checked(options)) ?? [],
+    reads: (options) => loss.reads?.(checked(options)) ?? ["logprobs"],
     needsReference: (options) => loss.needsReference?.(checked(options)) ?? false,
     build: (inputs, options) => loss.build(inputs, checked(options)),
   };

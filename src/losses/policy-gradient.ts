@@ -12,11 +12,10 @@ import {
   sub,
   where,
 } from "../autodiff/ops/elementwise.ts";
-import { reduceSum } from "../autodiff/ops/reduce.ts";
 import { z } from "../base/schema.ts";
 import { allIgnoredWhen, ignoredWhen } from "../base/setting-effect.ts";
 import { klEstimators, klPenalty } from "./kl.ts";
-import { defineLoss } from "./loss.ts";
+import { defineLoss, type LossSpec, weightedSum } from "./loss.ts";
 
 /** Its options but for those whose default an algorithm chooses: `ratio` and `klCoef`. */
 export const policyGradientShape = {
@@ -26,6 +25,17 @@ export const policyGradientShape = {
       clipHigh: z.number().positive().default(0.2),
       /** Bounds the loss of negative advantages (verl: 3); null is off. */
       dualClip: z.number().min(1).nullable().default(null),
+      /** Truncated importance sampling: tokens weigh π_old / π_sampled, at most so much (verl: 2). Off when absent. */
+      importanceSamplingCap: z
+        .number()
+        .positive()
+        .optional()
+        .meta(
+          ignoredWhen(
+            { "algorithm.oldLogprobs": "sampled" },
+            "Set algorithm.oldLogprobs: recomputed, or remove it",
+          ),
+        ),
     },
     { ratio: "none" },
   ),
@@ -40,17 +50,20 @@ export const policyGradientShape = {
  * Clipped policy gradient: −min(ρA, clip(ρ, 1 − clipLow, 1 + clipHigh) A) with ρ = exp(log π − log π_old), plus a KL penalty.
  *
  * Fields: `advantages`, `oldLogprobs`; `refLogprobs` when `klCoef` is not 0. The exponent of ρ is limited to ±20 (verl, OpenRLHF).
+ * `importanceSamplingCap` C corrects for a sampler that computes another distribution than the trainer: the clipped loss is multiplied by
+ * min(exp(log π_old − log π_sampled), C), without gradient; it reads the field `sampledLogprobs`.
  * `ratio: none` is REINFORCE: −A · log π, without ratio and clip. `dualClip` c limits the loss of negative advantages to −cA
  * (arXiv 1912.09729); null disables it.
  *
- * Source: PPO, arXiv 1707.06347, equation 7; asymmetric clip: DAPO, arXiv 2503.14476; KL in the loss: GRPO, arXiv 2402.03300.
+ * Source: PPO, arXiv 1707.06347, equation 7; asymmetric clip: DAPO, arXiv 2503.14476; KL in the loss: GRPO, arXiv 2402.03300; truncated
+ * importance sampling: Yao et al., "Your efficient RL framework secretly brings you off-policy RL training" (2025), as in verl.
  */
 export const policyGradient = defineLoss({
   name: "policy-gradient",
   summary: "Clipped policy gradient on token advantages, with an optional KL penalty.",
   source: "PPO, arXiv 1707.06347, equation 7; DAPO, arXiv 2503.14476; GRPO, arXiv 2402.03300",
-  fields: ["advantages", "oldLogprobs", "refLogprobs"],
-  reads: ({ entropyCoef }) => (entropyCoef > 0 ? ["entropy"] : []),
+  fields: ["advantages", "oldLogprobs", "refLogprobs", "sampledLogprobs"],
+  reads: ({ entropyCoef }) => (entropyCoef > 0 ? ["logprobs", "entropy"] : ["logprobs"]),
   needsReference: ({ klCoef }) => klCoef > 0,
   options: z.strictObject({
     ratio: z.enum(["token", "none"]).default("token"),
@@ -60,9 +73,8 @@ export const policyGradient = defineLoss({
   build(inputs, options) {
     const { logprobs, fields } = inputs;
     const advantages = fields["advantages"]!;
-    const weights = fields["weights"]!;
     const metrics: Record<string, Value> = {};
-    const total = (perToken: Value): Value => reduceSum(mul([perToken, weights]), [0, 1]);
+    const total = weightedSum(fields);
     let perToken: Value;
     if (options.ratio === "none") {
       perToken = neg([mul([advantages, logprobs])]);
@@ -77,6 +89,14 @@ export const policyGradient = defineLoss({
         const bound = mul([advantages, scalarLike(advantages, -options.dualClip)]);
         const isNegative = less([advantages, scalarLike(advantages, 0)]);
         perToken = where([isNegative, min([perToken, bound]), perToken]);
+      }
+      if (options.importanceSamplingCap !== undefined) {
+        const apart = exp([clamp(sub([old, fields["sampledLogprobs"]!]), -20, 20)]);
+        const cap = scalarLike(apart, options.importanceSamplingCap);
+        const weight = min([apart, cap]);
+        perToken = mul([perToken, weight]);
+        metrics["mismatch/weight"] = total(weight);
+        metrics["mismatch/truncated_share"] = total(castTo(greater([apart, cap]), "float32"));
       }
       metrics["losses/clip_fraction"] = total(castTo(greater([free, limited]), "float32"));
       // Schulman's k3 with the opposite sign: KL(old ‖ new) ≥ 0 on the tokens of this batch.
@@ -96,3 +116,10 @@ export const policyGradient = defineLoss({
     return { loss: total(perToken), metrics };
   },
 });
+
+/** This loss with those of an algorithm's options that are its own. */
+export function policyGradientSpec(given: Readonly<Record<string, unknown>>): LossSpec {
+  const { name, options } = policyGradient;
+  const own = Object.entries(given).filter(([key]) => key in options.shape);
+  return { name, options: Object.fromEntries(own) };
+}

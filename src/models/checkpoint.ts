@@ -12,6 +12,7 @@ import {
   parameterSpecs,
   tensorsOf,
   totalSize,
+  VALUE_HEAD,
 } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
@@ -52,6 +53,7 @@ export async function readDecoderConfig(folder: string): Promise<DecoderConfig> 
 /**
  * Reads the weights, from one file or from shards, tensor by tensor into one array, with buffers of 256 KiB.
  *
+ * @param config says whether a value head is wanted: one that the folder lacks is filled with 0.
  * @param into array of `parameterCount` elements, filled in the order of `parameterSpecs`. May be shared memory.
  * @throws {DataError} CHECKPOINT_MISFIT with the tensor that is missing, has another shape, or is unexpected; as
  *   `openWeightFiles`.
@@ -63,7 +65,11 @@ export async function readWeights(
 ): Promise<void> {
   await withWeights(folder, config, async (files, tiedHead) => {
     const tensors = unflatten(config, into);
-    for (const { name, data } of tensors) await files.read(name, data);
+    for (const { name, data } of tensors) {
+      // A policy's folder has none: a new critic says 0.
+      if (name === VALUE_HEAD && !files.tensors.has(name)) data.fill(0);
+      else await files.read(name, data);
+    }
     if (!tiedHead) return;
     const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
     const head = new Float32Array(embedding.data.length);
@@ -130,8 +136,13 @@ async function withWeights(
     // Buffers in old Llama files, which config.json determines.
     for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
     // Some programs store the output matrix beside the embedding that it is tied to.
-    const tiedHead = config.tiedEmbeddings && stored.delete(HEAD);
-    checkTensors(parameterSpecs(config), stored, files.where, "config.json");
+    const hadHead =
+      (config.tiedEmbeddings || config.valueHead === "instead") && stored.delete(HEAD);
+    const tiedHead = hadHead && config.tiedEmbeddings;
+    // One that is wanted and missing begins at 0.
+    if (config.valueHead !== undefined) stored.delete(VALUE_HEAD);
+    const specs = parameterSpecs(config).filter(({ name }) => name !== VALUE_HEAD);
+    checkTensors(specs, stored, files.where, "config.json");
     if (tiedHead) refuseOtherShape(files, config);
     await work(files, tiedHead);
   } finally {

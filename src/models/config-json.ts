@@ -92,5 +92,11 @@ export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unkno
       `${lost} of the ${name} model is ${quote(config[lost])}, but a config.json of this architecture would say ${quote(back[lost])}. Choose an architecture that supports it: ${architectures.names.join(", ")}.`,
     );
   }
-  return json;
+  return config.valueHead === "instead" ? { ...json, ...criticKeys(className) } : json;
+}
+
+/** A critic is no language model: transformers loads it as a classifier with one label, and `parseDecoderConfig` refuses it. */
+function criticKeys(className: string): Record<string, unknown> {
+  const critic = className.replace("ForCausalLM", "ForSequenceClassification");
+  return { architectures: [critic], num_labels: 1 };
 }

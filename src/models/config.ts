@@ -20,7 +20,15 @@ export interface DecoderConfig extends DecoderFeatures {
   tiedEmbeddings: boolean;
   /** Longest sequence, in tokens. */
   maxPositions: number;
+  /**
+   * A matrix [1, D] that gives each position a value, as a critic has: beside the output matrix, or instead of it. Absent: none. With
+   * adapters it belongs to these (`LoraConfig.valueHead`).
+   */
+  valueHead?: ValueHead;
 }
+
+export const valueHeads = ["beside", "instead"] as const;
+export type ValueHead = (typeof valueHeads)[number];
 
 /** Differences between decoder families. */
 export interface DecoderFeatures {

@@ -14,7 +14,14 @@ import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
 import { reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
-import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
+import {
+  EMBEDDING,
+  FINAL_NORM,
+  HEAD,
+  layerNames,
+  parameterSpecs,
+  VALUE_HEAD,
+} from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { rotaryAngles } from "./rope.ts";
 
@@ -145,6 +152,11 @@ export function normHeads(config: DecoderConfig, rows: Value, scale: Value): Val
 /** Scores over the vocabulary [N, V] of hidden states [N, D]. */
 export function vocabularyScores(parameters: ParameterValues, hidden: Value): Value {
   return linear(parameters, hidden, parameters.has(HEAD) ? HEAD : EMBEDDING);
+}
+
+/** The critic's values [N, 1] of hidden states [N, D]. */
+export function positionValues(parameters: ParameterValues, hidden: Value): Value {
+  return linear(parameters, hidden, VALUE_HEAD);
 }
 
 /** Rows of the embedding, float32: [V, D] and [N] give [N, D]. */

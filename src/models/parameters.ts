@@ -50,6 +50,8 @@ export type LayerTensor =
 export const EMBEDDING = "model.embed_tokens.weight";
 export const FINAL_NORM = "model.norm.weight";
 export const HEAD = "lm_head.weight";
+/** As in transformers' models for sequence classification with one label. */
+export const VALUE_HEAD = "score.weight";
 
 /** Every parameter of a decoder: matrices first, then vectors, so that those with weight decay are one range of a flat array. */
 export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
@@ -90,7 +92,9 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
     );
   }
   specs.push(vector(FINAL_NORM, d));
-  if (!config.tiedEmbeddings) specs.push(matrix(HEAD, vocabSize, d));
+  if (!config.tiedEmbeddings && config.valueHead !== "instead")
+    specs.push(matrix(HEAD, vocabSize, d));
+  if (config.valueHead !== undefined) specs.push(matrix(VALUE_HEAD, 1, d));
   return [...specs.filter(({ decays }) => decays), ...specs.filter(({ decays }) => !decays)];
 }
 

@@ -21,6 +21,7 @@ import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
+import { criticTrunkOf } from "../train/index.ts";
 import type { Roles } from "../trajectory/role.ts";
 import { findBase, folderOfName, madeBase, policyNames, type PolicyOptions } from "./bases.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
@@ -75,7 +76,9 @@ export async function openEngine(
     settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
+  const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openLocalEngine({
+    ...(critic ? { critic } : {}),
     ...{ model, device, slots, microBatchTokens, recompute, frozenWeights, trains },
     stallMs: milliseconds(settings.deadlines.engineSeconds),
     ...(base === null ? {} : { base }),

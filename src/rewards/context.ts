@@ -1,7 +1,7 @@
 import { sha256 } from "../base/files.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import type { Roles } from "../trajectory/role.ts";
+import type { AskedTokens, Roles } from "../trajectory/role.ts";
 
 /** What a reward may use beside the trajectories: models, the retriever, what it computed before, earlier steps. */
 export interface RewardContext {
@@ -27,6 +27,15 @@ export interface RewardContext {
     text: string,
     role?: string,
   ) => Promise<readonly number[] | null>;
+  /**
+   * Log-probabilities (nats, temperature 1) of the policy's tokens under a model, in their sequences.
+   * @returns per sequence, as long as its ids; NaN where nothing was asked. null where the model gives none, or it does not fit its context.
+   * @throws {ConfigError} VOCABULARIES_DIFFER
+   */
+  readonly tokenLogprobs: (
+    sequences: readonly AskedTokens[],
+    role: string,
+  ) => Promise<readonly (readonly number[] | null)[]>;
   /**
    * Log-probabilities (nats) with which the policy sampled the tokens that wrote some characters of a turn's text.
    * @param span characters, end exclusive, at least one.

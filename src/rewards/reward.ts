@@ -40,8 +40,7 @@ export interface Reward extends PartWithOptions {
   /**
    * Scores what its scope says: one trajectory, or all of a group or batch. Must not change them.
    * @param options numbers in place of schedules.
-   * @returns one result per trajectory, in order. A model that fails gives null.
-   * @throws {RolloutError} when a model failed for all of them at once.
+   * @returns one result per trajectory, in order, or the failure of a model.
    */
   score(
     scored: readonly Scored[],
@@ -85,7 +84,7 @@ type RewardBody<S extends z.ZodObject> =
         scored: readonly Scored[],
         options: Resolved<z.output<S>>,
         context: RewardContext,
-      ): Awaitable<readonly RewardResult[]>;
+      ): Awaitable<readonly RewardOutcome[]>;
     };
 
 /**
@@ -116,9 +115,14 @@ export function defineReward<S extends z.ZodObject>(
   const typed = (given: Record<string, unknown>) => given as Resolved<z.output<S>>;
   const score: Reward["score"] =
     "scoreAll" in described
-      ? async (scored, given, context) => [
-          ...(await described.scoreAll(scored, typed(given), context)),
-        ]
+      ? async (scored, given, context) => {
+          try {
+            return [...(await described.scoreAll(scored, typed(given), context))];
+          } catch (error) {
+            if (error instanceof RolloutError) return scored.map(() => error);
+            throw error;
+          }
+        }
       : (scored, given, context) =>
           Promise.all(
             scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),

@@ -8,8 +8,12 @@ const options = z.strictObject({
   blocks: z.array(z.string().min(1)).default(["think"]),
   /** Tags whose blocks may stand between these and the action. */
   optional: z.array(z.string().min(1)).default([]),
+  /** A message may answer more than once, with its blocks before each answer. */
+  intermediateAnswers: z.boolean().optional(),
   /** Longer answers are a wrong format; any length when absent. R1-Searcher: 10. */
   answerWords: z.int().min(1).optional(),
+  /** Only the message that answers, or only all others, is checked; by default every message. */
+  only: z.enum(["answer", "calls"]).optional(),
 });
 
 /** Anything that looks like a tag: none may stand inside of an action. */
@@ -20,7 +24,7 @@ const TAG = /<\/?[\w-]+>|<\|[\w-]+\|>/;
  * action or text outside of the tags, and the last one answers. Else 0.
  *
  * Source: the structure check of arXiv 2505.15117 (think → (search → information → think)* → answer); R1-Searcher, arXiv 2503.05592, for
- * `answerWords`. Different here: results are the environment's, so that only the policy's messages are checked; what was cut off behind an action does not count.
+ * `answerWords`; Agent-R1, arXiv 2511.14460, for `only`, whose two halves it scores apart. Different here: results are the environment's, so that only the policy's messages are checked; what was cut off behind an action does not count.
  *
  * @example "<think>a</think><search>x</search>", then "<think>b</think><answer>y</answer>": 1
  */
@@ -30,21 +34,31 @@ export const tagFormat = defineReward({
   range: [0, 1],
   source: "arXiv 2505.15117, structure check; R1-Searcher, arXiv 2503.05592",
   options,
-  score: ({ trajectory: { turns, answer, end } }, { blocks, optional, answerWords = Infinity }) => {
-    const own = turns.filter(({ chain }) => chain === undefined);
-    if (end !== "answered" || answer === null) return 0;
-    if (answer.trim().split(/\s+/).length > answerWords) return 0;
-    const shape = shapeOf(blocks, optional);
-    return Number(own.every((turn) => isFormed(turn, shape)));
+  score: ({ trajectory }, given) => {
+    const { blocks, optional, intermediateAnswers = false, answerWords = Infinity, only } = given;
+    const own = trajectory.turns.filter(({ chain }) => chain === undefined);
+    const answer = trajectory.end === "answered" ? trajectory.answer : null;
+    const answering = answer === null ? [] : own.slice(-1);
+    const shape = shapeOf(blocks, optional, intermediateAnswers);
+    const areFormed = (some: readonly Turn[]): boolean =>
+      some.every((turn) => isFormed(turn, shape));
+    if (only === "calls") return Number(areFormed(own.slice(0, own.length - answering.length)));
+    if (answer === null || answer.trim().split(/\s+/).length > answerWords) return 0;
+    return Number(areFormed(only === "answer" ? answering : own));
   },
 });
 
-/** Matches a message; its group is what stands between the action's tags. */
-function shapeOf(blocks: readonly string[], optional: readonly string[]): RegExp {
+/** Matches a message; its group is what stands between the tags of its last action. */
+function shapeOf(
+  blocks: readonly string[],
+  optional: readonly string[],
+  isRepeated: boolean,
+): RegExp {
   const block = (name: string): string => `${blockPattern(name)}\\s*`;
-  const demanded = blocks.map(block).join("");
-  const free = optional.map((name) => `(?:${block(name)})?`).join("");
-  return new RegExp(`^\\s*${demanded}${free}<[^<>]+>(.*)<[^<>]+>\\s*$`, "s");
+  const before =
+    blocks.map(block).join("") + optional.map((name) => `(?:${block(name)})?`).join("");
+  const earlier = isRepeated ? `(?:${before}${block("answer")})*` : "";
+  return new RegExp(`^\\s*${earlier}${before}<[^<>]+>(.*)<[^<>]+>\\s*$`, "s");
 }
 
 function isFormed({ text, actions, problems }: Turn, shape: RegExp): boolean {

@@ -1,5 +1,5 @@
 import type { PlannedMessage } from "../env/protocols/protocol.ts";
-import type { ShownPassage } from "./passages.ts";
+import type { ShownPassage } from "../trajectory/passages.ts";
 
 /** A question with the answer that was found. */
 export interface AnsweredQuestion {

@@ -92,12 +92,3 @@ function endsWithin(last: readonly number[]): boolean {
   const lead = last.findLastIndex((byte) => byte >= 0xc0);
   return lead >= 0 && textFlow().push(Uint8Array.from(last.slice(lead))) === "";
 }
-
-/** End of the earliest complete stop string; null if there is none. */
-export function firstEnd(text: string, stops: readonly string[]): number | null {
-  const ends = stops.flatMap((each) => {
-    const at = text.indexOf(each);
-    return at < 0 ? [] : [at + each.length];
-  });
-  return ends.length === 0 ? null : Math.min(...ends);
-}

@@ -22,14 +22,30 @@ export function requireLogprobs(
 /** A policy that can score a text. */
 export type ScoringPolicy = TokenPolicy & Required<Pick<TokenPolicy, "logprobs">>;
 
-/**
- * Mean log-probability (nats a token) of a text after a prompt, recorded as a call without a completion.
- * @returns null when the two do not fit the policy's context.
- */
+interface ScoredText {
+  prompt: string;
+  text: string;
+  signal: AbortSignal;
+}
+
+/** As `textLogprob`, by token (nats a token). */
 export async function meanLogprob(
   policy: ScoringPolicy,
   trajectory: Trajectory,
-  { prompt, text, signal }: { prompt: string; text: string; signal: AbortSignal },
+  asked: ScoredText,
+): Promise<number | null> {
+  const whole = await textLogprob(policy, trajectory, asked);
+  return whole === null ? null : whole / policy.tokenizer.encode(asked.text).length;
+}
+
+/**
+ * Log-probability (nats) of a text after a prompt, recorded as a call without a completion.
+ * @returns null when the two do not fit the policy's context.
+ */
+export async function textLogprob(
+  policy: ScoringPolicy,
+  trajectory: Trajectory,
+  { prompt, text, signal }: ScoredText,
 ): Promise<number | null> {
   signal.throwIfAborted();
   const { tokenizer, rendering, maxPositions, role, version } = policy;
@@ -46,5 +62,5 @@ export async function meanLogprob(
     ],
     ...{ completion: [], finish: "stop" },
   });
-  return logprobs.reduce((sum, each) => sum + each, 0) / logprobs.length;
+  return logprobs.reduce((sum, each) => sum + each, 0);
 }

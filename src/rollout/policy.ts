@@ -3,7 +3,8 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
 import type { Rendering } from "./chat-rendering.ts";
-import { firstEnd, tokensThrough } from "./cut-tokens.ts";
+import { firstEnd } from "../env/protocols/protocol.ts";
+import { tokensThrough } from "./cut-tokens.ts";
 import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 
 /** A request with facts for scripted policies; a model sees only the tokens. */

@@ -3,7 +3,7 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
-import { firstEnd } from "./cut-tokens.ts";
+import { firstEnd } from "../env/protocols/protocol.ts";
 import type { Asked } from "./asked.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
 import { type Policy, takesPrefill } from "./policy.ts";

@@ -3,7 +3,7 @@ import { exactMatch } from "../text/answers.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { AnsweredQuestion } from "./asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
-import { passagesIn, type ShownPassage } from "./passages.ts";
+import { passagesIn, type ShownPassage } from "../trajectory/passages.ts";
 import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
 

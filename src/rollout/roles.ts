@@ -8,7 +8,7 @@ import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
 import { completionsClient } from "../http/completions.ts";
 import type { HttpEnvironment } from "../http/endpoint.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
-import type { Role, Roles } from "../trajectory/role.ts";
+import type { AskedTokens, Role, Roles, Vocabulary } from "../trajectory/role.ts";
 import { chatSchema, type Rendering } from "./chat-rendering.ts";
 import { type EndpointSettings, endpointSchema } from "./endpoint/endpoint-settings.ts";
 import { engineLogprobs } from "./policy.ts";
@@ -85,6 +85,8 @@ export function lazyRoles(
         name,
         complete: async (...asked) => (await open(name, opener)).role.complete(...asked),
         logprobs: async (...asked) => (await open(name, opener)).role.logprobs(...asked),
+        tokenLogprobs: async (...asked) =>
+          (await open(name, opener)).role.tokenLogprobs?.(...asked) ?? null,
       };
     },
     async close() {
@@ -135,7 +137,41 @@ export function engineRole(name: string, model: EngineModel): Role {
       if (before.length + ids.length > engine.capabilities.maxPositions) return null;
       return ids.length === 0 ? [] : score(before, ids);
     },
+    async tokenLogprobs(sequences, vocabulary, signal) {
+      signal.throwIfAborted();
+      requireSameVocabulary(name, tokenizer, vocabulary);
+      const fits = ({ ids }: AskedTokens): boolean =>
+        ids.length > 1 && ids.length <= engine.capabilities.maxPositions;
+      const rows = sequences.filter(fits).map(({ ids, isAsked }) => ({
+        ...{ inputs: ids.slice(0, -1), targets: ids.slice(1) },
+        fields: { weights: isAsked.slice(1).map(Number) },
+      }));
+      const scored = rows.length === 0 ? [] : await engine.logprobs(rows, kept);
+      let at = 0;
+      return sequences.map((each) => (fits(each) ? [NaN, ...(scored[at++] ?? [])] : null));
+    },
   };
+}
+
+/** Vocabularies that were compared and are the same. */
+const sameVocabularies = new WeakMap<Vocabulary, WeakSet<Vocabulary>>();
+
+/** @throws {ConfigError} VOCABULARIES_DIFFER naming the first token that does. */
+function requireSameVocabulary(name: string, own: Vocabulary, other: Vocabulary): void {
+  const known = sameVocabularies.get(own) ?? new WeakSet();
+  if (own === other || known.has(other)) return;
+  const count = Math.max(own.vocabSize, other.vocabSize);
+  for (let id = 0; id < count; id++) {
+    const [ours, theirs] = [own, other].map((each) =>
+      id < each.vocabSize ? Buffer.from(each.bytes(id)).toString() : null,
+    );
+    if (ours === theirs) continue;
+    throw new ConfigError(
+      "VOCABULARIES_DIFFER",
+      `models.${name}: token ${id} is ${JSON.stringify(ours)}, and ${JSON.stringify(theirs)} for the policy (${own.vocabSize} and ${other.vocabSize} tokens). A model that reads the policy's tokens needs the same vocabulary: take a teacher of the policy's family.`,
+    );
+  }
+  sameVocabularies.set(own, known.add(other));
 }
 
 /** A model behind a server. It cannot score a given text. */

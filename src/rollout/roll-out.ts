@@ -1,3 +1,4 @@
+import { seedFrom } from "../base/random.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
 import {
@@ -202,6 +203,7 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
   if (spent?.onExhausted === "forced-answer" && standing.prefill === "")
     Object.assign(standing, withForcedAnswer(game, standing.inputs));
+  if (turn > 0 && standing.prefill === "") Object.assign(standing, opened(game, standing.inputs));
   const played = await playTurn({
     ...{ options: game, trajectory, final: spent !== null },
     ...standing,
@@ -222,7 +224,22 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   standing.inputs = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
   standing.prefill = "";
   standing.turn += 1;
+  if (game.environment.reissues === true) reissue(game, standing);
   return null;
+}
+
+/** Begins a new dialogue, whose prompt shows all results so far. */
+function reissue(game: Play, standing: Standing): void {
+  const { policy, environment, task, trajectory } = game;
+  standing.dialogue.end();
+  const seed = seedFrom(game.seed, "reissue", standing.turn);
+  standing.dialogue = openDialogue(policy, { ...dialogueSetting(game, trajectory), seed });
+  const found = trajectory.turns.flatMap(({ observations }) => observations);
+  const context = found.map((each) =>
+    environment.protocol.renderContext({ ...each, text: shownPart(game, each) }),
+  );
+  const text = requirePrompt(environment)(task, context.join(""));
+  standing.inputs = [{ owner: "template", text }];
 }
 
 /**
@@ -259,6 +276,16 @@ function withForcedAnswer(
     i === inputs.length - 1 ? { ...each, text: each.text + protocol.answerRequest } : each,
   );
   return { inputs: asked, prefill: "" };
+}
+
+/** The inputs with what the protocol puts before a message after a reply; a server that cannot prefill is not asked for it. */
+function opened(
+  { policy, environment: { protocol } }: Play,
+  inputs: readonly Input[],
+): { inputs: readonly Input[]; prefill: string } {
+  const { messageOpening: prefill = "" } = protocol;
+  if (prefill === "" || !takesPrefill(policy)) return { inputs, prefill: "" };
+  return { inputs: [...inputs, { owner: "inserted", text: prefill }], prefill };
 }
 
 /** The policy's first inputs, and the prefill of its first message. */

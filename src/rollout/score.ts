@@ -141,6 +141,14 @@ function contextOf(
     cache: cache.of(name, options),
     logprobs: (prompt, text, role = "policy") =>
       roles.get(role, `reward "${name}": role`).logprobs(prompt, text, signal),
+    async tokenLogprobs(sequences, role) {
+      const none = sequences.map(() => null);
+      const { tokenizer } = scoring;
+      // Without the policy's own tokenizer its ids mean nothing, as where scripts play it.
+      if (tokenizer === undefined || sequences.length === 0) return none;
+      const model = roles.get(role, `reward "${name}": role`);
+      return (await model.tokenLogprobs?.(sequences, tokenizer, signal)) ?? none;
+    },
     sampled: (trajectory, turn, span) => sampledLogprobs(trajectory, turn, span, scoring.tokenizer),
   };
 }
@@ -234,7 +242,6 @@ async function scoreChecked(
     outcomes = await reward.score(scored, options, context);
   } catch (error) {
     context.signal.throwIfAborted();
-    if (error instanceof RolloutError) return scored.map(() => error);
     if (error instanceof AgentrlError) throw error;
     const mistake = asPluginError(error);
     if (mistake !== error) throw mistake;

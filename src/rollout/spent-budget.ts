@@ -82,7 +82,10 @@ export function shortened(
     const { tool } = observation;
     const text = own
       .filter((each) => each.tool === undefined || each.tool === tool)
-      .reduce((left, { unit, limit }) => beginningIn(unit, left, limit, policy), observation.text);
+      .reduce((left, { unit, limit, ending = "" }) => {
+        const kept = beginningIn(unit, left, limit, policy);
+        return kept.length < left.length ? `${kept}${ending}` : left;
+      }, observation.text);
     return text === observation.text ? observation : { ...observation, text };
   });
 }

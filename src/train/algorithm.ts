@@ -5,7 +5,9 @@ import { z } from "../base/schema.ts";
 import { affects, allIgnoredWhen, ignoredWhen, isSet, when } from "../base/setting-effect.ts";
 import { losses } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
+import type { CriticSettings } from "./critic.ts";
 import { filters } from "./filters/index.ts";
+import { klRewardSchema } from "./kl-reward.ts";
 import { lossAggregations } from "./loss-aggregation.ts";
 import { optimizerSchema } from "./optimizer-settings.ts";
 import { samplers } from "./samplers/index.ts";
@@ -49,6 +51,8 @@ export const onPolicyShape = {
     .meta(ignoredWhen({ "loss.ratio": "none" }))
     .meta(ignoredWhen({ ratio: "none", loss: undefined })),
   optimizer: optimizerSchema.prefault({}),
+  /** Makes KL to the reference part of the reward, at each of the policy's tokens; absent: it is not. */
+  klReward: fixed(klRewardSchema.optional()),
 };
 
 export type OnPolicyOptions = z.output<z.ZodObject<typeof onPolicyShape>>;
@@ -76,6 +80,8 @@ export function recomputesOld({
 /** What an algorithm page adds to the loop: which advantages, which losses. Options are those of its own schema. */
 export interface OnPolicyAlgorithm extends PartWithOptions {
   readonly source: string;
+  /** A model that learns the values of states, beside the policy. Absent: none. */
+  critic?(options: Record<string, unknown>): CriticSettings;
   /** The estimator where `advantage` names none. */
   estimator(options: Record<string, unknown>): NamedPart;
   /** Their gradients add up to one optimiser step. */

@@ -11,7 +11,7 @@
  * Run: agentrl train --recipe search-r1
  */
 import { z } from "../base/schema.ts";
-import { policyGradientShape } from "../losses/policy-gradient.ts";
+import { policyGradientShape, policyGradientSpec } from "../losses/policy-gradient.ts";
 import {
   besideAdvantage,
   onPolicyShape,
@@ -39,9 +39,5 @@ export const grpo: OnPolicyAlgorithm = {
   source: "DeepSeekMath, arXiv 2402.03300",
   options,
   estimator: (given) => ({ name: "group", options: { scale: (given as GrpoOptions).scale } }),
-  losses: (given) => {
-    const { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } = given as GrpoOptions;
-    const options = { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef };
-    return [{ name: "policy-gradient", options }];
-  },
+  losses: (given) => [policyGradientSpec(given)],
 };

@@ -1,5 +1,6 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { registry } from "../base/registry.ts";
+import type { CriticTrunk } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import {
   estimatorOf,
@@ -8,10 +9,11 @@ import {
   type OnPolicyOptions,
 } from "./algorithm.ts";
 import { grpo } from "./grpo.ts";
+import { ppo } from "./ppo.ts";
 import { reinforce } from "./reinforce.ts";
 
 /** Algorithms that learn from their own rollouts. */
-export const algorithms = registry<OnPolicyAlgorithm>("algorithm", [grpo, reinforce]);
+export const algorithms = registry<OnPolicyAlgorithm>("algorithm", [grpo, ppo, reinforce]);
 
 /** Whether an algorithm's losses or its estimator read log-probabilities under the weights with which training began. */
 export function readsReference({ name, ...options }: NamedOptions): boolean {
@@ -21,9 +23,15 @@ export function readsReference({ name, ...options }: NamedOptions): boolean {
   // A coefficient on a schedule may begin at 0.
   const steps = Array.from({ length: Math.max(given.steps, 1) }, (_, step) => step);
   return (
+    given.klReward !== undefined ||
     steps.some((step) => lossesOf(algorithm, given, step).some(needsReference)) ||
     advantageEstimators.get(estimator.name, "algorithm.advantage").reads.includes("reference")
   );
+}
+
+/** Where an algorithm's critic is; undefined: it has none. */
+export function criticTrunkOf({ name, ...options }: NamedOptions): CriticTrunk | undefined {
+  return algorithms.get(name, "algorithm").critic?.(options).trunk;
 }
 
 /** An algorithm as a recipe sets it. */

@@ -76,6 +76,8 @@ export interface OnPolicyRun {
 export interface LoopState {
   history: HistoryState;
   sampler: unknown;
+  /** β of `algorithm.klReward` for the next step; absent without it. */
+  klCoef?: number;
 }
 
 /**
@@ -91,6 +93,7 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
   const sampler = samplers
     .get(name, "algorithm.sampler")
     .open(samplerOptions, { tasks, seed, promptsPerStep, groupSize }, run.state?.sampler ?? null);
+  let klCoef = run.state?.klCoef;
   for (let step = run.firstStep; step < options.steps; step++) {
     run.signal.throwIfAborted();
     await run.onStepBegin?.(step);
@@ -105,10 +108,11 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     await run.onBatch?.(trajectories, step + 1);
     const updateBegun = performance.now();
     const updated = await updateOn(
-      { ...run, options: optionsAt(options, step) },
+      { ...run, options: optionsAt(options, step), ...(klCoef === undefined ? {} : { klCoef }) },
       step,
       trajectories,
     );
+    klCoef = updated.klCoef;
     const continues = await run.onStep({
       step: step + 1,
       metrics: { ...rolloutMetrics(trajectories), ...metrics, ...updated.metrics },
@@ -118,7 +122,10 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
         trained: updated.trained,
       },
       trajectories,
-      state: { history: history.state(), sampler: sampler.state() },
+      state: {
+        ...{ history: history.state(), sampler: sampler.state() },
+        ...(klCoef === undefined ? {} : { klCoef }),
+      },
     });
     if (!continues) return;
   }

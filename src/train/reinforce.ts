@@ -11,7 +11,7 @@
  * Run: agentrl train --recipe search-r1 --set algorithm.name=reinforce
  */
 import { z } from "../base/schema.ts";
-import { policyGradientShape } from "../losses/policy-gradient.ts";
+import { policyGradientShape, policyGradientSpec } from "../losses/policy-gradient.ts";
 import {
   besideAdvantage,
   onPolicyShape,
@@ -45,10 +45,5 @@ export const reinforce: OnPolicyAlgorithm = {
       ? { name: "leave-one-out", options: {} }
       : { name: "return", options: { baseline } };
   },
-  losses: (given) => {
-    const { ratio, clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } =
-      given as ReinforceOptions;
-    const options = { ratio, clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef };
-    return [{ name: "policy-gradient", options }];
-  },
+  losses: (given) => [policyGradientSpec(given)],
 };

@@ -3,6 +3,7 @@ import { groupedBy } from "../base/grouped-by.ts";
 import { meanOrZero } from "../base/statistics.ts";
 import { repeatedQueryShare } from "../text/words.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
+import { firstAnswerAt } from "../trajectory/first-answer.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";
@@ -16,17 +17,19 @@ const TRUNCATED = new Set<EndReason>([
 ]);
 
 /**
- * What a batch of trajectories looks like, by metric (docs/metrics.md). Rewards by name as `reward/<name>`; entropy is estimated as
+ * What a batch of trajectories looks like, without its baselines, by metric (docs/metrics.md). Rewards by name as `reward/<name>`; entropy is estimated as
  * the mean −log-probability of sampled tokens (exact in expectation at temperature 1). What does not apply to a batch is absent: of
  * rewards where none was scored, of queries where nothing was searched for.
  */
-export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+export function rolloutMetrics(all: readonly Trajectory[]): Record<string, number> {
+  const trajectories = all.filter(({ purpose }) => purpose === "train");
   const share = (test: (trajectory: Trajectory) => boolean): number =>
     meanOrZero(trajectories.map((each) => Number(test(each))));
   const logprobs = trajectories.flatMap(({ calls }) =>
     calls.flatMap(({ completion }) => completion.flatMap((segment) => segment.logprobs ?? [])),
   );
   const lengths = trajectories.map(policyTokenCount);
+  const firstAnswers = trajectories.flatMap((each) => firstAnswerAt(each) ?? []);
   return {
     ...rewardMetrics(trajectories),
     ...searchMetrics(trajectories),
@@ -36,6 +39,7 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
       turns.every(({ problems }) => problems.length === 0),
     ),
     "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
+    ...(firstAnswers.length === 0 ? {} : { "rollout/first_answer": meanOrZero(firstAnswers) }),
     "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
     "rollout/tokens": lengths.reduce((a, b) => a + b, 0),
@@ -71,13 +75,25 @@ function rewardMetrics(trajectories: readonly Trajectory[]): Record<string, numb
 function searchMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
   const queries = trajectories.map(searchQueries);
   const repeated = queries.flatMap((each) => repeatedQueryShare(each) ?? []);
+  const shownAgain = trajectories.flatMap((each) => repeatedPassageShare(each) ?? []);
   return {
     "rollout/searches": meanOrZero(queries.map(({ length }) => length)),
     ...(repeated.length === 0 ? {} : { "rollout/duplicate_query_share": meanOrZero(repeated) }),
+    ...(shownAgain.length === 0
+      ? {}
+      : { "rollout/duplicate_passage_share": meanOrZero(shownAgain) }),
     "rollout/answer_after_search_share": meanOrZero(
       trajectories.map(({ answer }, i) => Number(answer !== null && (queries[i]?.length ?? 0) > 0)),
     ),
   };
+}
+
+/** Share of the passages shown by a trajectory's searches that it was shown before; null without any. */
+function repeatedPassageShare({ turns }: Trajectory): number | null {
+  const ids = turns.flatMap(({ observations }) =>
+    observations.flatMap(({ passageIds = [] }) => passageIds),
+  );
+  return ids.length === 0 ? null : 1 - new Set(ids).size / ids.length;
 }
 
 /**

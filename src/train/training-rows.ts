@@ -14,6 +14,8 @@ export interface PolicyRow {
   tokens: number[];
   /** 1 where the target is trained. A token that several rows share is trained in one of them. */
   lossMask: number[];
+  /** 1 where the target comes after the first prompt of its sequence, the environment's too; in one row if several share it. */
+  response: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
   sampledLogprobs: number[];
   /** Trained tokens. */
@@ -34,7 +36,7 @@ export interface RowOptions {
  */
 export function policyRows(trajectory: Trajectory, options: RowOptions = {}): PolicyRow[] {
   const { lossOn = ["policy"] } = options;
-  const { ofCall } = tokenLayout(trajectory);
+  const { ofCall, inResponse } = tokenLayout(trajectory);
   const isTrainedCall = trainedCalls(trajectory, options);
   const rows = tokenRows(trajectory).map((row) => ({
     ...row,
@@ -44,11 +46,11 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
     ),
   }));
   const trainedIn = firstRows(rows);
-  return rows.map(({ ids, owners, logprobs, tokens, isTrained }, r) => {
+  return rows.map(({ ids, owners, callOf, logprobs, tokens, isTrained }, r) => {
     // The first token of a sequence is predicted by nothing.
-    const lossMask = tokens
-      .map((token, i) => Number(isTrained[i] === true && trainedIn.get(token) === r))
-      .slice(1);
+    const once = (flags: readonly boolean[]): number[] =>
+      tokens.map((token, i) => Number(flags[i] === true && trainedIn.get(token) === r)).slice(1);
+    const lossMask = once(isTrained);
     return {
       trajectory,
       inputs: ids.slice(0, -1),
@@ -56,6 +58,11 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
       owners: owners.slice(1),
       tokens: tokens.slice(1),
       lossMask,
+      response: once(
+        tokens.map(
+          (token, i) => inResponse[token] === true && isTrainedCall[callOf[i] ?? 0] === true,
+        ),
+      ),
       sampledLogprobs: logprobs.slice(1),
       trainedTokens: lossMask.reduce((sum, each) => sum + each, 0),
     };
@@ -79,18 +86,22 @@ function firstRows(
 export function tokensOf(
   trajectory: Trajectory,
   rows: readonly PolicyRow[],
-): Omit<CreditTokens, "logprobs" | "values"> {
-  const { ofCall: _, ...layout } = tokenLayout(trajectory);
+): Omit<CreditTokens, "logprobs" | "values" | "penalty"> {
+  const { ofCall: _, inResponse: __, ...layout } = tokenLayout(trajectory);
   const trained = layout.call.map(() => false);
   for (const { tokens, lossMask } of rows) {
     lossMask.forEach((mask, i) => {
       if (mask === 1) trained[tokens[i] ?? 0] = true;
     });
   }
-  return { ...layout, trained };
+  const answered = trajectory.turns.find(({ observations }) => observations.length > 0);
+  return { ...layout, trained, firstResult: answered?.call ?? null };
 }
 
-/** A trajectory's tokens, each once, in the order of its calls. @returns `ofCall`: of each call, the indices of its tokens. */
+/**
+ * A trajectory's tokens, each once, in the order of its calls.
+ * @returns `ofCall`: of each call, the indices of its tokens; `inResponse`: whether a token comes after the first prompt of its sequence.
+ */
 function tokenLayout({ calls, turns }: Trajectory) {
   const turnOf = new Map(turns.map(({ call }, index) => [call, index]));
   const call: number[] = [];
@@ -116,7 +127,9 @@ function tokenLayout({ calls, turns }: Trajectory) {
     }
     ofCall.push(own);
   });
-  return { previous, call, place, turn, owner, ofCall };
+  const inResponse: boolean[] = [];
+  place.forEach((at, i) => inResponse.push(at >= 0 || inResponse[previous[i] ?? -1] === true));
+  return { previous, call, place, turn, owner, ofCall, inResponse };
 }
 
 /** Of each call, whether its tokens may be trained. */
@@ -130,6 +143,12 @@ function trainedCalls({ calls, turns, branch }: Trajectory, { role }: RowOptions
   );
 }
 
+/** Of each target, how many trained targets of its row come before it: losses find a row's tokens by it. */
+export function rowOffsets(lossMask: readonly number[]): number[] {
+  let count = 0;
+  return lossMask.map((mask) => (mask === 1 ? count++ : 0));
+}
+
 /** The row as an engine takes it: every trained token gets `weight`; other fields are given per token. */
 export function weighted(
   row: PolicyRow,
@@ -138,4 +157,9 @@ export function weighted(
 ): TrainingRow {
   const weights = row.lossMask.map((mask) => mask * weight);
   return { inputs: row.inputs, targets: row.targets, fields: { ...fields, weights } };
+}
+
+/** 0 for NaN, which marks targets without a number: graphs take none. */
+export function finite(value: number): number {
+  return Number.isNaN(value) ? 0 : value;
 }

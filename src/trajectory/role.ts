@@ -19,6 +19,31 @@ export interface Role {
    * context.
    */
   logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
+  /**
+   * Log-probability (nats, temperature 1) of tokens in their sequences, all at once. Absent where the model cannot give any.
+   * @param vocabulary whose ids they are.
+   * @returns per sequence, as long as its ids; NaN where nothing was asked. null where it does not fit the model's context.
+   * @throws {ConfigError} VOCABULARIES_DIFFER
+   */
+  tokenLogprobs?(
+    sequences: readonly AskedTokens[],
+    vocabulary: Vocabulary,
+    signal: AbortSignal,
+  ): Promise<readonly (readonly number[] | null)[] | null>;
+}
+
+/** A sequence of ids, and of which of them the log-probability is wanted. The first has none. */
+export interface AskedTokens {
+  ids: readonly number[];
+  isAsked: readonly boolean[];
+}
+
+/** The tokens that ids stand for. */
+export interface Vocabulary {
+  /** Highest id + 1. */
+  readonly vocabSize: number;
+  /** The bytes that a token adds to a text. */
+  bytes(id: number): Uint8Array;
 }
 
 export interface RoleRequest {

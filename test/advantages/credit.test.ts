@@ -54,6 +54,16 @@ describe("credit by address", () => {
     expect(groupAdvantage.estimate([unscored, twoTurns(0, 0.5)], {})[0]).toBe(0);
   });
 
+  it("takes a moment where every token has a reward", { timeout: 5000 }, () => {
+    const rewards = Array.from({ length: 3000 }, (_, token) => {
+      return { name: "each", value: token, weight: 1, at: { call: 0, token } };
+    });
+    const batch = Array.from({ length: 8 }, () => rewarded({ perCall: [3000], rewards }));
+    const values = [0, ...rewards.map(({ value }) => value)];
+    for (const advantages of returnAdvantage.estimate(batch, {}))
+      expect(advantages).toEqual(values);
+  });
+
   it("gives each token its reward-to-go without a baseline", () => {
     const steps = rewarded({
       reward: 3,

@@ -38,4 +38,28 @@ describe("group advantage", () => {
     expect(groupAdvantage.estimate(of("a", 1, null, 0), { scale: "none" })).toEqual([0.5, 0, -0.5]);
     expect(groupAdvantage.estimate(of("a", 1, null), {})).toEqual([0, 0]);
   });
+
+  it("compares addressed rewards turn by turn where it is asked to", () => {
+    // First turn 1 and 0, second 10 and 30: apart they are ±.5 and ∓10, together less a mean of 10.25.
+    const step = (value: number, call: number) => ({
+      name: "step",
+      value,
+      weight: 1,
+      at: { call },
+    });
+    const batch = [
+      rewarded({ rewards: [step(1, 0), step(10, 1)], perCall: [1, 1] }),
+      rewarded({ rewards: [step(0, 0), step(30, 1)], perCall: [1, 1] }),
+    ];
+    const estimate = (among?: "turn") =>
+      groupAdvantage.estimate(batch, { scale: "none", addressed: "place", among });
+    expect(estimate("turn")).toEqual([
+      [0, 0.5, 0, -10],
+      [0, -0.5, 0, 10],
+    ]);
+    expect(estimate()).toEqual([
+      [0, -9.25, 0, -0.25],
+      [0, -10.25, 0, 19.75],
+    ]);
+  });
 });

@@ -142,6 +142,7 @@ describe("agentrl data", () => {
         "by-tries",
         "arithmetic",
         "numberworld",
+        "knights-knaves",
         "environment",
       ],
       ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Rewarded } from "../../src/advantages/estimator.ts";
+import type { PlainAdvantage, Rewarded } from "../../src/advantages/estimator.ts";
 import { advantageEstimators } from "../../src/advantages/index.ts";
 import { random } from "../../src/base/random.ts";
 import { rewarded } from "../helpers/rewarded.ts";
@@ -8,9 +8,10 @@ import { rewarded } from "../helpers/rewarded.ts";
 function batch(): Rewarded[] {
   const draw = random("advantages");
   const groups = Array.from({ length: 6 }, (_, g) =>
-    Array.from({ length: g + 1 }, (): Rewarded => {
+    Array.from({ length: g + 1 }, (_, i): Rewarded => {
       const reward = g === 4 || draw.next() < 0.2 ? null : draw.normal();
-      return rewarded({ groupId: `g${g}`, reward, perCall: [1 + draw.int(5), 1 + draw.int(3)] });
+      const perCall = [1 + draw.int(5), 1 + draw.int(3)];
+      return rewarded({ groupId: `g${g}`, reward, perCall, isBaseline: i === 0 });
     }),
   );
   return draw.shuffle(groups.flat());
@@ -19,8 +20,11 @@ function batch(): Rewarded[] {
 const parts = advantageEstimators.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("advantage estimator $name", ({ part }) => {
-  const estimate = (trajectories: readonly Rewarded[]) =>
-    part.estimate(trajectories, part.options.parse({}));
+  /** Without what a critic learns. */
+  const estimate = (trajectories: readonly Rewarded[]): PlainAdvantage[] =>
+    part
+      .estimate(trajectories, part.options.parse({}))
+      .map((each) => (typeof each === "object" && "advantages" in each ? each.advantages : each));
 
   it("gives each trajectory one number, or one for each of its tokens", () => {
     const trajectories = batch();

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { attacks } from "../../src/evaluate/judge/attacks.ts";
-import { CALIBRATION_CASES } from "../../src/evaluate/judge/calibration-cases.ts";
+import { CALIBRATION_CASES } from "../../src/rewards/judge/calibration-cases.ts";
 import {
   judgeMessages,
   MAX_ANSWER_CHARACTERS,
-  promptHash,
   readVerdict,
   reaskMessages,
   verdictJsonSchema,
-} from "../../src/evaluate/judge/judge-prompt.ts";
-import { judgePrompts } from "../../src/evaluate/judge/judge-prompts.ts";
+} from "../../src/rewards/judge/judge-prompt.ts";
+import { promptHash } from "../../src/evaluate/judge/judge.ts";
+import { judgePrompts } from "../../src/rewards/judge/judge-prompts.ts";
 
 const asked = { question: "Where is Oslo?", references: ["Norway", "Noreg"], prediction: "Norway" };
 

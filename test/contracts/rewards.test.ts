@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RolloutError } from "../../src/base/errors.ts";
+import { RolloutError, ScoreError } from "../../src/base/errors.ts";
 import { unwrapped, z } from "../../src/base/schema.ts";
 import type { RewardContext } from "../../src/rewards/context.ts";
 import { rewards } from "../../src/rewards/index.ts";
@@ -8,14 +8,27 @@ import { rollOut } from "../../src/rollout/roll-out.ts";
 import { scoreTrajectories } from "../../src/rollout/score.ts";
 import type { Role } from "../../src/trajectory/role.ts";
 import type { Task } from "../../src/trajectory/task.ts";
+import { ruleAccepts, shownIn } from "../helpers/judge-server.ts";
+import { localServer, sendJson } from "../helpers/local-server.ts";
 import { rewardContext, scoreWith } from "../helpers/reward-context.ts";
-import { answered, replay, rolloutOptions, task, tokenizer } from "../helpers/search-world.ts";
+import {
+  answered,
+  passages,
+  replay,
+  rolloutOptions,
+  task,
+  tokenizer,
+} from "../helpers/search-world.ts";
 
 const unanswerable: Task = { ...task, id: "open", references: [] };
 const withEvidence: Task = {
   ...task,
   id: "evidence",
-  annotations: { supportingPassages: ["oslo", "ibsen"] },
+  annotations: {
+    supportingPassages: ["oslo", "ibsen"],
+    context: passages,
+    decomposition: [{ question: "capital of Norway", answer: "Oslo", passage: "oslo" }],
+  },
 };
 
 /** Real trajectories of every kind of ending, and answers that odd texts make. */
@@ -39,23 +52,41 @@ async function cases(): Promise<Scored[]> {
   });
   const given = [{ tool: "given", text: "", passageIds: ["lima", "oslo"] }];
   const shown = { task: withEvidence, trajectory: answered("Oslo", { id: "shown", given }) };
-  return [...(await Promise.all(played)), ...made, shown];
+  const decomposition = [{ question: "", answer: "Norway", passage: null }];
+  const stepped = { ...task, annotations: { ...task.annotations, decomposition } };
+  const solved = { task: stepped, trajectory: answered("Oslo", { id: "solved" }) };
+  return [...(await Promise.all(played)), ...made, shown, solved];
 }
 
 /** Models by any name that do the same. */
-function models(role: Omit<Role, "name">): Pick<RewardContext, "roles" | "logprobs"> {
+function models(
+  role: Omit<Role, "name">,
+): Pick<RewardContext, "roles" | "logprobs" | "tokenLogprobs"> {
   const { signal } = new AbortController();
   return {
     roles: { names: [], get: (name) => ({ name, ...role }) },
     logprobs: (prompt, text) => role.logprobs(prompt, text, signal),
+    tokenLogprobs: async (sequences) =>
+      (await role.tokenLogprobs?.(sequences, tokenizer, signal)) ?? sequences.map(() => null),
   };
 }
 
-/** Write "yes", and hold longer prompts for less likely. */
+/** The verdict of a rule in the words that a judge's prompt asks for: the accepting one is the first, or the highest grade. */
+function judged(prompt: string): string {
+  const words = JSON.parse(`[${/"verdict": one of (.*?)\}/.exec(prompt)?.[1] ?? ""}]`) as string[];
+  const isGrade = words.includes("10");
+  const isRight = ruleAccepts(shownIn([{ role: "user", content: prompt }]));
+  const verdict = isRight === isGrade ? words.at(isGrade ? -1 : 1) : words[0];
+  return JSON.stringify({ reason: "By rule.", verdict });
+}
+
+/** Judge by a rule, and hold longer prompts for less likely. */
 const sound = models({
-  complete: () => Promise.resolve("yes"),
+  complete: (prompt) => Promise.resolve(judged(prompt)),
   logprobs: (prompt, text) =>
     Promise.resolve(tokenizer.encode(text).map((_, i) => -(prompt.length % 7) - i)),
+  tokenLogprobs: (sequences) =>
+    Promise.resolve(sequences.map(({ ids }) => ids.map((id) => -(id % 7)))),
 });
 
 const silent = models({
@@ -64,9 +95,14 @@ const silent = models({
 });
 
 const failed = () => Promise.reject(new RolloutError("HTTP_STATUS", "models.judge: HTTP 503"));
-const broken = models({ complete: failed, logprobs: failed });
+const broken = models({ complete: failed, logprobs: failed, tokenLogprobs: failed });
 
-/** The defaults, and every other value of an option with a fixed choice. */
+/** Scores every trajectory 1. */
+const server = await localServer((_, response) => {
+  sendJson(response, { score: 1 });
+});
+
+/** The defaults, with the address of a server and the name of a model where they are needed, and every other value of an option with a fixed choice. */
 function settingsOf({ options }: Reward): Record<string, unknown>[] {
   const shape = options.shape as Record<string, z.ZodType>;
   const choices = Object.entries(shape).flatMap(([key, schema]) =>
@@ -74,7 +110,9 @@ function settingsOf({ options }: Reward): Record<string, unknown>[] {
       .flatMap(valuesOf)
       .map((value) => ({ [key]: value })),
   );
-  return [{}, ...choices];
+  const address = "url" in shape ? { url: server.url } : {};
+  const role = "role" in shape ? { role: "judge" } : {};
+  return [{}, ...choices].map((each) => ({ ...each, ...address, ...role }));
 }
 
 function valuesOf(schema: z.ZodType): unknown[] {
@@ -161,10 +199,14 @@ describe.each(used)("reward $name", ({ part, options }) => {
     }
   });
 
-  it("gives null, or what it gives without models, where a model is silent or fails", async () => {
+  it("gives null, what it gives without models, or an error, where a model is silent or fails", async () => {
     const scored = await cases();
     const usual = await score(scored);
-    const results = await score(scored, silent);
+    const refused = (error: unknown): RewardOutcome[] => {
+      if (error instanceof ScoreError) return [];
+      throw error;
+    };
+    const results = await score(scored, silent).catch(refused);
     expect(results.every((result) => !(result instanceof RolloutError))).toBe(true);
     for (const [i, result] of (await score(scored, broken)).entries())
       if (!(result instanceof RolloutError)) expect([usual[i], null]).toContainEqual(result);

@@ -12,11 +12,13 @@ const tasks = Array.from({ length: 7 }, (_, i): Task => ({ ...task, id: `t${i}` 
 const context = { tasks, seed: 3, promptsPerStep: 3, groupSize: 4 };
 
 /** Rollouts whose rewards derive from their ids alone; some cannot be scored. */
-function play({ task: of, groupId, rollouts, first = 0 }: RolloutRequest): ScoredGroup {
+function play(request: RolloutRequest): ScoredGroup {
+  const { task: of, groupId, rollouts, first = 0, purpose = "train" } = request;
   const trajectories = Array.from({ length: rollouts }, (_, k) => {
     const draw = random(`${groupId}-${first + k}`).next();
     const reward = draw < 0.1 ? null : Number(draw < 0.6);
-    return answered("x", { id: `${groupId}-${first + k}`, groupId, taskId: of.id, reward });
+    const id = `${groupId}-${first + k}`;
+    return answered("x", { id, groupId, taskId: of.id, purpose, reward });
   });
   return { groupId, task: of, trajectories };
 }
@@ -29,12 +31,17 @@ function run(sampler: Sampler, history = openHistory(null), steps = [0, 1, 2, 3]
     let batch: readonly ScoredGroup[] = [];
     for (let round = 1; requests.length > 0; round++) {
       expect(round).toBeLessThan(100);
-      groups.push(...requests.map(play));
+      for (const played of requests.map(play)) {
+        const known = groups.find(({ groupId }) => groupId === played.groupId);
+        if (known === undefined) groups.push(played);
+        else known.trajectories = [...known.trajectories, ...played.trajectories];
+      }
       ({ batch, more: requests } = sampler.accept(groups, step, round));
       for (const group of batch) expect(groups).toContain(group);
     }
     history.record(step, groups);
-    expect(new Set(groups.map(({ groupId }) => groupId)).size).toBe(groups.length);
+    const ids = groups.flatMap(({ trajectories }) => trajectories.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
     return batch.map(({ groupId, task: of }) => `${groupId} ${of.id}`);
   });
 }
@@ -51,6 +58,13 @@ describe.each(samplers.parts.map((part) => ({ name: part.name, part })))(
 
     it("asks for the same again under the same seed", () => {
       expect(run(open())).toEqual(run(open()));
+    });
+
+    it("has a baseline in each group, or in none, as it says", () => {
+      const requests = open().next(0, openHistory(null));
+      const baselines = requests.filter(({ purpose }) => purpose === "baseline");
+      expect(requests.length - baselines.length).toBe(context.promptsPerStep);
+      expect(baselines.length).toBe(part.givesBaselines === true ? context.promptsPerStep : 0);
     });
 
     it("continues from its state, through JSON, as if it had not stopped", () => {

@@ -46,6 +46,8 @@ describe("budgetsSchema", () => {
       { scope: "context", unit: "tokens", limit: 100, onExhausted: "final-turn" },
       { scope: "context", unit: "tokens", limit: 1, onExhausted: "end" },
       { scope: "observation", unit: "tokens", limit: 100, onExhausted: "end" },
+      { scope: "observation", unit: "tokens", limit: 100, onExhausted: "cut", ending: "..." },
+      { ...turns, ending: "..." },
     ]) {
       expect(budgetsSchema.safeParse([wrong]).success).toBe(false);
     }

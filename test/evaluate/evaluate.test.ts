@@ -82,6 +82,10 @@ describe("evaluatePolicy", () => {
         tokens: "<search>capital of Norway?</search>".length + 22,
       },
       promptTokens: expect.any(Number) as number,
+      // The second message begins with the answer.
+      firstAnswer:
+        "<search>capital of Norway?</search>".length /
+        "<search>capital of Norway?</search><answer>Oslo</answer>".length,
       ...{ hops: 1, type: "single" },
     });
   });

@@ -12,9 +12,9 @@ VERL = Path(sys.argv[1])
 
 
 def functions(file, names, scope):
-    """Executes the named functions of a file, without their decorators, and returns them in a namespace."""
+    """Executes the named functions and classes of a file, without their decorators, and returns them in a namespace."""
     tree = ast.parse((VERL / "verl" / file).read_text())
-    chosen = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
+    chosen = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names]
     for node in chosen:
         node.decorator_list = []
     exec(compile(ast.Module(chosen, []), file, "exec"), scope)

@@ -7,7 +7,7 @@ export const smallLoad: EngineLoad = {
   ...{ frozen: null, lossless: null },
   ...{ microBatchTokens: 512, recompute: false, rowTokens: 100, scoredShare: 0.5 },
   ...{ loss: { name: "policy-gradient", options: {} }, references: 0, samples: true, sequences: 8 },
-  ...{ rescores: false },
+  ...{ scores: null, critic: null },
 };
 
 /** A peak of some 800 MB: 19 million parameters, four rows of 256 tokens together, eight slots. */

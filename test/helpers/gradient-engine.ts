@@ -33,7 +33,7 @@ export async function gradientEngine(
   let last = new Float32Array();
   const engine: Pick<Engine, "logprobs" | "forwardBackward" | "optimStep"> = {
     logprobs: (rows, role = "policy") =>
-      trainer.logprobs(models.get(role)!, rows, microBatches(rows, microBatchTokens)),
+      trainer.score(models.get(role)!, rows, microBatches(rows, microBatchTokens), "logprobs"),
     forwardBackward: (rows, loss) =>
       trainer.forwardBackward(
         models.get("policy")!,

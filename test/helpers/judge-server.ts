@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { CALIBRATION_CASES } from "../../src/evaluate/judge/calibration-cases.ts";
+import { CALIBRATION_CASES } from "../../src/rewards/judge/calibration-cases.ts";
 import { localServer, type LocalServer, type Received, sendJson } from "./local-server.ts";
 
 /** What the judge server was shown, read back from its request. */
@@ -38,13 +38,20 @@ export interface JudgeServer extends LocalServer {
 export async function judgeServer(): Promise<JudgeServer> {
   const answer = (received: Received, response: ServerResponse, count: number): void => {
     const request = JSON.parse(received.body) as JudgeRequest;
-    const shown = JSON.parse(request.messages[1]?.content ?? "{}") as Shown;
+    const shown = shownIn(request.messages);
     const text = found.behaviour(shown, request, response, count);
     if (text !== null) sendReply(response, text);
   };
   const server = await localServer(answer);
   const found = { ...server, endpoint: `${server.url}/v1`, behaviour: byRule };
   return found;
+}
+
+/** The case of a conversation, or of one text that has the conversation's messages one after another. */
+export function shownIn(messages: JudgeRequest["messages"]): Shown {
+  const [first, second = first] = messages.map(({ content }) => content);
+  const json = second?.split("\n\n").find((part) => part.startsWith("{\n"));
+  return JSON.parse(json ?? "{}") as Shown;
 }
 
 /** Writes a completion of that text. */

@@ -26,7 +26,7 @@ const calls = {
     const kept = [];
     for (;;) kept.push(new Array(1000).fill(kept.length));
   },
-  logprobs: () => fail("std::bad_alloc"),
+  score: () => fail("std::bad_alloc"),
   takeWeights: () => fail("it fell over"),
   traffic: () => process.exit(3),
 };

@@ -8,6 +8,7 @@ export function rewardContext(changes: Partial<RewardContext> = {}): RewardConte
     ...{ roles: noRoles, retriever: null, history: NO_HISTORY, step: 0, totalSteps: 1 },
     ...{ cache: sharedCache().of("test", {}), signal: new AbortController().signal },
     logprobs: () => Promise.resolve(null),
+    tokenLogprobs: (sequences) => Promise.resolve(sequences.map(() => null)),
     sampled: () => null,
     ...changes,
   };

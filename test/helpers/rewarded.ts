@@ -6,7 +6,8 @@ import type { CreditTokens, Rewarded } from "../../src/advantages/estimator.ts";
  */
 export function rewarded(given: Partial<Rewarded> & { perCall?: readonly number[] }): Rewarded {
   const { perCall = [3], ...rest } = given;
-  return { groupId: "a", reward: 0, rewards: [], branch: null, tokens: tokens(perCall), ...rest };
+  const plain = { groupId: "a", reward: 0, rewards: [], branch: null, isBaseline: false };
+  return { ...plain, tokens: tokens(perCall), ...rest };
 }
 
 function tokens(perCall: readonly number[]): CreditTokens {
@@ -20,7 +21,9 @@ function tokens(perCall: readonly number[]): CreditTokens {
     turn: each.map(({ call }) => call),
     owner: each.map(({ place }) => (place < 0 ? "environment" : "policy")),
     trained: each.map(({ place }) => place >= 0),
+    firstResult: null,
     logprobs: { old: each.map(() => -1), reference: null, policy: null },
-    values: null,
+    values: each.map(({ place }, i) => (i === 0 && place < 0 ? NaN : 0.1 * (i % 4))),
+    penalty: null,
   };
 }

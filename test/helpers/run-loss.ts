@@ -5,35 +5,35 @@ import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 
 export interface LossRun {
   loss: number;
-  /** d loss / d log-probability, by token. */
+  /** d loss / d log-probability, or d value for a loss that reads values, by token. */
   gradient: number[];
   metrics: Record<string, number>;
 }
 
-/** A loss and its gradient at given log-probabilities of a few tokens; every token has the entropy 1.5 unless told. */
+/** A loss and its gradient at given log-probabilities, or values, of a few tokens; every token has the entropy 1.5 unless told. */
 export async function runLoss(
   name: string,
   options: Record<string, unknown>,
-  logprobs: readonly number[],
+  predicted: readonly number[],
   fields: Readonly<Record<string, readonly number[]>>,
 ): Promise<LossRun> {
   const graph = new Graph();
-  const shape = [logprobs.length, 1];
+  const shape = [predicted.length, 1];
   const column = (input: string): Value => graph.input(input, "float32", shape);
-  const logprobValue = column("logprobs");
+  const scored = column("scored");
   const built = losses.get(name, "test").build(
     {
-      logprobs: logprobValue,
-      entropy: () => column("entropy"),
+      logprobs: scored,
+      ...{ entropy: () => column("entropy"), values: () => scored },
       fields: Object.fromEntries(Object.keys(fields).map((field) => [field, column(field)])),
     },
     options,
   );
-  const [gradient] = backward(built.loss, [logprobValue]);
+  const [gradient] = backward(built.loss, [scored]);
   const outputs = { ...built.metrics, loss: built.loss, gradient: gradient! };
   const session = await createSession(graph, outputs, { threads: 1 });
   const feeds = Object.fromEntries(
-    Object.entries({ entropy: logprobs.map(() => 1.5), ...fields, logprobs }).map(
+    Object.entries({ entropy: predicted.map(() => 1.5), ...fields, scored: predicted }).map(
       ([input, numbers]) => [input, tensorOf(Float32Array.from(numbers), shape)],
     ),
   );

@@ -9,9 +9,9 @@ const policyGradient = losses.get("policy-gradient", "test");
 
 describe("a loss says what it reads", () => {
   it("entropy only where its coefficient is not 0", () => {
-    expect(policyGradient.reads({})).toEqual([]);
-    expect(policyGradient.reads({ entropyCoef: 0.01 })).toEqual(["entropy"]);
-    expect(losses.get("cross-entropy", "test").reads({})).toEqual([]);
+    expect(policyGradient.reads({})).toEqual(["logprobs"]);
+    expect(policyGradient.reads({ entropyCoef: 0.01 })).toEqual(["logprobs", "entropy"]);
+    expect(losses.get("cross-entropy", "test").reads({})).toEqual(["logprobs"]);
   });
 
   it("a reference only where the KL coefficient is not 0", () => {
@@ -27,7 +27,7 @@ describe("a loss says what it reads", () => {
   });
 
   it("an output that it reads all the same is an error with its name", () => {
-    const reads = vi.spyOn(policyGradient, "reads").mockReturnValue([]);
+    const reads = vi.spyOn(policyGradient, "reads").mockReturnValue(["logprobs"]);
     const shape = { rows: [], batch: 1, length: 4, scored: 3 };
     const loss = { name: "policy-gradient", options: { entropyCoef: 0.1 } };
     expect(() => trainingGraph(tinyConfig, shape, loss)).toThrow(

@@ -155,7 +155,7 @@ describe("an option outside its range", () => {
       `[ConfigError: loss policy-gradient.klEstimator is "k4": allowed: "k1", "k2", "k3".]`,
     );
     await expect(run({ clipHi: 0.3 }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: loss policy-gradient.clipHi is not a key here. Did you mean "clipHigh"? Known: ratio, klCoef, clipLow, clipHigh, dualClip, klEstimator, entropyCoef.]`,
+      `[ConfigError: loss policy-gradient.clipHi is not a key here. Did you mean "clipHigh"? Known: ratio, klCoef, clipLow, clipHigh, dualClip, importanceSamplingCap, klEstimator, entropyCoef.]`,
     );
   });
 });

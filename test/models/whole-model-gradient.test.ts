@@ -51,7 +51,7 @@ async function worstError(
   const weights = await modelWeights(config, flat, device);
   const trainer = await makeTrainer(config, device, { lora: null });
   const batches = microBatches(rows(), 64);
-  const batch = addFields(await trainer.logprobs(weights, rows(), batches));
+  const batch = addFields(await trainer.score(weights, rows(), batches, "logprobs"));
   const value = async (): Promise<number> => {
     await weights.refresh();
     return (await trainer.forwardBackward(weights, batch, batches, loss)).loss;

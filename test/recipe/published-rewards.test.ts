@@ -1,21 +1,32 @@
 import { describe, expect, it } from "vitest";
+import { weightedRewards } from "../../src/recipe/assemble.ts";
 import { NO_HISTORY } from "../../src/rewards/context.ts";
 import { rewardExpression } from "../../src/rewards/expression/expression.ts";
 import { loadRecipe } from "../../src/recipe/settings/recipe-file.ts";
-import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
+import { type Settings, settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { checkSettings, resolveSettings } from "../../src/recipe/settings/settings.ts";
-import { answered } from "../helpers/search-world.ts";
+import { scoreTrajectories } from "../../src/rollout/score.ts";
+import { answered, task } from "../helpers/search-world.ts";
 
-/** The combined reward of one trajectory under a shipped recipe's `reward:`. */
+async function settingsOf(recipe: string): Promise<Settings> {
+  const resolved = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });
+  return checkSettings(settingsSchema, resolved).settings;
+}
+
+/** The combined reward of one trajectory with so many searches under a shipped recipe's `reward:`. */
 async function rewardOf(
   recipe: string,
   values: Record<string, number>,
   answer: string | null = "Oslo",
+  searches = 0,
 ): Promise<number | null | undefined> {
-  const resolved = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });
-  const { settings } = checkSettings(settingsSchema, resolved);
+  const settings = await settingsOf(recipe);
   const expression = rewardExpression(settings.reward ?? "", Object.keys(values));
-  const row = { trajectory: answered(answer), values: new Map(Object.entries(values)) };
+  const turns = Array.from({ length: searches }, (_, call) => ({
+    ...{ call, text: "", actions: [], problems: [] },
+    observations: [{ tool: "search", text: "" }],
+  }));
+  const row = { trajectory: answered(answer, { turns }), values: new Map(Object.entries(values)) };
   return expression.combine([row], { step: 0, totalSteps: 1, history: NO_HISTORY })[0];
 }
 
@@ -76,5 +87,48 @@ describe("AutoRefine's reward", () => {
     [0, 0, 1, null],
   ])("is %d for F1 %d, hit %d, answer %s", async (value, f1, hit, answer) => {
     expect(await rewardOf("autorefine", { f1, hit }, answer)).toBe(value);
+  });
+});
+
+/** (F1 + .2 · coverage) · .95^T; the released code has T = 0 for up to two searches, 2 for three, 3 for four. */
+describe("InForage's reward", () => {
+  it.each([
+    [1.2, 1, 1, 2],
+    [0.1, 0, 0.5, 1],
+    [1.2 * 0.9025, 1, 1, 3],
+    [0.5 * 0.857375, 0.5, 0, 4],
+  ])("is %d for F1 %d, coverage %d, %d searches", async (value, f1, coverage, searches) => {
+    const reward = await rewardOf("inforage", { f1, coverage }, "Oslo", searches);
+    expect(reward).toBeCloseTo(value, 12);
+  });
+});
+
+/** F1 + 1.6 · (gain − redundancy) at each search + .618 · keywords, as the released code has it. */
+describe("StepSearch's reward", () => {
+  it("is 1 + 1.6 · (.5 − 1) + .618 · .4 for a right answer after one passage of two, seen twice", async () => {
+    const passages = ["rain snow", "wind storm"].map((text, i) => ({
+      ...{ id: `${i}`, title: "", text },
+    }));
+    const annotations = {
+      supportingPassages: ["0", "1"],
+      context: passages,
+      decomposition: [
+        { question: "mayor of Oslo", answer: "Lund", passage: "0" },
+        { question: "birthplace of Ibsen", answer: "Oslo", passage: "1" },
+      ],
+    };
+    const turns = [0, 1].map((call) => ({
+      ...{ call, text: "", problems: [], actions: [{ tool: "search", input: "mayor Oslo" }] },
+      observations: [{ tool: "search", text: "Doc 1(Title: ) rain snow", passageIds: ["0"] }],
+    }));
+    const trajectory = answered("Oslo", { turns });
+    const settings = await settingsOf("stepsearch");
+    const scored = [{ trajectory, task: { ...task, annotations } }];
+    await scoreTrajectories(scored, weightedRewards(settings));
+    expect(trajectory.reward).toBeCloseTo(0.4472, 9);
+    expect(trajectory.rewards.filter(({ at }) => at !== null)).toMatchObject([
+      { name: "step", value: expect.closeTo(0.5, 9) as number, at: { call: 0 } },
+      { name: "step", value: -1, at: { call: 1 } },
+    ]);
   });
 });

@@ -54,9 +54,37 @@ describe("tag-format", () => {
     expect(await formatOf(long, { answerWords: 3 })).toBe(1);
   });
 
+  it("checks the answer or the calls alone, by option", async () => {
+    const loose = "So <search> capital Norway</search>";
+    const both = async (messages: string[]) => [
+      await formatOf(messages, { only: "calls" }),
+      await formatOf(messages, { only: "answer" }),
+    ];
+    expect(await both([SEARCH, ANSWER])).toEqual([1, 1]);
+    expect(await both([loose, ANSWER])).toEqual([0, 1]);
+    expect(await both([SEARCH, "<answer>Oslo</answer>"])).toEqual([1, 0]);
+    expect(await both([SEARCH, SEARCH, SEARCH, SEARCH, SEARCH])).toEqual([1, 0]);
+    expect(await both([ANSWER])).toEqual([1, 1]);
+  });
+
   it("reads grammars whose tags are no names", async () => {
     const callTags = { search: { opening: "<|begin_of_query|>", closing: "<|end_of_query|>" } };
     const query = "<think> a</think><|begin_of_query|> capital Norway<|end_of_query|>";
     expect(await formatOf([query, ANSWER], {}, { protocol: { name: "tags", callTags } })).toBe(1);
+  });
+
+  it("takes several answers with their blocks, by option", async () => {
+    const environment = { protocol: { name: "tags", intermediateAnswers: true } };
+    const option = { intermediateAnswers: true };
+    expect(await formatOf([ANSWER + ANSWER], option, environment)).toBe(1);
+    expect(await formatOf([`${ANSWER}\n${ANSWER}`], option, environment)).toBe(1);
+    expect(await formatOf([ANSWER], option, environment)).toBe(1);
+    expect(await formatOf([ANSWER + ANSWER], {}, environment)).toBe(0);
+    const bare = "<answer> Oslo</answer>";
+    for (const wrong of [ANSWER + bare, bare + ANSWER, `${ANSWER} so ${ANSWER}`, `${ANSWER} so`])
+      expect(await formatOf([wrong], option, environment)).toBe(0);
+    const thought = "<think> I know</think>";
+    expect(await formatOf([thought + ANSWER], option, environment)).toBe(0);
+    expect(await formatOf([ANSWER + thought], option, environment)).toBe(0);
   });
 });

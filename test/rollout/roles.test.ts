@@ -50,6 +50,35 @@ describe("engineRole", () => {
   });
 });
 
+describe("tokens of the policy", () => {
+  const asked = (...ids: number[]) => ({ ids, isAsked: ids.map((_, i) => i > 1) });
+
+  it("are scored in their sequences, those that fit", async () => {
+    const role = engineRole("teacher", { engine: fakeEngine(""), tokenizer });
+    const long = asked(...Array.from({ length: 21 }, (_, i) => i));
+    const found = await role.tokenLogprobs?.(
+      [asked(1, 2, 3), long, asked(4, 5)],
+      tokenizer,
+      signal,
+    );
+    expect(found).toEqual([[NaN, 6, 7], null, [NaN, 6]]);
+  });
+
+  it("need a model of the same vocabulary", async () => {
+    const role = engineRole("teacher", { engine: fakeEngine(""), tokenizer });
+    const bytes = (id: number) => (id === 9 ? Buffer.from("other") : tokenizer.bytes(id));
+    const other = { vocabSize: tokenizer.vocabSize, bytes };
+    const scored = role.tokenLogprobs?.([asked(1, 2, 3)], other, signal);
+    await expect(scored).rejects.toThrow(
+      errorWith("VOCABULARIES_DIFFER", /models\.teacher: token 9 is .* and "other" for the policy/),
+    );
+    const short = { vocabSize: tokenizer.vocabSize - 1, bytes };
+    await expect(role.tokenLogprobs?.([], short, signal)).rejects.toMatchObject({
+      code: "VOCABULARIES_DIFFER",
+    });
+  });
+});
+
 describe("endpointRole", () => {
   const settings = (baseUrl: string, api: "chat" | "completions") =>
     endpointSchema.parse({ baseUrl, model: "m", apiKeyEnv: null, api, retries: 0 });

@@ -66,6 +66,19 @@ describe("rolloutMetrics", () => {
     expect(rolloutMetrics([made(0)])).not.toHaveProperty("rollout/duplicate_query_share");
   });
 
+  it("means the share of passages that a trajectory was shown before", () => {
+    const showing = (...shown: string[][]): Trajectory => {
+      const turns = shown.map((passageIds): Turn => {
+        const observations = [{ tool: "search", text: "", passageIds }];
+        return { call: 0, text: "", actions: [], problems: [], observations };
+      });
+      return made(0, { turns });
+    };
+    const batch = [showing(["oslo", "lima"], ["lima", "oslo"]), showing(["oslo"]), made(0)];
+    expect(rolloutMetrics(batch)).toMatchObject({ "rollout/duplicate_passage_share": 0.25 });
+    expect(rolloutMetrics([made(0)])).not.toHaveProperty("rollout/duplicate_passage_share");
+  });
+
   it("tells answers after a search from answers without, and from searches without an answer", () => {
     const batch = [
       made(0, { queries: ["Oslo"] }),
@@ -102,6 +115,12 @@ describe("rolloutMetrics", () => {
     const own = names.filter((name) => name.startsWith("rollout/"));
     expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
+});
+
+it("measures what is trained, without baselines", () => {
+  const trained = [made(1), made(0)];
+  const baseline = made(1, { purpose: "baseline" });
+  expect(rolloutMetrics([...trained, baseline])).toEqual(rolloutMetrics(trained));
 });
 
 describe("mismatchKl", () => {

@@ -42,6 +42,18 @@ describe("shuffled", () => {
   });
 });
 
+describe("greedy-baseline", () => {
+  it("asks for one greedy rollout more per group, which is not trained", () => {
+    expect(open("greedy-baseline").next(0, openHistory(null)).slice(0, 2)).toMatchObject([
+      { groupId: "1-0", rollouts: 2 },
+      {
+        ...{ groupId: "1-0", first: 2, rollouts: 1, purpose: "baseline" },
+        sampling: { temperature: 0 },
+      },
+    ]);
+  });
+});
+
 describe("refill", () => {
   it("asks for as many further groups as are all right or all wrong, and then has its batch", () => {
     const sampler = open("refill");

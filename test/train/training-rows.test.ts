@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { policyRows, weighted } from "../../src/train/training-rows.ts";
+import { policyRows, rowOffsets, tokensOf, weighted } from "../../src/train/training-rows.ts";
 import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { answered } from "../helpers/search-world.ts";
 
@@ -36,6 +36,7 @@ describe("policyRows", () => {
         owners: ["template", "policy", "policy", "environment", "policy"],
         tokens: [1, 2, 3, 4, 5],
         lossMask: [0, 1, 1, 0, 1],
+        response: [0, 1, 1, 1, 1],
         sampledLogprobs: [NaN, -0.3, -0.4, NaN, -0.6],
         trainedTokens: 3,
       },
@@ -85,5 +86,24 @@ describe("weighted", () => {
       targets: [2, 3, 4, 5, 6],
       fields: { weights: [0, 0.25, 0.25, 0, 0.25], advantages },
     });
+  });
+});
+
+describe("tokensOf", () => {
+  it("names the first call that results followed, and not one that was only corrected", () => {
+    const observations = [{ tool: "search", text: "Oslo" }];
+    const turn = { text: "", actions: [], problems: [], observations: [] };
+    const turns = [
+      { ...turn, call: 0 },
+      { ...turn, call: 1, observations },
+    ];
+    expect(tokensOf({ ...trajectory, turns }, []).firstResult).toBe(1);
+    expect(tokensOf({ ...trajectory, turns: turns.slice(0, 1) }, []).firstResult).toBeNull();
+  });
+});
+
+describe("rowOffsets", () => {
+  it("count the trained targets before each", () => {
+    expect(rowOffsets([0, 1, 1, 0, 1])).toEqual([0, 0, 1, 0, 2]);
   });
 });

@@ -7,7 +7,7 @@ import {
   checkCalibration,
 } from "../../evaluate/judge/calibrate.ts";
 import { judgeSchema, VERDICT_FORMATS } from "../../evaluate/judge/judge-asker.ts";
-import { judgePrompts } from "../../evaluate/judge/judge-prompts.ts";
+import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 import { type Judge, openJudge } from "../../evaluate/judge/judge.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { folderCache, noCache } from "../../http/reply-cache.ts";

@@ -33,6 +33,9 @@ export const NAME_WORDS: readonly string[] = KINDS.flatMap((kind) => [
   ...POOLS[kind].last,
 ]);
 
+/** First words of people's names. */
+export const FIRST_NAMES: readonly string[] = POOLS.person.first;
+
 /** Bijection of index and name within one kind of one world. */
 export interface Namer {
   /** Two words, or three when two are not enough for all entities of the kind. */

@@ -1,4 +1,4 @@
-import type { TrainingRow } from "../engine.ts";
+import { isScored, type TrainingRow } from "../engine.ts";
 
 /** Rows of one run, padded to one length. */
 export interface MicroBatch {
@@ -97,9 +97,8 @@ function paddedLength(row: TrainingRow): number {
   return padded(row.inputs.length);
 }
 
-/** Number of targets with a non-zero weight. */
 function scoredCount(row: TrainingRow): number {
-  return row.fields.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0);
+  return row.targets.reduce((count, _, target) => count + Number(isScored(row, target)), 0);
 }
 
 function roundUp(n: number, step: number): number {

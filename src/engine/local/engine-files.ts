@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { sizeOf } from "../../autodiff/graph.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJson, writeJson } from "../../base/files.ts";
 import { quote } from "../../base/schema.ts";
@@ -9,9 +10,11 @@ import {
   flattenAs,
   readCheckpoint,
   readDecoderConfig,
+  readWeights,
   writeCheckpoint,
+  type Checkpoint,
 } from "../../models/checkpoint.ts";
-import type { DecoderConfig } from "../../models/config.ts";
+import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import {
   baseOfAdapter,
   isAdapterFolder,
@@ -22,16 +25,17 @@ import {
   initialAdapter,
   mergeAdapter,
   trainedSpecs,
+  withValueHead,
   type Adapter,
   type LoraConfig,
 } from "../../models/lora/lora.ts";
-import { tensorsOf } from "../../models/parameters.ts";
+import { parameterCount, parameterSpecs, tensorsOf, VALUE_HEAD } from "../../models/parameters.ts";
 import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
 import type { SaveOptions } from "../engine.ts";
 import type { OptimizerState, TrainingState } from "./messages.ts";
 
 /** New adapters. */
-export interface FreshLora extends LoraConfig {
+export interface FreshLora extends Omit<LoraConfig, "valueHead"> {
   /** Initialises A; B starts at zero, so that the adapters change nothing at first. */
   seed: number;
 }
@@ -52,6 +56,8 @@ export interface TrainedModel {
 }
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
+/** Of a policy's trunk, apart from its weights, which other programs then read as a policy's. */
+const VALUE_HEAD_FILE = "value-head.safetensors";
 const STATE_FILE = "training-state.json";
 
 /** Whether a folder contains a training state. */
@@ -64,21 +70,31 @@ export function hasTrainingState(folder: string): boolean {
  *
  * @param options.base folder of an adapter's base; default: the one in `adapter_config.json`.
  * @param options.lora new adapters over a whole model; for an adapter folder, the adapters that it must contain.
+ * @param options.valueHead a critic's: beside or instead of the output matrix. With adapters it belongs to these.
  * @throws {ConfigError} RECIPE_BAD_VALUE when a folder's adapters differ from the requested ones.
  */
 export async function openModel(
   model: string,
-  options: { base?: string | undefined; lora?: FreshLora | undefined },
+  options: {
+    base?: string | undefined;
+    lora?: FreshLora | undefined;
+    valueHead?: ValueHead | undefined;
+  },
 ): Promise<OpenedModel> {
-  const { lora } = options;
+  const { lora, valueHead } = options;
+  const headed = (config: DecoderConfig, adapter: Adapter): Adapter =>
+    withValueHead(config, adapter, valueHead !== undefined);
   if (!isAdapterFolder(model)) {
     const config = await readDecoderConfig(model);
-    return { config, adapter: lora === undefined ? null : freshAdapter(config, lora), base: model };
+    if (lora !== undefined)
+      return { config, adapter: headed(config, freshAdapter(config, lora)), base: model };
+    const whole = valueHead === undefined ? config : { ...config, valueHead };
+    return { config: whole, adapter: null, base: model };
   }
   const base = options.base ?? (await baseOfAdapter(model));
   const config = await readDecoderConfig(base);
-  const adapter = await readAdapter(model, config);
-  if (lora !== undefined && !isSame(config, adapter.lora, plain(lora))) {
+  const adapter = headed(config, await readAdapter(model, config));
+  if (lora !== undefined && !isSame(config, plain(adapter.lora), plain(lora))) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`,
@@ -117,7 +133,7 @@ export async function saveTrained(
 ): Promise<void> {
   const dtype = options.dtype ?? "F32";
   if (lora === null) {
-    const checkpoint = { config, weights: state.weights };
+    const checkpoint = withoutValueHead({ config, weights: state.weights });
     await writeCheckpoint(folder, checkpoint, { dtype, tokenizerFrom: base });
   } else if (options.merged === true) {
     const whole = await readCheckpoint(base);
@@ -125,13 +141,18 @@ export async function saveTrained(
     await writeCheckpoint(folder, whole, { dtype, tokenizerFrom: base });
     return;
   } else {
-    const adapter = { lora, weights: state.weights };
+    const adapter = withValueHead(config, { lora, weights: state.weights }, false);
     await writeAdapter(folder, config, adapter, { base: resolve(base), dtype });
   }
   if (options.optimizer !== true) return;
   const { optimizer, policyVersion } = state;
+  const specs = trainedSpecs(config, lora);
+  if (headIsApart({ config, lora })) {
+    const head = tensorsOf(specs, state.weights).filter(({ name }) => name === VALUE_HEAD);
+    await writeSafetensors(join(folder, VALUE_HEAD_FILE), head, "F32");
+  }
   const moments = (["mean", "square"] as const).flatMap((kind) =>
-    tensorsOf(trainedSpecs(config, lora), optimizer[kind]).map((tensor) => ({
+    tensorsOf(specs, optimizer[kind]).map((tensor) => ({
       ...tensor,
       name: `${kind}.${tensor.name}`,
     })),
@@ -142,25 +163,36 @@ export async function saveTrained(
 }
 
 /**
- * Loads a folder from `saveTrained`; version 0 and no moments when the folder has no state.
+ * Loads a folder from `saveTrained`, without its optimiser's state where that is not wanted; version 0 and no moments when the folder has no state. A value head that it does not have begins at 0.
  * @throws {DataError} CHECKPOINT_MISFIT when its adapters differ; read errors.
  */
 export async function loadTrained(
   folder: string,
   { config, lora }: TrainedModel,
+  { state: wanted = true } = {},
 ): Promise<{ weights: Float32Array; optimizer: OptimizerState | null; policyVersion: number }> {
   const weights =
-    lora === null
-      ? (await readCheckpoint(folder)).weights
-      : await adapterWeights(folder, config, lora);
-  if (!hasTrainingState(folder)) return { weights, optimizer: null, policyVersion: 0 };
+    lora === null ? await wholeWeights(folder, config) : await adapterWeights(folder, config, lora);
+  const specs = trainedSpecs(config, lora);
+  const head = join(folder, VALUE_HEAD_FILE);
+  if (headIsApart({ config, lora }) && existsSync(head)) {
+    const read = (await readSafetensors(head)).get(VALUE_HEAD);
+    const own = tensorsOf(specs, weights).find(({ name }) => name === VALUE_HEAD);
+    if (read !== undefined) own?.data.set(read.data);
+  }
+  if (!wanted || !hasTrainingState(folder)) return { weights, optimizer: null, policyVersion: 0 };
   const state = await readState(folder);
   const path = join(folder, OPTIMIZER_FILE);
   const tensors = await readSafetensors(path);
   const moments = (kind: string): Float32Array => {
     const own = [...tensors].filter(([name]) => name.startsWith(`${kind}.`));
     const named = own.map(([name, tensor]) => [name.slice(kind.length + 1), tensor] as const);
-    return flattenAs(trainedSpecs(config, lora), new Map(named), path);
+    // A policy that was trained without a critic has no moments of its head.
+    const begun = specs.filter(({ name }) => name === VALUE_HEAD);
+    const zeros = begun.map(
+      (spec) => [spec.name, { ...spec, data: new Float32Array(sizeOf(spec.shape)) }] as const,
+    );
+    return flattenAs(specs, new Map([...zeros, ...named]), path);
   };
   const optimizer = { mean: moments("mean"), square: moments("square"), step: state.step };
   return { weights, optimizer, policyVersion: state.policyVersion };
@@ -175,12 +207,32 @@ async function readState(folder: string): Promise<{ step: number; policyVersion:
   return (await readJson(join(folder, STATE_FILE))) as { step: number; policyVersion: number };
 }
 
+/** Whether a value head is on a policy's trunk or beside adapters, so that it has a file of its own. */
+function headIsApart({ config, lora }: Pick<TrainedModel, "config" | "lora">): boolean {
+  return config.valueHead === "beside" || lora?.valueHead === true;
+}
+
+async function wholeWeights(folder: string, config: DecoderConfig): Promise<Float32Array> {
+  const weights = new Float32Array(parameterCount(config));
+  await readWeights(folder, config, weights);
+  return weights;
+}
+
+function withoutValueHead({ config, weights }: Checkpoint): Checkpoint {
+  if (config.valueHead !== "beside") return { config, weights };
+  const { valueHead: _, ...plain } = config;
+  const kept = tensorsOf(parameterSpecs(config), weights).filter(({ name }) => name !== VALUE_HEAD);
+  const tensors = new Map(kept.map((tensor) => [tensor.name, tensor]));
+  return { config: plain, weights: flattenAs(parameterSpecs(plain), tensors, "the policy") };
+}
+
 async function adapterWeights(
   folder: string,
   config: DecoderConfig,
   lora: LoraConfig,
 ): Promise<Float32Array> {
-  const found = await readAdapter(folder, config);
+  const read = await readAdapter(folder, config);
+  const found = withValueHead(config, read, lora.valueHead === true);
   if (!isSame(config, found.lora, lora)) {
     throw new DataError(
       "CHECKPOINT_MISFIT",

@@ -7,12 +7,13 @@ import { parameterCount, parameterSpecs, totalSize } from "../../models/paramete
 import { samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
+import type { CriticTrunk } from "../engine.ts";
 import { lengthsUpTo, microBatchShape } from "./batching.ts";
 import { hostGraphs } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
-import { GRADIENT, trainingGraph } from "./training-graph.ts";
+import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 
 /** The settings of a run that determine its memory. */
 export interface EngineLoad {
@@ -33,17 +34,19 @@ export interface EngineLoad {
   /** Share of its tokens that are scored (written by the policy). */
   scoredShare: number;
   loss: LossSpec;
+  /** Where the critic is; null: there is none. */
+  critic: CriticTrunk | null;
   /** Number of weight copies besides the trained weights; adapters need none, because their base is the reference. */
   references: number;
   /** Whether it also samples; otherwise the cache stays at its initial size. */
   samples: boolean;
   /** Sequences trained in the whole run, with repetitions; their micro-batches bound the number of compiled shapes. */
   sequences: number;
-  /** Whether log-probabilities are recomputed before training, which needs further graphs. */
-  rescores: boolean;
+  /** What is computed of a batch before it is trained, which needs further graphs; null: nothing. */
+  scores: Score | null;
 }
 
-/** Training graphs: with gradients, or log-probabilities only. */
+/** Training graphs: with gradients, or scores only. */
 type GraphKind = "learn" | "score";
 
 /** Peak bytes of a step, by purpose. */
@@ -74,6 +77,31 @@ export function withAllowance(planned: number, recompute: boolean): number {
  * Activations come from a plan of the largest graph (`runMemory`); everything else is counted.
  */
 export function forecastMemory(load: EngineLoad): MemoryForecast {
+  if (load.critic !== "own") return forecastModel(load);
+  const policy = forecastModel({ ...load, critic: null });
+  const critic = { name: "critic", bytes: besideThePolicy(forecastModel(criticLoad(load)).parts) };
+  return { parts: [...policy.parts, critic], total: policy.total + critic.bytes };
+}
+
+/** A critic with its own decoder: it never samples, and scores no vocabulary. */
+function criticLoad(load: EngineLoad): EngineLoad {
+  const { config, lora } = load;
+  return {
+    ...load,
+    ...(lora === null
+      ? { config: { ...config, valueHead: "instead" as const } }
+      : { lora: { ...lora, valueHead: true as const } }),
+    ...{ critic: null, loss: { name: "value", options: {} }, references: 0, slots: 1 },
+    ...{ samples: false, scores: "values" as const },
+  };
+}
+
+/** Bytes of parts, without what a process needs once. */
+function besideThePolicy(parts: MemoryForecast["parts"]): number {
+  return sumOf(parts.filter(({ name }) => name !== PROCESS_PART));
+}
+
+function forecastModel(load: EngineLoad): MemoryForecast {
   const { config, lora, workers } = load;
   const resident = load.device === "webgpu";
   const trained = 4 * totalSize(trainedSpecs(config, lora));
@@ -101,12 +129,15 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
 
 /** Bytes that a load needs before any graph runs: a lower bound of the forecast, which is found without building a graph. */
 export function leastMemory(load: EngineLoad): number {
-  return sumOf(heldParts(load));
+  const held = sumOf(heldParts(load));
+  return load.critic === "own" ? held + besideThePolicy(heldParts(criticLoad(load))) : held;
 }
 
 function sumOf(parts: MemoryForecast["parts"]): number {
   return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
+
+const PROCESS_PART = "the process itself";
 
 /** What is held all the time. */
 function heldParts(load: EngineLoad): MemoryForecast["parts"] {
@@ -124,9 +155,7 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
     { name: "optimiser's moments", bytes: 2 * trained },
     { name: "key/value cache", bytes: workers * cacheBytes(load) },
     { name: "shorter key/value cache before it", bytes: shorter },
-    ...(resident
-      ? []
-      : [{ name: "the process itself", bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
+    ...(resident ? [] : [{ name: PROCESS_PART, bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
   ];
 }
 
@@ -188,9 +217,9 @@ interface TrainingRun extends RunMemory {
 function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
   const { lora, recompute } = load;
   const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
-  const loss = kind === "learn" ? load.loss : null;
+  const goal = kind === "learn" ? load.loss : (load.scores ?? "logprobs");
   const options = { lora, recompute, ...layoutOf(load) };
-  const { graph, outputs } = trainingGraph(load.config, { rows: [], ...shape }, loss, options);
+  const { graph, outputs } = trainingGraph(load.config, { rows: [], ...shape }, goal, options);
   const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
   return { ...run, batch: shape.batch, nodes: graph.nodes.length };
 }
@@ -208,7 +237,7 @@ function shapesAmong(microBatches: number): number {
 
 /** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
-  const kinds: GraphKind[] = load.rescores ? ["learn", "score"] : ["learn"];
+  const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
   const room = Math.floor(keptGraphs(load.config).training / kinds.length);
   const shapes = shapesAmong(Math.ceil(load.sequences / longest.batch / load.workers));
   const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);

@@ -1,11 +1,13 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
 import { loadedPlugins } from "../../base/plugins.ts";
 import { losses } from "../../losses/index.ts";
-import type { DecoderConfig } from "../../models/config.ts";
+import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
 import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
@@ -15,14 +17,16 @@ import type { Traffic } from "../../onnx/session.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
+  CriticTrunk,
   Engine,
+  EngineCapabilities,
   ForwardBackwardResult,
   SampleRequest,
   SampleResult,
   SaveOptions,
+  TrainedName,
   TrainingRow,
 } from "../engine.ts";
-import { microBatches, type MicroBatch } from "./batching.ts";
 import {
   hasTrainingState,
   loadTrained,
@@ -35,6 +39,8 @@ import {
 import type { StorageDtype } from "./storage-dtypes.ts";
 import { storageDtypeOf } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
+import { mergeRows, spread } from "./shards.ts";
+import type { Score } from "./training-graph.ts";
 import {
   sharedTraining,
   stateInWorker,
@@ -68,6 +74,8 @@ export interface LocalEngineOptions {
   recompute?: boolean;
   /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. Default float32. */
   frozenWeights?: StorageDtype;
+  /** A critic for `values`, which begins at 0: a second decoder with the policy's weights, or a head on the policy's trunk. */
+  critic?: CriticTrunk;
   /** false: inference only; no gradients and no optimizer state are allocated. */
   trains?: boolean;
   /**
@@ -96,9 +104,28 @@ export interface LocalEngine extends Engine {
  * @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED, here and from every call, when a worker thread fails.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
+  const { critic, ...rest } = options;
+  if (critic !== "own")
+    return openModelEngine(rest, critic === undefined ? {} : { valueHead: "beside" });
+  const policy = await openModelEngine(rest, {});
+  try {
+    // It never samples.
+    const own = await openModelEngine({ ...rest, slots: 1 }, { valueHead: "instead" });
+    policy.addCritic(own);
+  } catch (error) {
+    await policy.close();
+    throw error;
+  }
+  return policy;
+}
+
+async function openModelEngine(
+  options: Omit<LocalEngineOptions, "critic">,
+  head: { valueHead?: ValueHead },
+): Promise<LocalEngineOverWorkers> {
   const { model, slots = 32, microBatchTokens = 1024 } = options;
   const { stallMs = milliseconds(defaultDeadlines.engineSeconds) } = options;
-  const opened = await openModel(model, options);
+  const opened = await openModel(model, { ...options, ...head });
   const { config, base } = opened;
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
@@ -136,9 +163,11 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const state = refuseAfterFailedStep(
     shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared),
   );
-  const parts = { trained, tokenizer, links, state, device, microBatchTokens };
+  const hasValues = head.valueHead !== undefined;
+  const parts = { trained, tokenizer, links, state, device, microBatchTokens, hasValues };
   const engine = new LocalEngineOverWorkers(parts);
-  if (hasTrainingState(model)) {
+  // What a policy had learned of its optimiser is none of a new critic's.
+  if (hasTrainingState(model) && head.valueHead !== "instead") {
     if (adapter === NO_ADAPTER) engine.policyVersion = await savedVersion(model);
     else await engine.load(model);
   }
@@ -158,18 +187,23 @@ interface Parts {
   state: TrainedState;
   device: DeviceName;
   microBatchTokens: number;
+  hasValues: boolean;
 }
+
+/** Folder of a critic with its own decoder, within a checkpoint's. */
+const CRITIC_FOLDER = "critic";
 
 class LocalEngineOverWorkers implements LocalEngine {
   readonly config: DecoderConfig;
   readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly device: DeviceName;
-  readonly capabilities;
   policyVersion = 0;
   readonly #parts: Parts;
   readonly #homes = new Map<string, number>();
   readonly #roles = new Set<string>();
+  /** One with its own decoder. */
+  #critic: LocalEngineOverWorkers | null = null;
   #opened = 0;
 
   constructor(parts: Parts) {
@@ -180,7 +214,26 @@ class LocalEngineOverWorkers implements LocalEngine {
     if (lora !== null) this.#roles.add("base");
     this.tokenizer = parts.tokenizer;
     this.device = parts.device;
-    this.capabilities = { maxPositions: config.maxPositions, losses: losses.names };
+  }
+
+  get capabilities(): EngineCapabilities {
+    const { maxPositions } = this.config;
+    const own = this.#critic === null ? null : "own";
+    return { maxPositions, losses: losses.names, critic: this.#parts.hasValues ? "shared" : own };
+  }
+
+  addCritic(critic: LocalEngineOverWorkers): void {
+    this.#critic = critic;
+  }
+
+  /** @throws {ConfigError} ENGINE_NO_ROLE */
+  #trained(model: TrainedName): LocalEngineOverWorkers {
+    if (model === "policy") return this;
+    if (this.#critic !== null) return this.#critic;
+    throw new ConfigError(
+      "ENGINE_NO_ROLE",
+      `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`,
+    );
   }
 
   get workers(): number {
@@ -224,8 +277,17 @@ class LocalEngineOverWorkers implements LocalEngine {
         `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`,
       );
     }
-    const parts = await this.#spread(rows, (link, shard) =>
-      link.call("logprobs", { ...shard, model }),
+    return this.#score(rows, "logprobs", model);
+  }
+
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    const critic = this.#parts.hasValues ? this : this.#trained("critic");
+    return critic.#score(rows, "values", "policy");
+  }
+
+  async #score(rows: readonly TrainingRow[], score: Score, model: string): Promise<Float32Array[]> {
+    const parts = await spread(rows, this.#parts, (link, shard) =>
+      link.call("score", { ...shard, model, score }),
     );
     return mergeRows(rows, parts);
   }
@@ -233,8 +295,10 @@ class LocalEngineOverWorkers implements LocalEngine {
   async forwardBackward(
     rows: readonly TrainingRow[],
     loss: LossSpec,
+    model: TrainedName = "policy",
   ): Promise<ForwardBackwardResult> {
-    const parts = await this.#spread(rows, (link, shard) =>
+    if (model === "critic") return this.#trained(model).forwardBackward(rows, loss);
+    const parts = await spread(rows, this.#parts, (link, shard) =>
       link.call("forwardBackward", { ...shard, loss }),
     );
     const metrics: Record<string, number> = {};
@@ -249,28 +313,8 @@ class LocalEngineOverWorkers implements LocalEngine {
     return { loss: total, logprobs: mergeRows(rows, logprobs), metrics };
   }
 
-  /**
-   * Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. Each worker receives only its own
-   * rows.
-   */
-  async #spread<T>(
-    rows: readonly TrainingRow[],
-    work: (link: WorkerLink, shard: Shard) => Promise<T>,
-  ): Promise<{ places: number[]; answer: T }[]> {
-    const batches = microBatches(rows, this.#parts.microBatchTokens, this.workers);
-    return Promise.all(
-      this.#parts.links.map(async (link, w) => {
-        const own = batches.filter((_, i) => i % this.workers === w);
-        const places = own.flatMap((batch) => batch.rows);
-        let at = 0;
-        const renumbered = own.map((batch) => ({ ...batch, rows: batch.rows.map(() => at++) }));
-        const shard = { rows: places.map((row) => rows[row]!), batches: renumbered };
-        return { places, answer: await work(link, shard) };
-      }),
-    );
-  }
-
-  async optimStep(adam: AdamOptions): Promise<{ gradNorm: number }> {
+  async optimStep(adam: AdamOptions, model: TrainedName = "policy"): Promise<{ gradNorm: number }> {
+    if (model === "critic") return this.#trained(model).optimStep(adam);
     const { gradNorm } = await this.#parts.state.optimStep(adam);
     this.policyVersion += 1;
     return { gradNorm };
@@ -285,12 +329,24 @@ class LocalEngineOverWorkers implements LocalEngine {
     const { policyVersion } = this;
     const state = { ...(await this.#parts.state.read()), policyVersion };
     await saveTrained(folder, this.#parts.trained, state, options);
+    // Only training goes on with it.
+    if (options.optimizer === true) await this.#critic?.save(join(folder, CRITIC_FOLDER), options);
   }
 
   async load(folder: string): Promise<void> {
     const { weights, optimizer, policyVersion } = await loadTrained(folder, this.#parts.trained);
     this.policyVersion = policyVersion;
     await this.#parts.state.write(weights, optimizer);
+    const own = join(folder, CRITIC_FOLDER);
+    // From a folder without a critic it begins as at the start: with the policy's weights, and at 0.
+    if (existsSync(own)) await this.#critic?.load(own);
+    else await this.#critic?.begin(folder);
+  }
+
+  /** Takes a policy's weights as those of a new critic. */
+  async begin(folder: string): Promise<void> {
+    const { weights } = await loadTrained(folder, this.#parts.trained, { state: false });
+    await this.#parts.state.write(weights, null);
   }
 
   traffic(): Promise<Traffic> {
@@ -298,24 +354,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#parts.links.map((link) => link.close()));
+    await Promise.all([...this.#parts.links.map((link) => link.close()), this.#critic?.close()]);
   }
-}
-
-/** Rows and their micro-batches for one worker. */
-interface Shard {
-  rows: readonly TrainingRow[];
-  batches: MicroBatch[];
-}
-
-/** Puts the workers' results into the order of the rows. */
-function mergeRows(
-  rows: readonly TrainingRow[],
-  parts: readonly { places: readonly number[]; answer: readonly Float32Array[] }[],
-): Float32Array[] {
-  const merged = new Array<Float32Array>(rows.length);
-  for (const { places, answer } of parts) places.forEach((row, i) => (merged[row] = answer[i]!));
-  return merged;
 }
 
 function tokenTable(tokenizer: Tokenizer, size: number): StartOptions["tokenBytes"] {

@@ -9,6 +9,7 @@ import type { Traffic } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, SampleRequest, SampleResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
 import type { TrainerMemory } from "./trainer.ts";
+import type { Score } from "./training-graph.ts";
 
 /** The calls from the main thread to a worker: argument and answer by name. */
 export interface WorkerCalls {
@@ -17,8 +18,13 @@ export interface WorkerCalls {
   forget: [string, null];
   /** Aborts every request and answers when nothing runs any more, because native code must not be terminated while it runs. */
   stop: [null, null];
-  logprobs: [
-    { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; model: string },
+  score: [
+    {
+      rows: readonly TrainingRow[];
+      batches: readonly MicroBatch[];
+      model: string;
+      score: Score;
+    },
     Float32Array[],
   ];
   forwardBackward: [
@@ -111,7 +117,7 @@ export function describeCall({ call, argument }: Pick<WorkerRequest, "call" | "a
 
 const batches = ({
   batches: all,
-}: Pick<WorkerCalls["logprobs"][0], "batches">): string | undefined => {
+}: Pick<WorkerCalls["score"][0], "batches">): string | undefined => {
   const largest = all.toSorted((a, b) => b.batch * b.length - a.batch * a.length)[0];
   if (largest === undefined) return undefined;
   const { batch, length, scored } = largest;
@@ -121,7 +127,7 @@ const batches = ({
 
 const SIZES: { [K in keyof WorkerCalls]?: (argument: WorkerCalls[K][0]) => string | undefined } = {
   forwardBackward: batches,
-  logprobs: batches,
+  score: batches,
   start: ({ base, slots, device }) => `${base} on ${device}, ${slots} slots`,
   sample: ({ promptIds, maxTokens }) =>
     `${promptIds.length} tokens, at most ${maxTokens} more to be written`,

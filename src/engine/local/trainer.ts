@@ -4,7 +4,7 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { Device } from "../../onnx/device.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
-import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
+import { isScored, type ForwardBackwardResult, type TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
 import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
@@ -14,6 +14,7 @@ import {
   GRADIENT,
   lossFields,
   METRIC,
+  type Score,
   trainingGraph,
   type TrainingGraphOptions,
 } from "./training-graph.ts";
@@ -28,10 +29,12 @@ export interface Trainer {
     batches: readonly MicroBatch[],
     loss: LossSpec,
   ): Promise<ForwardBackwardResult>;
-  logprobs(
+  /** Log-probabilities or values, per row, as long as its targets; NaN where a target is not scored. */
+  score(
     weights: ModelWeights,
     rows: readonly TrainingRow[],
     batches: readonly MicroBatch[],
+    score: Score,
   ): Promise<Float32Array[]>;
 }
 
@@ -56,21 +59,21 @@ export async function makeTrainer(
   const once = compiled(keptGraphs(config).training);
   const session = (
     { batch, length, scored }: MicroBatch,
-    loss: LossSpec | null,
+    goal: LossSpec | Score,
     { lora, transposed, frozen }: ModelWeights,
   ): Promise<Session> =>
-    once(JSON.stringify([batch, length, scored, loss, lora, frozen]), () => {
+    once(JSON.stringify([batch, length, scored, goal, lora, frozen]), () => {
       const shape = { rows: [], batch, length, scored };
       const layout = { ...options.memory, lora, transposed, frozen };
-      const { graph, outputs } = trainingGraph(config, shape, loss, layout);
+      const { graph, outputs } = trainingGraph(config, shape, goal, layout);
       return device.compile(graph, outputs);
     });
-  const logprobsOf = (rows: readonly TrainingRow[]): Float32Array[] =>
+  const unscored = (rows: readonly TrainingRow[]): Float32Array[] =>
     rows.map((row) => new Float32Array(row.targets.length).fill(NaN));
   return {
     gradients,
     async forwardBackward(weights, rows, batches, loss) {
-      const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
+      const result: ForwardBackwardResult = { loss: 0, logprobs: unscored(rows), metrics: {} };
       for (const batch of batches) {
         const ready = await session(batch, loss, weights);
         // A loss's options may disable some of its fields: rows need only those that the graph reads.
@@ -80,7 +83,7 @@ export async function makeTrainer(
           { ...weights.feeds, ...accumulators, ...feeds },
           nextAccumulators,
         );
-        unpack(outputs["logprobs"]!, places, result.logprobs);
+        if (outputs["logprobs"] !== undefined) unpack(outputs["logprobs"], places, result.logprobs);
         result.loss += floats(outputs["loss"]!)[0]!;
         for (const [name, tensor] of Object.entries(outputs)) {
           if (!name.startsWith(METRIC)) continue;
@@ -90,13 +93,13 @@ export async function makeTrainer(
       }
       return result;
     },
-    async logprobs(weights, rows, batches) {
-      const result = logprobsOf(rows);
+    async score(weights, rows, batches, score) {
+      const result = unscored(rows);
       for (const batch of batches) {
         const { feeds, places } = packMicroBatch(rows, batch, []);
-        const ready = await session(batch, null, weights);
+        const ready = await session(batch, score, weights);
         const outputs = await ready.run({ ...weights.feeds, ...feeds });
-        unpack(outputs["logprobs"]!, places, result);
+        unpack(outputs[score]!, places, result);
       }
       return result;
     },
@@ -130,11 +133,11 @@ function packMicroBatch(
         `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
       );
     }
-    row.fields.weights.forEach((weight, token) => {
-      if (weight === 0) return;
+    row.targets.forEach((target, token) => {
+      if (!isScored(row, token)) return;
       const k = places.length;
       positions[k] = place * length + token;
-      targets[k] = row.targets[token]!;
+      targets[k] = target;
       fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]![token]!));
       places.push({ row: index, token });
     });
@@ -148,7 +151,7 @@ function packMicroBatch(
   return { feeds, places };
 }
 
-function unpack(logprobs: Tensor, places: readonly Place[], into: Float32Array[]): void {
-  const data = floats(logprobs);
+function unpack(scores: Tensor, places: readonly Place[], into: Float32Array[]): void {
+  const data = floats(scores);
   places.forEach(({ row, token }, k) => (into[row]![token] = data[k]!));
 }

@@ -1,11 +1,17 @@
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { backward } from "../../autodiff/backward.ts";
+import { add } from "../../autodiff/ops/elementwise.ts";
 import { gather } from "../../autodiff/ops/indexing.ts";
 import { ShapeError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
-import type { LossOutput, LossSpec } from "../../losses/loss.ts";
+import type { LossOutput, LossOutputs, LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { declareParameters, decoderRows, type Layout } from "../../models/decoder.ts";
+import {
+  declareParameters,
+  decoderRows,
+  positionValues,
+  type Layout,
+} from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { MicroBatch } from "./batching.ts";
 import { SCORES_BYTES, targetScores } from "./target-scores.ts";
@@ -17,10 +23,19 @@ export const FIELD = "field.";
 /** Prefix of metric outputs. */
 export const METRIC = "metric.";
 
-/** Names of a loss's per-token inputs. */
+/** Names of the per-token inputs of a loss and of one that is joined to it. */
 export function lossFields(loss: LossSpec): string[] {
-  return ["weights", ...losses.get(loss.name, "loss").fields];
+  const own = ["weights", ...losses.get(loss.name, "loss").fields];
+  const { joined } = loss;
+  if (joined === undefined) return own;
+  const others = lossFields(joined.loss).map((name) =>
+    name === "weights" ? joined.weights : name,
+  );
+  return [...new Set([...own, ...others])];
 }
+
+/** What a run without a loss computes of each scored target. */
+export type Score = "logprobs" | "values";
 
 /** Layout of a training graph; by default matrices are float32 and inputs in both layouts. */
 export interface TrainingGraphOptions extends Partial<Layout> {
@@ -33,42 +48,45 @@ export interface TrainingGraphOptions extends Partial<Layout> {
 }
 
 /**
- * Forward and, with a loss, backward pass for one padded shape. Outputs: the policy's log-probability of each scored target, and the
- * accumulated gradients (inputs plus new ones) of all parameters or, with adapters, of the adapters.
+ * Forward and, with a loss, backward pass for one padded shape. Outputs: of each scored target the log-probability or the value, as far
+ * as they are computed, and the accumulated gradients (inputs plus new ones) of all parameters or, with adapters, of the adapters.
  *
- * @param loss null for log-probabilities only.
+ * @param goal a loss, or what is computed without one.
  */
 export function trainingGraph(
   config: DecoderConfig,
   { batch, length, scored }: MicroBatch,
-  loss: LossSpec | null,
+  goal: LossSpec | Score,
   options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
   const { lora = null, recompute = false, scoresBytes = SCORES_BYTES } = options;
   const { transposed = true, frozen = null } = options;
+  const loss = typeof goal === "string" ? null : goal;
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora, { transposed, frozen });
   const ids = graph.input("ids", "int32", [batch, length]);
   const positions = graph.input("positions", "int32", [scored]);
-  const targets = graph.input("targets", "int32", [scored, 1]);
   const rows = decoderRows(config, parameters, ids, {
     lora,
     recompute: recompute && loss !== null,
   });
   const hidden = gather([rows, positions]); // [K, D]
-  const reads = loss === null ? [] : losses.get(loss.name, "loss").reads(loss.options);
-  const { logprobs, entropy } = targetScores(parameters, hidden, targets, {
-    scoresBytes,
-    entropy: reads.includes("entropy"),
-    differentiated: loss !== null,
-    headTrained: loss !== null && lora === null,
-  });
-  const outputs: Record<string, Value> = { logprobs };
+  const reads = typeof goal === "string" ? [goal] : outputsRead(goal);
+  const values = reads.includes("values") ? positionValues(parameters, hidden) : null;
+  const { logprobs, entropy } = !reads.some((each) => each !== "values")
+    ? { logprobs: null, entropy: null }
+    : targetScores(parameters, hidden, graph.input("targets", "int32", [scored, 1]), {
+        scoresBytes,
+        entropy: reads.includes("entropy"),
+        differentiated: loss !== null,
+        headTrained: loss !== null && lora === null,
+      });
+  const outputs: Record<string, Value> = {
+    ...(logprobs === null ? {} : { logprobs }),
+    ...(values === null || loss !== null ? {} : { values }),
+  };
   if (loss === null) return { graph, outputs };
-  const fields = fieldInputs(graph, loss, scored);
-  const built = losses
-    .get(loss.name, "loss")
-    .build({ logprobs, fields, entropy: declared(entropy, "entropy", loss) }, loss.options);
+  const built = buildLoss(loss, { logprobs, entropy, values }, fieldInputs(graph, loss, scored));
   outputs["loss"] = built.loss;
   for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
   const trained = trainedSpecs(config, lora).map(({ name }) => parameters.get(name)!);
@@ -81,6 +99,37 @@ export function trainingGraph(
   return { graph, outputs };
 }
 
+/** The model outputs that a loss, or one that is joined to it, reads. */
+function outputsRead({ name, options, joined }: LossSpec): LossOutput[] {
+  const own = losses.get(name, "loss").reads(options);
+  return joined === undefined ? [...own] : [...own, ...outputsRead(joined.loss)];
+}
+
+/** A loss, with one that is joined to it added. */
+function buildLoss(
+  spec: LossSpec,
+  outputs: Readonly<Record<LossOutput, Value | null>>,
+  fields: Readonly<Record<string, Value>>,
+): LossOutputs {
+  const output = (name: LossOutput): Value => declared(outputs[name], name, spec);
+  const built = losses.get(spec.name, "loss").build(
+    {
+      get logprobs() {
+        return output("logprobs");
+      },
+      ...{ fields, entropy: () => output("entropy"), values: () => output("values") },
+    },
+    spec.options,
+  );
+  if (spec.joined === undefined) return built;
+  const { loss, weights } = spec.joined;
+  const other = buildLoss(loss, outputs, { ...fields, weights: fields[weights]! });
+  return {
+    loss: add([built.loss, other.loss]),
+    metrics: { ...built.metrics, ...other.metrics },
+  };
+}
+
 /** A loss's inputs, one number for each of `count` targets. */
 function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string, Value> {
   return Object.fromEntries(
@@ -88,11 +137,9 @@ function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string
   );
 }
 
-/** Passes a model output to a loss, if its `reads` lists it. */
-function declared(value: Value | null, name: LossOutput, loss: LossSpec): () => Value {
-  return () => {
-    if (value !== null) return value;
-    const message = `loss ${loss.name} uses the model output "${name}", which its reads() does not list. Add "${name}" there.`;
-    throw new ShapeError("LOSS_READS_UNDECLARED", message);
-  };
+/** A model output, if the loss's `reads` lists it. */
+function declared(value: Value | null, name: LossOutput, loss: LossSpec): Value {
+  if (value !== null) return value;
+  const message = `loss ${loss.name} uses the model output "${name}", which its reads() does not list. Add "${name}" there.`;
+  throw new ShapeError("LOSS_READS_UNDECLARED", message);
 }

@@ -103,11 +103,11 @@ function answers(): Answers {
       await started?.device.close();
       return null;
     },
-    logprobs({ rows, batches, model }) {
+    score({ rows, batches, model, score }) {
       const { trainer, weights, roles } = replica();
       const chosen = model === "policy" ? weights : roles.get(model);
       if (chosen === undefined) throw new Error(`there are no weights named "${model}"`);
-      return trainer.logprobs(chosen, rows, batches);
+      return trainer.score(chosen, rows, batches, score);
     },
     forwardBackward({ rows, batches, loss }) {
       const { trainer, weights } = replica();

@@ -1,4 +1,5 @@
 import { registry } from "../../base/registry.ts";
+import { bandit } from "./bandit.ts";
 import type { EnvironmentPart } from "./environment.ts";
 import { frozenLake } from "./frozen-lake.ts";
 import { searchQa } from "./search-qa.ts";
@@ -9,4 +10,5 @@ export const environments = registry<EnvironmentPart>("environment", [
   searchQa,
   toolQa,
   frozenLake,
+  bandit,
 ]);

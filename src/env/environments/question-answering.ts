@@ -65,6 +65,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
         readsGold: toolbox.readsGold,
         toolSchemas: toolbox.schemas,
         renderPrompt,
+        ...(settings.reissue === true ? { reissues: true } : {}),
         ...(search === undefined ? {} : { searching: { search } }),
         ...(player === undefined ? {} : { player }),
         start: (task, context) => {
@@ -93,6 +94,8 @@ function optionsOf({ protocol, tools }: Kind) {
       .default("Question: {question}\n{context}"),
     /** What a message without a valid action leads to: the protocol's correction and another turn, or the end. */
     onInvalid: z.enum(["retry", "end"]).default("retry"),
+    /** Every message answers a new prompt, which shows all results so far where {context} stands. By default one text grows. */
+    reissue: z.boolean().optional(),
   });
 }
 

@@ -3,10 +3,15 @@ import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import {
+  between,
   defineProtocol,
+  firstEnd,
+  type NativeCall,
   type ParsedMessage,
   type Protocol,
+  type ProtocolTag,
   type ProtocolWorld,
+  tagName,
   tagPair,
 } from "./protocol.ts";
 
@@ -20,6 +25,16 @@ const options = z.strictObject({
    * template.
    */
   calls: z.enum(["text", "native"]).default("text"),
+  /** Tags around a call, around a result and around thoughts. Thoughts have no tags where `thoughtTag` is absent. */
+  callTag: tagName.optional(),
+  resultTag: tagName.optional(),
+  thoughtTag: tagName.optional(),
+  /** Key of a call's arguments. */
+  argumentsKey: z.string().min(1).optional(),
+  /** A message ends after its first call, which alone is run. By default it may have several. */
+  firstCallOnly: z.boolean().optional(),
+  /** Every message after a reply begins with the opening tag of a thought and a line break, which the policy does not write itself. */
+  opensThought: z.boolean().optional(),
   answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
   /** Reply to a message that neither calls a tool nor answers; by default it asks for an answer only where one can be given. */
   invalidMessage: z.string().default(NEITHER),
@@ -31,6 +46,10 @@ const options = z.strictObject({
  * their own, and take each result as a message.
  *
  * A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
+ *
+ * Options make other papers' grammars of it:
+ * - Agent-R1 (arXiv 2511.14460): thoughtTag think, firstCallOnly, opensThought
+ * - MT-GRPO (arXiv 2505.11821): callTag tool, argumentsKey args, resultTag result, thoughtTag reasoning, firstCallOnly
  */
 export const hermes = defineProtocol({
   name: "hermes",
@@ -42,68 +61,95 @@ export const hermes = defineProtocol({
 });
 
 function makeProtocol(
-  { calls, answer, invalidMessage }: z.output<typeof options>,
-  { answers }: ProtocolWorld,
+  { calls, answer, invalidMessage, ...given }: z.output<typeof options>,
+  { answers, tools: known }: ProtocolWorld,
 ): Protocol {
   const native = calls === "native";
+  const grammar: Grammar = {
+    call: tagPair(given.callTag ?? "tool_call", "call"),
+    answer: answers ? tagPair("answer", "answer") : null,
+    argumentsKey: given.argumentsKey ?? "arguments",
+    firstCallOnly: given.firstCallOnly ?? false,
+  };
+  const result = tagPair(given.resultTag ?? "tool_response", "observation");
+  const thought = tagPair(given.thoughtTag ?? "think", "thought");
+  const shown = ({ text }: { text: string }): string =>
+    `${result.opening}\n${text}\n${result.closing}`;
+  const thinks = (text: string): string =>
+    given.thoughtTag === undefined ? text : `${thought.opening}\n${text}\n${thought.closing}`;
+  const endings = endingsOf(grammar);
   return {
-    stopStrings: [],
-    findCut(text) {
-      const at = answers ? text.indexOf("</answer>") : -1;
-      return at < 0 ? null : at + "</answer>".length;
-    },
-    parse: (text) => parse(text, answers),
-    tags: [
-      tagPair("think", "thought"),
-      tagPair("tool_call", "call"),
-      tagPair("tool_response", "observation"),
-      ...(answers ? [tagPair("answer", "answer")] : []),
-    ],
-    write: ({ thought, action }, tools) =>
-      [...(thought === "" ? [] : [thought]), writeAction(action, tools)].join("\n"),
-    renderObservations: (observations) =>
-      observations.map(({ text }) => `<tool_response>\n${text}\n</tool_response>`).join("\n"),
+    stopStrings: grammar.firstCallOnly ? endings : [],
+    findCut: (text) => firstEnd(text, endings),
+    parse: (text) => parse(text, grammar, known),
+    tags: [thought, grammar.call, result, ...(grammar.answer === null ? [] : [grammar.answer])],
+    write: ({ thought: said, action }, tools) =>
+      [...(said === "" ? [] : [thinks(said)]), writeAction(action, tools, grammar)].join("\n"),
+    renderObservations: (observations) => observations.map(shown).join("\n"),
     renderProblems: () => (!answers && invalidMessage === NEITHER ? NO_CALL : invalidMessage),
-    renderContext: ({ text }) => `<tool_response>\n${text}\n</tool_response>\n`,
+    renderContext: (observation) => `${shown(observation)}\n`,
     instructions: (tools) =>
-      [...(native ? [] : [describe(tools)]), ...(answers ? [ANSWERING] : [])].join("\n\n"),
+      [...(native ? [] : [describe(tools, grammar, result)]), ...(answers ? [ANSWERING] : [])].join("\n\n"), // prettier-ignore
     answerOpening: "<answer>",
     answerRequest:
       "\nAnswer now, without calling a tool, with nothing but <answer>the answer</answer>.",
     answer,
-    ...(native ? { writeCalls } : {}),
+    ...(given.opensThought === true ? { messageOpening: `${thought.opening}\n` } : {}),
+    ...(native ? { writeCalls: (each) => writeCalls(each, grammar) } : {}),
   };
 }
 
-function parse(text: string, answers: boolean): ParsedMessage {
+/** What the options make of the grammar's own writing. */
+interface Grammar {
+  call: ProtocolTag;
+  /** null: messages cannot answer. */
+  answer: ProtocolTag | null;
+  argumentsKey: string;
+  firstCallOnly: boolean;
+}
+
+/** Texts that end a message. */
+function endingsOf({ call, answer, firstCallOnly }: Grammar): string[] {
+  const ends = [...(firstCallOnly ? [call] : []), ...(answer === null ? [] : [answer])];
+  return ends.map(({ closing }) => closing);
+}
+
+function parse(
+  text: string,
+  { call, answer, argumentsKey, firstCallOnly }: Grammar,
+  tools: readonly ToolSchema[],
+): ParsedMessage {
   const actions: Action[] = [];
   const problems: Problem[] = [];
-  for (const [, body = ""] of text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)) {
-    const call = readCall(body);
-    if (typeof call === "string") {
-      problems.push({ code: "bad-call", message: call });
-      actions.push({ tool: "", input: call });
-    } else actions.push(call);
+  const bodies = Array.from(text.matchAll(between(call, "g")), ([, body = ""]) => body);
+  for (const body of firstCallOnly ? bodies.slice(0, 1) : bodies) {
+    const read = readCall(body, argumentsKey, tools);
+    if (typeof read === "string") {
+      problems.push({ code: "bad-call", message: read });
+      actions.push({ tool: "", input: read });
+    } else actions.push(read);
   }
   if (actions.length > 0) return { actions, problems };
-  const answer = answers ? /<answer>(.*?)<\/answer>/s.exec(text)?.[1] : undefined;
-  if (answer !== undefined)
-    return { actions: [{ tool: "answer", input: answer.trim() }], problems };
-  return {
-    actions,
-    problems: [{ code: "no-action", message: answers ? "neither call nor answer" : "no call" }],
-  };
+  const answered = answer === null ? undefined : between(answer).exec(text)?.[1];
+  if (answered !== undefined)
+    return { actions: [{ tool: "answer", input: answered.trim() }], problems };
+  const message = answer === null ? "no call" : "neither call nor answer";
+  return { actions, problems: [{ code: "no-action", message }] };
 }
 
 /** One call, or what is wrong with it. */
-function readCall(body: string): Action | string {
+function readCall(
+  body: string,
+  argumentsKey: string,
+  tools: readonly ToolSchema[],
+): Action | string {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
     return "the call is not JSON";
   }
-  const { name, arguments: given = {} } = (value ?? {}) as { name?: unknown; arguments?: unknown };
+  const { name, [argumentsKey]: given = {} } = (value ?? {}) as Record<string, unknown>;
   if (typeof name !== "string" || name === "") return "the call names no tool";
   // The episode's own name for the end, which only the tags are.
   if (name === "answer")
@@ -111,7 +157,22 @@ function readCall(body: string): Action | string {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return `the arguments of ${name} are no JSON object`;
   }
-  return { tool: name, input: inputOf(given) };
+  return argumentProblem(name, given, tools) ?? { tool: name, input: inputOf(given) };
+}
+
+/** What keeps arguments from being an input: a tool with one text takes any input as that text, so they are checked before. */
+function argumentProblem(name: string, given: object, tools: readonly ToolSchema[]): string | null {
+  const { required = [], properties = {} } = (tools.find((tool) => tool.function.name === name)
+    ?.function.parameters ?? {}) as {
+    required?: string[];
+    properties?: Record<string, { type?: string }>;
+  };
+  const missing = required.find((key) => !Object.hasOwn(given, key));
+  if (missing !== undefined) return `the call of ${name} lacks the argument ${missing}`;
+  const wrong = Object.entries(given).find(
+    ([key, value]) => properties[key]?.type === "string" && typeof value !== "string",
+  );
+  return wrong === undefined ? null : `the argument ${wrong[0]} of ${name} is no text`;
 }
 
 /** A call's arguments as an action's input: the text of a single one, else JSON. */
@@ -121,28 +182,38 @@ export function inputOf(given: object): string {
 }
 
 /** A call with the input as the argument that the tool names first; an answer in its tags. */
-function writeAction({ tool, input }: Action, tools: readonly ToolSchema[]): string {
-  if (tool === "answer") return `<answer>${input}</answer>`;
+function writeAction(
+  { tool, input }: Action,
+  tools: readonly ToolSchema[],
+  grammar: Grammar,
+): string {
+  // With a space: a small policy reads and writes words with the space before them.
+  if (tool === "answer") return `<answer> ${input}</answer>`;
   const schema = tools.find(({ function: { name } }) => name === tool)?.function;
   const properties = schema?.parameters["properties"] as object | undefined;
   const [argument = "input"] = Object.keys(properties ?? {});
-  return writeCalls([{ name: tool, arguments: JSON.stringify({ [argument]: input }) }]);
+  return writeCalls([{ name: tool, arguments: JSON.stringify({ [argument]: input }) }], grammar);
 }
 
-function writeCalls(calls: Parameters<NonNullable<Protocol["writeCalls"]>>[0]): string {
+function writeCalls(calls: readonly NativeCall[], { call: tag, argumentsKey }: Grammar): string {
   return calls
     .map((call) => {
-      const name = JSON.stringify(call.name);
-      return `<tool_call>\n{"name": ${name}, "arguments": ${call.arguments === "" ? "{}" : call.arguments}}\n</tool_call>`;
+      const given = call.arguments === "" ? "{}" : call.arguments;
+      const body = `{"name": ${JSON.stringify(call.name)}, "${argumentsKey}": ${given}}`;
+      return `${tag.opening}\n${body}\n${tag.closing}`;
     })
     .join("\n");
 }
 
-function describe(tools: readonly ToolSchema[]): string {
+function describe(
+  tools: readonly ToolSchema[],
+  { call: { opening, closing }, argumentsKey, firstCallOnly }: Grammar,
+  result: ProtocolTag,
+): string {
   return [
-    "You can call these tools, one or several in a message:",
+    `You can call these tools, one ${firstCallOnly ? "" : "or several "}in a message:`,
     ...tools.map((tool) => JSON.stringify(tool.function)),
-    'To call one, write a JSON object with its name and arguments between <tool_call> and </tool_call>, for example <tool_call>{"name": …, "arguments": {…}}</tool_call>. Results come between <tool_response> and </tool_response>.',
+    `To call one, write a JSON object with its name and ${argumentsKey} between ${opening} and ${closing}, for example ${opening}{"name": …, "${argumentsKey}": {…}}${closing}. Results come between ${result.opening} and ${result.closing}.`,
   ].join("\n");
 }
 

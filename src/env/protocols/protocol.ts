@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
+import { parseOptions, z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { AnswerRule } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
@@ -38,6 +38,10 @@ export interface ProtocolTag {
   readonly closing: string;
 }
 
+export const tagName = z
+  .string()
+  .regex(/^[A-Za-z][\w-]*$/, "expected a letter, then letters, digits, - or _");
+
 /** `<name>` and `</name>`. */
 export function tagPair(name: string, holds: ProtocolTag["holds"]): ProtocolTag {
   return { name, holds, opening: `<${name}>`, closing: `</${name}>` };
@@ -65,6 +69,8 @@ export interface Protocol {
   renderContext(observation: Observation): string;
   /** The grammar told to a policy that was not trained on it: what the prompt's {instructions} become. */
   instructions(tools: readonly ToolSchema[]): string;
+  /** Put before every message that follows a reply, as if the policy had written it. */
+  readonly messageOpening?: string;
   /** Opens an answer, for strategies that force one. */
   readonly answerOpening: string;
   /** Asks for an answer, for strategies that would force one on a policy whose messages cannot be begun for it. */
@@ -75,6 +81,20 @@ export interface Protocol {
    */
   readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
+}
+
+/** Matches a pair of tags; its group is what stands between them. */
+export function between({ opening, closing }: ProtocolTag, flags = ""): RegExp {
+  return new RegExp(`${escapeRegExp(opening)}(.*?)${escapeRegExp(closing)}`, `s${flags}`);
+}
+
+/** End of the earliest of several texts; null if there is none. */
+export function firstEnd(text: string, marks: readonly string[]): number | null {
+  const ends = marks.flatMap((each) => {
+    const at = text.indexOf(each);
+    return at < 0 ? [] : [at + each.length];
+  });
+  return ends.length === 0 ? null : Math.min(...ends);
 }
 
 /** A regular expression, as text, that matches any tag of a grammar; it matches the empty text where there are none. */

@@ -2,15 +2,23 @@ import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { z } from "../../base/schema.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { type AnswerRule, answerRuleSchema } from "../answer-rule.ts";
-import { type Protocol, type ProtocolTag, tagPair } from "./protocol.ts";
+import {
+  between,
+  firstEnd,
+  type Protocol,
+  type ProtocolTag,
+  tagName,
+  tagPair,
+} from "./protocol.ts";
+
+const ANSWER = "<answer>(.*?)</answer>";
 
 /** Answers between tags, or inside of a box between them whose braces may be nested once. */
-const ANSWER = "<answer>(.*?)</answer>";
-const BOXED = "<answer>(?:(?!</answer>).)*?\\\\boxed\\{((?:[^{}]|\\{[^{}]*\\})*)\\}.*?</answer>";
-
-const tagName = z
-  .string()
-  .regex(/^[A-Za-z][\w-]*$/, "expected a letter, then letters, digits, - or _");
+function answerPattern(tag: ProtocolTag, boxed: boolean): string {
+  const [opening, closing] = [escapeRegExp(tag.opening), escapeRegExp(tag.closing)];
+  if (!boxed) return `${opening}(.*?)${closing}`;
+  return `${opening}(?:(?!${closing}).)*?\\\\boxed\\{((?:[^{}]|\\{[^{}]*\\})*)\\}.*?${closing}`;
+}
 
 /** A tag's name, for `<name>` and `</name>`, or its two texts, such as R1-Searcher's `<|begin_of_query|>`. */
 const tagSchema = z.union([
@@ -24,6 +32,10 @@ export const tagOptions = {
   answer: answerRuleSchema.prefault({ pattern: ANSWER }),
   /** Tags around the input of a tool, by the tool's name; the others have their own name as tag. */
   callTags: z.record(tagName, tagSchema).optional(),
+  /** Tags around the answer, in the same two forms. */
+  answerTag: tagSchema.optional(),
+  /** false: a message begins with its action, and has no tags for thoughts. */
+  thoughts: z.boolean().optional(),
   /** Tags around results of tools. */
   resultTag: tagSchema.optional(),
   /** More tags that the policy may write around text of its own: AutoRefine's `refine`. A format reward can demand them. */
@@ -32,6 +44,8 @@ export const tagOptions = {
   boxed: z.boolean().optional(),
   /** A result stands directly behind its call, in the same line. By default it has lines of its own. */
   spliced: z.boolean().optional(),
+  /** A message may answer several times: it goes on behind an answer, and its last answer counts. Those before it state results on the way. */
+  intermediateAnswers: z.boolean().optional(),
   /** Reply to a message without a valid action. */
   invalidMessage: z.string().optional(),
 };
@@ -70,43 +84,54 @@ export interface Tags {
  * first action, which is all that is read of it.
  */
 export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
-  const { boxed = false, spliced = false } = options;
+  const { boxed = false, spliced = false, intermediateAnswers = false } = options;
+  const { thoughts = true } = options;
   const tags = tagsOf(options, style);
   const thought = tagPair("think", "thought");
-  const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag, written: between(tag) }));
+  const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag, written: between(tag, "g") }));
   const answers = style.answers
-    ? [{ tool: "answer", tag: tags.answer, written: between(tags.answer) }]
+    ? [{ tool: "answer", tag: tags.answer, written: between(tags.answer, "g") }]
     : [];
   const actions = [...calls, ...answers];
-  const endOf = (text: string, among: typeof actions): number | null => {
-    const ends = among.flatMap(({ tag: { closing } }) => {
-      const at = text.indexOf(closing);
-      return at < 0 ? [] : [at + closing.length];
-    });
-    return ends.length === 0 ? null : Math.min(...ends);
-  };
+  const ending = intermediateAnswers ? calls : actions;
+  const endOf = (text: string, among: typeof actions): number | null =>
+    firstEnd(
+      text,
+      among.map(({ tag }) => tag.closing),
+    );
   const shown = ({ text }: { text: string }): string =>
     `${tags.result.opening}${spliced ? "\n" : style.gap}${text}${tags.result.closing}`;
   const [before, after] = spliced ? [" ", ""] : style.around;
-  const isBoxed = boxed && options.answer.pattern === ANSWER;
-  const answer: AnswerRule = { ...options.answer, ...(isBoxed ? { pattern: BOXED } : {}) };
+  const isChanged = boxed || options.answerTag !== undefined;
+  const isOwn = isChanged && options.answer.pattern === ANSWER;
+  const answer: AnswerRule = {
+    ...options.answer,
+    ...(isOwn ? { pattern: answerPattern(tags.answer, boxed) } : {}),
+  };
   return {
     // Behind a call nothing survives the cut; where calls win, one may still follow an answer.
-    stopStrings: (style.callsFirst ? calls : actions).map(({ tag }) => tag.closing),
+    stopStrings: (style.callsFirst ? calls : ending).map(({ tag }) => tag.closing),
     findCut: (text) =>
-      style.callsFirst ? (endOf(text, calls) ?? endOf(text, answers)) : endOf(text, actions),
+      style.callsFirst && !intermediateAnswers
+        ? (endOf(text, calls) ?? endOf(text, answers))
+        : endOf(text, ending),
     parse(text) {
-      const found = actions.flatMap(({ tool, written }) => {
-        const match = written.exec(text);
-        return match === null ? [] : [{ at: match.index, tool, input: (match[1] ?? "").trim() }];
-      });
-      const [first] = found.toSorted((a, b) => a.at - b.at);
-      if (first === undefined)
+      const found = actions.flatMap(({ tool, written }) =>
+        Array.from(text.matchAll(written), (match) => {
+          return { at: match.index, tool, input: (match[1] ?? "").trim() };
+        }),
+      );
+      const inOrder = found.toSorted((a, b) => a.at - b.at);
+      // Behind a call nothing is read; before it there may be answers.
+      const action = intermediateAnswers
+        ? (inOrder.find(({ tool }) => tool !== "answer") ?? inOrder.at(-1))
+        : inOrder[0];
+      if (action === undefined)
         return { actions: [], problems: [{ code: "no-action", message: style.missing(tags) }] };
-      return { actions: [{ tool: first.tool, input: first.input }], problems: [] };
+      return { actions: [{ tool: action.tool, input: action.input }], problems: [] };
     },
     tags: [
-      thought,
+      ...(thoughts ? [thought] : []),
       ...(options.blocks ?? []).map((name) => tagPair(name, "block")),
       ...calls.map(({ tag }) => tag),
       tags.result,
@@ -119,7 +144,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
       const before = (options.blocks ?? [])
         .filter((name) => blocks[name] !== undefined)
         .map((name) => `<${name}> ${blocks[name] ?? ""}</${name}>`);
-      const thinks = said === "" ? "" : `<think> ${said}</think>`;
+      const thinks = said === "" || !thoughts ? "" : `<think> ${said}</think>`;
       return `${thinks}${before.join("")}${opening} ${written}${closing}`;
     },
     renderObservations: (observations: readonly Observation[]) =>
@@ -135,7 +160,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
 
 /** @param style whose tools have tags of their own name where the options name no other. */
 function tagsOf(
-  { callTags = {}, resultTag }: TagOptions,
+  { callTags = {}, resultTag, answerTag }: TagOptions,
   style: Pick<TagStyle, "calls" | "resultTag">,
 ): Tags {
   const named = (given: z.output<typeof tagSchema>, holds: ProtocolTag["holds"]): ProtocolTag =>
@@ -143,10 +168,6 @@ function tagsOf(
   return {
     calls: new Map(style.calls.map((tool) => [tool, named(callTags[tool] ?? tool, "call")])),
     result: named(resultTag ?? style.resultTag, "observation"),
-    answer: tagPair("answer", "answer"),
+    answer: named(answerTag ?? "answer", "answer"),
   };
-}
-
-function between({ opening, closing }: ProtocolTag): RegExp {
-  return new RegExp(`${escapeRegExp(opening)}(.*?)${escapeRegExp(closing)}`, "s");
 }

@@ -3,9 +3,8 @@ import { type Part, registry } from "../../base/registry.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
 import { answerScores } from "../metrics/answer-metrics.ts";
 import { share, type Share } from "../statistics.ts";
-import type { JudgeCase } from "./judge-prompt.ts";
+import { type JudgeCase, saysNothing } from "../../rewards/judge/judge-prompt.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
-import { saysNothing } from "./judged-row.ts";
 
 /** A question for attacks. */
 export type AttackedQuestion = Omit<JudgeCase, "prediction">;

@@ -1,7 +1,7 @@
 import { ScoreError } from "../../base/errors.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
 import { type Share, shareOf } from "../statistics.ts";
-import { CALIBRATION_CASES, type CalibrationCase } from "./calibration-cases.ts";
+import { CALIBRATION_CASES, type CalibrationCase } from "../../rewards/judge/calibration-cases.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
 
 /** Result of a judge on cases with a known verdict. */

@@ -5,7 +5,7 @@ import { type Part, registry } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { answerScores } from "../metrics/answer-metrics.ts";
 import { type Agreement, agreementOf } from "./agreement.ts";
-import type { JudgeCase } from "./judge-prompt.ts";
+import type { JudgeCase } from "../../rewards/judge/judge-prompt.ts";
 
 /** An answer of a system that a human has judged. */
 export interface HumanVerdict extends JudgeCase {

@@ -6,8 +6,8 @@ import { chatClient } from "../../http/chat.ts";
 import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { costOf, type MeterReading, priceSchema } from "../../http/meter.ts";
 import type { ReplyCache } from "../../http/reply-cache.ts";
-import { type JudgePrompt, verdictJsonSchema } from "./judge-prompt.ts";
-import { judgePrompts } from "./judge-prompts.ts";
+import { type JudgePrompt, verdictJsonSchema } from "../../rewards/judge/judge-prompt.ts";
+import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 
 /** Ways to request JSON from a server, strictest first. `auto` uses the first that the server accepts. */
 export const VERDICT_FORMATS = ["schema", "object", "text"] as const;

@@ -12,12 +12,14 @@ import {
   type JudgeCase,
   judgeMessages,
   type JudgePrompt,
-  promptHash,
+  MAX_ANSWER_CHARACTERS,
   readVerdict,
   reaskMessages,
+  verdictJsonSchema,
   type VerdictProblem,
-} from "./judge-prompt.ts";
-import { judgePrompts } from "./judge-prompts.ts";
+} from "../../rewards/judge/judge-prompt.ts";
+import { shortHash } from "../fingerprint.ts";
+import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 
 /** A judge's verdict on one case. */
 export interface Verdict {
@@ -153,6 +155,18 @@ function verdictOf(
   const { verdict, problem } = read;
   if (problem !== null) return { verdict: null, correct: null, reason: "", problem, reasked };
   return { verdict, correct: accepted.includes(verdict), reason: read.reason, problem, reasked };
+}
+
+/** Hash of all texts of the prompt, twelve hexadecimal digits. */
+export function promptHash(prompt: JudgePrompt): string {
+  const probe = { question: "Q", references: ["A", "B"], prediction: "P" };
+  const messages = judgeMessages(prompt, probe);
+  return shortHash([
+    reaskMessages(messages, "R"),
+    verdictJsonSchema(prompt),
+    prompt.accepted,
+    MAX_ANSWER_CHARACTERS,
+  ]);
 }
 
 /** Key of the cached format of a server, so that a second run sends no test request. */

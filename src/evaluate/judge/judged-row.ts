@@ -1,19 +1,7 @@
 import type { ExternalError } from "../../base/errors.ts";
 import { answerScores } from "../metrics/answer-metrics.ts";
-import type { JudgeCase, VerdictProblem } from "./judge-prompt.ts";
+import { saysNothing, type VerdictProblem } from "../../rewards/judge/judge-prompt.ts";
 import { isHttpFailure, type Judge, type Verdict } from "./judge.ts";
-
-const SAYS_SOMETHING = /[^\p{P}\p{Z}\p{C}$+<=>^`|~]/u;
-
-/**
- * Whether an answer is empty: only punctuation, ASCII symbols, white space and zero-width characters. It is wrong without asking: judges
- * accept up to half of such answers (arXiv 2505.22203, table 3).
- *
- * An answer that equals an accepted one exactly (`?`) is judged normally.
- */
-export function saysNothing({ prediction, references }: Omit<JudgeCase, "question">): boolean {
-  return !SAYS_SOMETHING.test(prediction) && !references.includes(prediction.trim());
-}
 
 /** An answer to judge, with its question. */
 export interface AnswerToJudge {

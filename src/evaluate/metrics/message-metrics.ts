@@ -52,6 +52,12 @@ export const messageMetrics = [
     of: ({ tokens }) => tokens ?? null,
   }),
   sparseRowMetric({
+    name: "first_answer",
+    summary: "Share of what the policy wrote that stands before its first answer.",
+    source: "time to first token, arXiv 2505.19640, in characters instead of tokens",
+    of: ({ firstAnswer }) => firstAnswer ?? null,
+  }),
+  sparseRowMetric({
     ...{ name: "prompt_tokens", decimals: 1 },
     summary: "Tokens read per question, over all calls, if recorded or counted by a server.",
     range: [0, Infinity],

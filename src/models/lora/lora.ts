@@ -4,7 +4,13 @@ import { linear } from "../../autodiff/ops/composites.ts";
 import { swapLast } from "../../autodiff/ops/linear.ts";
 import { random } from "../../base/random.ts";
 import type { DecoderConfig } from "../config.ts";
-import { parameterSpecs, tensorsOf, totalSize, type ParameterSpec } from "../parameters.ts";
+import {
+  parameterSpecs,
+  tensorsOf,
+  totalSize,
+  VALUE_HEAD,
+  type ParameterSpec,
+} from "../parameters.ts";
 
 /** Linear layers that may have adapters, by PEFT's names: all except the output matrix (PEFT's "all-linear"). */
 export const targetModules = [
@@ -22,6 +28,8 @@ export interface LoraConfig {
   rslora: boolean;
   /** In PEFT's form: a layer's path, or its end after a dot: `q_proj`, `layers.0.mlp.up_proj`. */
   targets: readonly string[];
+  /** A critic's value head, trained whole with the adapters and kept apart from their files. Absent: none. */
+  valueHead?: true;
 }
 
 /** Adapters with their weights. */
@@ -54,9 +62,13 @@ function loraNames(weight: string): { a: string; b: string } {
   return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
 }
 
-/** Every A [r, in] and B [out, r], layer by layer, A before B. */
-export function loraSpecs(config: DecoderConfig, { rank, targets }: LoraConfig): ParameterSpec[] {
-  return linearSpecs(config)
+/** Every A [r, in] and B [out, r], layer by layer, A before B; then the value head, if any. */
+export function loraSpecs(
+  config: DecoderConfig,
+  { rank, targets, valueHead }: LoraConfig,
+): ParameterSpec[] {
+  const head = { name: VALUE_HEAD, shape: [1, config.hiddenSize], decays: true };
+  const adapters = linearSpecs(config)
     .filter(({ name }) => targets.some((target) => layersOf(target, [name]).length > 0))
     .flatMap(({ name, shape }) => {
       const { a, b } = loraNames(name);
@@ -66,6 +78,7 @@ export function loraSpecs(config: DecoderConfig, { rank, targets }: LoraConfig):
         { name: b, shape: [out, rank], decays: true },
       ];
     });
+  return valueHead === true ? [...adapters, head] : adapters;
 }
 
 /** The trained parameters: the adapters, or without adapters all parameters. */
@@ -88,6 +101,19 @@ export function initialAdapter(config: DecoderConfig, lora: LoraConfig, seed: nu
     for (let i = 0; i < data.length; i++) data[i] = bound * (2 * draw.next() - 1);
   }
   return { lora, weights };
+}
+
+/** The same adapters with a value head, which begins at 0 where they have none, or without one. */
+export function withValueHead(
+  config: DecoderConfig,
+  { lora: { valueHead: _, ...plain }, weights }: Adapter,
+  wanted: boolean,
+): Adapter {
+  const lora: LoraConfig = wanted ? { ...plain, valueHead: true } : plain;
+  const sized = new Float32Array(totalSize(loraSpecs(config, lora)));
+  // The value head is the last.
+  sized.set(weights.subarray(0, sized.length));
+  return { lora, weights: sized };
 }
 
 /** Adds the adapter's output to a linear layer's result; unchanged when the layer has no adapter. */

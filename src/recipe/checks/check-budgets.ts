@@ -4,8 +4,9 @@ import { valueAt } from "../../base/schedule.ts";
 import { budgetOf, type BudgetNow, largestBudgets } from "../../env/budget.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
-import { algorithms } from "../../train/index.ts";
+import { algorithms, criticTrunkOf } from "../../train/index.ts";
 import { estimatorOf, type OnPolicyOptions } from "../../train/algorithm.ts";
+import { samplers } from "../../train/samplers/index.ts";
 import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -79,14 +80,33 @@ function batchFindings(
     });
   }
   const given = { promptsPerStep, groupSize, minibatches, ...rest };
-  const { name: estimator } = estimatorOf(algorithms.get(name, "algorithm"), given);
-  if (groupSize < 2 && advantageEstimators.get(estimator, "algorithm").needsGroups) {
+  const named = estimatorOf(algorithms.get(name, "algorithm"), given);
+  const estimator = advantageEstimators.get(named.name, "algorithm");
+  if (groupSize < 2 && estimator.needsGroups) {
     found.push({
       ...{ severity: "error", key: "algorithm.groupSize" },
       message: `${groupSize}: trajectories are compared with others of the same question, of which there are none, so every advantage is 0. At least 2.`,
     });
   }
+  if (estimator.needsBaselines === true && !givesBaselines(rest.sampler.name)) {
+    const fitting = samplers.parts.flatMap((part) => (givesBaselines(part.name) ? part.name : []));
+    found.push({
+      ...{ severity: "error", key: "algorithm.sampler" },
+      message: `${rest.sampler.name}: ${named.name} compares each trajectory with a baseline of its group, and this sampler asks for none, so every advantage is 0. Allowed: ${fitting.join(", ")}.`,
+    });
+  }
+  const hasCritic = criticTrunkOf({ name, ...given }) !== undefined;
+  if (estimator.reads.includes("values") !== hasCritic) {
+    const why = hasCritic
+      ? `${named.name}: it does not read values, so the critic of ${name} would learn nothing. Leave it out for gae, or use algorithm.name grpo or reinforce.`
+      : `${named.name}: it reads a critic's values, and ${name} has no critic. Use algorithm.name ppo.`;
+    found.push({ ...{ severity: "error", key: "algorithm.advantage" }, message: why });
+  }
   return found;
+}
+
+function givesBaselines(sampler: string): boolean {
+  return samplers.get(sampler, "algorithm.sampler").givesBaselines === true;
 }
 
 function divisorsText(count: number): string {

@@ -111,8 +111,9 @@ async function write(
     await engine.save(partial, { optimizer: true });
     if (state !== undefined) await writeJson(join(partial, METHOD_STATE_FILE), state);
     const files: Facts["files"] = {};
-    for (const name of (await readdir(partial)).sort()) {
+    for (const name of (await readdir(partial, { recursive: true })).sort()) {
       const path = join(partial, name);
+      if ((await stat(path)).isDirectory()) continue;
       files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
     }
     await writeJson(join(partial, FACTS_FILE), { step, attempt, files });

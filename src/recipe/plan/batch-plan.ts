@@ -1,3 +1,4 @@
+import type { CriticTrunk } from "../../engine/engine.ts";
 import { type EngineLoad } from "../../engine/local/forecast.ts";
 import { microBatchShape } from "../../engine/local/batching.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
@@ -35,6 +36,10 @@ export interface Work extends Pick<
   scoresAll: boolean;
   /** Times that log-probabilities of a step's sequences are computed before they are learned from. */
   scorings: number;
+  /** Whether the starting policy is kept, for its log-probabilities. */
+  readsReference: boolean;
+  /** Where the critic is; null: there is none. */
+  critic: CriticTrunk | null;
 }
 
 /** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */
@@ -48,12 +53,16 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
     Math.ceil((trajectories - part) / minibatches),
   );
   const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
+  const models = work.critic === "own" ? 2 : 1;
   const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
   return {
     ...{ command, prompts, groupSize, leaves, trajectories, longest },
     ...{ epochs, minibatches, optimizerSteps },
     microBatch: { sequences: batch, perStep: epochs * perEpoch },
     steps,
-    tokens: { sampled: steps * sampled, trained: steps * epochs * trajectories * longest.tokens },
+    tokens: {
+      sampled: steps * sampled,
+      trained: models * steps * epochs * trajectories * longest.tokens,
+    },
   };
 }

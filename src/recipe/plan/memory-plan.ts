@@ -2,7 +2,6 @@ import { totalmem } from "node:os";
 import { type Fitting, largestFitting } from "../../engine/local/fitting.ts";
 import type { EngineLoad, MemoryForecast } from "../../engine/local/forecast.ts";
 import { defaultWorkers } from "../../engine/local/worker-link.ts";
-import { needsReference } from "../../losses/index.ts";
 import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
@@ -44,10 +43,11 @@ export function loadOf(
     rowTokens: longest.tokens,
     scoredShare: work.scoresAll ? 1 : written,
     loss: work.loss,
-    references: needsReference(work.loss) ? 1 : 0,
+    references: work.readsReference ? 1 : 0,
     samples: work.command === "train",
     sequences: work.steps * work.epochs * work.prompts * work.groupSize * work.leaves,
-    rescores: work.scorings > 0,
+    critic: work.critic,
+    scores: work.scorings > 0 ? "logprobs" : work.critic === "shared" ? "values" : null,
   };
 }
 

@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { needsReference } from "../../losses/index.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
-import { algorithms } from "../../train/index.ts";
+import { algorithms, criticTrunkOf, readsReference } from "../../train/index.ts";
 import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
@@ -61,7 +60,9 @@ export function workOf(
       ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
       loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
-      scorings: Number(recomputesOld(given)) + Number(losses.some(needsReference)),
+      scorings: Number(recomputesOld(given)) + Number(readsReference(algorithm)),
+      readsReference: readsReference(algorithm),
+      critic: criticTrunkOf(algorithm) ?? null,
     };
   }
   if (sft === undefined) {
@@ -80,7 +81,7 @@ export function workOf(
       : samplesWork(sft, recipe.path)),
     loss: { name: "cross-entropy", options: {} },
     scoresAll: sft.observationWeight > 0,
-    scorings: 0,
+    ...{ scorings: 0, readsReference: false, critic: null },
   };
 }
 

@@ -32,7 +32,7 @@ import { algorithms } from "../../train/index.ts";
 import { preferenceSchema } from "../../train/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
-import { unknownRoles } from "./role-names.ts";
+import { unknownNames } from "./named-things.ts";
 import { checkpointsSchema, rollbackSchema } from "./run-settings.ts";
 import { sftSchema } from "./sft-settings.ts";
 import { stagesSchema } from "./stages.ts";
@@ -246,7 +246,7 @@ const settingsShape = z.strictObject({
 });
 
 export const settingsSchema = settingsShape.superRefine((settings, context) => {
-  for (const { path, message } of unknownRoles(settingsShape, settings))
+  for (const { path, message } of unknownNames(settingsShape, settings))
     context.addIssue({ code: "custom", path, message, params: { code: "PART_UNKNOWN" } });
   const { reward, rewards: named } = settings;
   if (reward === undefined) return;

@@ -1,7 +1,8 @@
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Meter } from "../../http/meter.ts";
-import type { Policy } from "../../rollout/policy.ts";
+import type { Policy, TextPolicy } from "../../rollout/policy.ts";
 import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
+import { knightsPlanPolicy } from "../../synth/teachers/knights-plan.ts";
 import { numberPlanPolicy } from "../../synth/teachers/number-plan-policy.ts";
 import { playerPolicy } from "../../synth/teachers/player.ts";
 import { referencePolicy } from "../../synth/teachers/reference.ts";
@@ -46,13 +47,9 @@ export async function findTeacher(
   teacher: TeacherSettings,
   download: PolicyOptions,
 ): Promise<FoundTeacher> {
-  if (teacher.name === "gold-chain" || teacher.name === "number-plan") {
+  if (isPlanner(teacher)) {
     const { name, ...options } = teacher;
-    const policy =
-      teacher.name === "gold-chain"
-        ? goldChainPolicy(teacher)
-        : numberPlanPolicy(teacher.behaviour);
-    const opened = { policy, close: () => Promise.resolve() };
+    const opened = { policy: plannerOf(teacher), close: () => Promise.resolve() };
     const open = () => Promise.resolve(opened);
     return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
   }
@@ -83,8 +80,24 @@ export async function findTeacher(
   };
 }
 
+/** Teachers without a model that follow a plan under settings. */
+const PLANNERS = ["gold-chain", "number-plan", "knights-plan"] as const;
+
+type Planner = Extract<TeacherSettings, { name: (typeof PLANNERS)[number] }>;
+
+function isPlanner(teacher: TeacherSettings): teacher is Planner {
+  return PLANNERS.some((name) => name === teacher.name);
+}
+
+function plannerOf(teacher: Planner): TextPolicy {
+  if (teacher.name === "gold-chain") return goldChainPolicy(teacher);
+  return teacher.name === "number-plan"
+    ? numberPlanPolicy(teacher.behaviour)
+    : knightsPlanPolicy(teacher.behaviour);
+}
+
 /** Teachers without a model. */
-const SCRIPTS = ["gold-chain", "number-plan", "player", "reference"] as const;
+const SCRIPTS = [...PLANNERS, "player", "reference"] as const;
 
 type ScriptName = (typeof SCRIPTS)[number];
 

@@ -1,5 +1,7 @@
+import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { rollOut } from "../roll-out.ts";
+import { requireLogprobs, textLogprob } from "../likelihood.ts";
+import { type PlayedTurn, playMessage, rollOut, type TurnPlace } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 export const agent = defineStrategy({
@@ -10,6 +12,43 @@ export const agent = defineStrategy({
   options: z.strictObject({
     /** Most turns in which tools run; default: the environment's budget. */
     turns: z.int().min(1).optional(),
+    /** Begins its first message, such as the opening tag of a call that it must make. */
+    prefill: z.string().min(1).optional(),
+    /** A message is a call where the opening of one has at least this probability, else an answer. By default it is drawn. */
+    callAt: z.number().min(0).max(1).optional(),
   }),
-  run: (options, { turns }) => rollOut(options, turns === undefined ? {} : { maxTurns: turns }),
+  run: (options, { turns, prefill, callAt }) =>
+    rollOut(options, {
+      ...(turns === undefined ? {} : { maxTurns: turns }),
+      ...(prefill === undefined ? {} : { prefill, prefillRequest: `\nBegin with: ${prefill}` }),
+      ...(callAt === undefined ? {} : { playTurn: (place) => playDecided(place, callAt) }),
+    }),
 });
+
+/**
+ * A message whose first word is decided by the probability of a call.
+ * Source: SmartRAG, arXiv 2410.18141, at .5. Different here: the call's whole opening counts, there its first token.
+ */
+async function playDecided(place: TurnPlace, callAt: number): Promise<PlayedTurn | null> {
+  const { options, trajectory, inputs, prefill, final } = place;
+  const { protocol, name } = options.environment;
+  if (final || prefill !== "") return playMessage(place);
+  const opening = protocol.tags.find(({ holds }) => holds === "call")?.opening;
+  const [prompt, ...others] = inputs;
+  if (opening === undefined || prompt?.owner !== "template" || others.length > 0) {
+    throw new ConfigError(
+      "STRATEGY_UNFIT",
+      `strategy agent with callAt: it reads whole prompts before a call between tags, and environment "${name}" has none here. Set environment.reissue, or take callAt out.`,
+    );
+  }
+  const policy = requireLogprobs(options.policy, "Take callAt out.");
+  const asked = { prompt: prompt.text, text: opening, signal: options.signal };
+  const logprob = await textLogprob(policy, trajectory, asked);
+  if (logprob === null) return null;
+  const begun = Math.exp(logprob) >= callAt ? opening : protocol.answerOpening;
+  return playMessage({
+    ...place,
+    inputs: [...inputs, { owner: "inserted", text: begun }],
+    prefill: begun,
+  });
+}

@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { AnsweredQuestion, Asked } from "../asked.ts";
 import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { numbered, passagesIn, type ShownPassage } from "../passages.ts";
+import { numbered, passagesIn, type ShownPassage } from "../../trajectory/passages.ts";
 import { firstLine } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 

@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
-import { numbered } from "../passages.ts";
+import { numbered } from "../../trajectory/passages.ts";
 import { answerOnce, onceOptions } from "./answer-once.ts";
 import { defineStrategy } from "./strategy.ts";
 

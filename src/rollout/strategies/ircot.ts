@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { withPrompts } from "../prompt-session.ts";
-import { numbered, passagesIn, type ShownPassage, withNew } from "../passages.ts";
+import { numbered, passagesIn, type ShownPassage, withNew } from "../../trajectory/passages.ts";
 import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 

@@ -2,7 +2,7 @@ import { z } from "../../base/schema.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { passagesIn, numbered } from "../passages.ts";
+import { passagesIn, numbered } from "../../trajectory/passages.ts";
 import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 

@@ -7,6 +7,7 @@ import { withPrompts } from "../../rollout/prompt-session.ts";
 import { runTools } from "../../rollout/record.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
+import { stepQuestions } from "../../trajectory/step-questions.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { AnnotationResources, TaskAnnotation } from "./annotation.ts";
 
@@ -104,11 +105,9 @@ function soughtIn({ annotations }: Task): Sought[] {
       ...{ answer: object, passage: null },
     }));
   }
-  return decomposition.map(({ question: asked, answer, passage: id }) => {
-    const filled = asked.replace(/#(\d+)/g, (mark, number: string) => {
-      const before = decomposition[Number(number) - 1]?.answer ?? "";
-      return before === "" ? mark : before;
-    });
+  const questions = stepQuestions(decomposition);
+  return decomposition.map(({ question: asked, answer, passage: id }, i) => {
+    const filled = questions[i] ?? asked;
     const parts = partsOf(filled);
     const question = parts === null ? filled : `${parts.relation} of ${parts.subject}`;
     const title = context.find((each) => each.id === id)?.title;

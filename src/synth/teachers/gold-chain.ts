@@ -33,14 +33,13 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
     const turns = place.turns.filter(({ chain }) => chain === undefined);
     const planned = planOf({ ...place, turns }, settings);
     const { malformed } = settings.behaviour;
-    if (place.prefill === "" && settings.style === "brief")
-      return writeWithSlips(
-        planned,
-        malformed,
-        place,
-        random(place.seed).derive("slip", turns.length),
-      );
-    return textAfter(place.prefill, planned, place);
+    const { prefill } = place;
+    if (settings.style === "brief") {
+      const draw = random(place.seed).derive("slip", turns.length);
+      const written = writeWithSlips(planned, malformed, place, draw);
+      if (written.startsWith(prefill)) return written.slice(prefill.length);
+    }
+    return textAfter(prefill, planned, place);
   });
 }
 

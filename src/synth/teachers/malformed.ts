@@ -16,6 +16,8 @@ export const malformedSchema = z
     textOutside: share,
     /** No tag at all. */
     none: share,
+    /** The text between the action's tags lacks its last sign: a call in JSON cannot be read. */
+    torn: z.number().min(0).max(1).optional(),
   })
   .refine((shares) => sumOf(shares) <= 1, "expected shares whose sum is at most 1");
 
@@ -45,6 +47,8 @@ export function writeWithSlips(
       return `${thought}${unclosed}`;
     case "order":
       return `${thought}${unclosed.replace(open, close)}${open}`;
+    case "torn":
+      return `${thought}${unclosed.trimEnd().slice(0, -1)}${close}`;
     case "textOutside":
       return `${thought}${STRAY_TEXT}${action}`;
   }
@@ -53,12 +57,12 @@ export function writeWithSlips(
 function drawnKind(shares: Malformed, drawn: number): keyof Malformed | null {
   let left = drawn;
   for (const kind of Object.keys(shares) as (keyof Malformed)[]) {
-    left -= shares[kind];
+    left -= shares[kind] ?? 0;
     if (left < 0) return kind;
   }
   return null;
 }
 
-function sumOf(shares: Readonly<Record<string, number>>): number {
-  return Object.values(shares).reduce((sum, each) => sum + each, 0);
+function sumOf(shares: Readonly<Record<string, number | undefined>>): number {
+  return Object.values(shares).reduce<number>((sum, each = 0) => sum + each, 0);
 }

@@ -3,6 +3,7 @@ import { isModel } from "../../base/setting-path.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { blocksSchema } from "./blocks.ts";
+import { knightsBehaviourSchema } from "./knights-plan.ts";
 import { malformedSchema } from "./malformed.ts";
 import { numberBehaviourSchema } from "./number-plan.ts";
 
@@ -55,6 +56,11 @@ export const teacherSchema = z.discriminatedUnion("name", [
   z.strictObject({
     name: z.literal("number-plan"),
     behaviour: numberBehaviourSchema.prefault({}),
+  }),
+  /** A deducing teacher without a model, for knights and knaves. */
+  z.strictObject({
+    name: z.literal("knights-plan"),
+    behaviour: knightsBehaviourSchema.prefault({}),
   }),
   /** The environment's own player, which has no skill: for pre-training of a fresh policy. */
   z.strictObject({ name: z.literal("player") }),

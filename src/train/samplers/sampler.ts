@@ -59,6 +59,8 @@ export interface SamplerContext {
 export interface SamplerPart extends PartWithOptions {
   /** Where the method is published; absent for plain ones. */
   readonly source?: string;
+  /** Whether each group has a rollout of purpose "baseline". False when absent. */
+  readonly givesBaselines?: boolean;
   /** @param state of an earlier `state()`; null at the start. */
   open(
     options: Readonly<Record<string, unknown>>,

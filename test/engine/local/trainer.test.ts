@@ -4,6 +4,7 @@ import type { TrainingRow } from "../../../src/engine/engine.ts";
 import { microBatches } from "../../../src/engine/local/batching.ts";
 import { modelWeights } from "../../../src/engine/local/model-weights.ts";
 import { makeTrainer } from "../../../src/engine/local/trainer.ts";
+import type { LossSpec } from "../../../src/losses/loss.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
@@ -23,10 +24,14 @@ function row(seed: number, length: number): TrainingRow {
   return { inputs: ids.slice(0, -1), targets: ids.slice(1), fields: { weights } };
 }
 
-async function gradients(rows: TrainingRow[], maxTokens: number): Promise<Float32Array> {
+async function gradients(
+  rows: TrainingRow[],
+  maxTokens: number,
+  loss: LossSpec = crossEntropy,
+): Promise<Float32Array> {
   const trainer = await makeTrainer(config, device, { lora: null });
   const batches = microBatches(rows, maxTokens);
-  await trainer.forwardBackward(weights, rows, batches, crossEntropy);
+  await trainer.forwardBackward(weights, rows, batches, loss);
   return trainer.gradients.read();
 }
 
@@ -42,6 +47,23 @@ describe("gradients", () => {
     const together = await gradients(rows, 4096);
     for (const maxTokens of [1, 64, 130]) {
       expect(relativeGap(await gradients(rows, maxTokens), together)).toBeLessThan(1e-5);
+    }
+  });
+
+  it("do not depend on it either where a row's tokens have one ratio", async () => {
+    const gspo = { name: "gspo", options: { clipLow: 0.9, clipHigh: 9 } };
+    const rows = [5, 60, 33, 9, 12].map((length, seed) => {
+      const { fields, ...ids } = row(seed, length);
+      const perToken = fields.weights.map((_, i) => i);
+      const advantages = perToken.map(() => seed - 2);
+      // Near the log-probability of a token under random weights.
+      const oldLogprobs = perToken.map((i) => -4 + 0.1 * ((i + seed) % 3));
+      return { ...ids, fields: { ...fields, advantages, oldLogprobs, rowOffsets: perToken } };
+    });
+    const together = await gradients(rows, 4096, gspo);
+    expect(Math.hypot(...together)).toBeGreaterThan(0.1);
+    for (const maxTokens of [1, 64]) {
+      expect(relativeGap(await gradients(rows, maxTokens, gspo), together)).toBeLessThan(1e-5);
     }
   });
 

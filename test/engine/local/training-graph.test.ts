@@ -44,7 +44,7 @@ function isFrozen(name: string, dims: readonly number[]): boolean {
 
 async function results(
   config: DecoderConfig,
-  loss: LossSpec | null,
+  loss: LossSpec | "logprobs",
   options: TrainingGraphOptions,
 ): Promise<Map<string, Float32Array>> {
   const { graph, outputs } = trainingGraph(config, shape, loss, options);
@@ -90,7 +90,7 @@ describe("a training graph", () => {
 
   it.each(models)("gives the same with scores in chunks: %s", async (_, features, lora) => {
     const config = { ...tinyConfig, ...features };
-    for (const loss of [crossEntropy, clipped, null]) {
+    for (const loss of [crossEntropy, clipped, "logprobs"] as const) {
       const plain = await results(config, loss, { lora });
       // 35 targets: 7 chunks of 5; 5 of 7; one by one where not even one row fits. With a trained head, of 32 at least: 32 and 3.
       for (const rows of [5, 12, 0]) {
@@ -105,7 +105,7 @@ describe("a training graph", () => {
     "gives the same with frozen weights in float16, scored by stretches of the vocabulary or whole: %s",
     async (_, features, lora) => {
       const config = { ...tinyConfig, ...features };
-      for (const loss of [clipped, null]) {
+      for (const loss of [clipped, "logprobs"] as const) {
         const plain = await results(config, loss, { lora });
         // 300 rows of the head: whole; three stretches of 100; of 35 targets' scores 16 stretches of 19, the last one shorter.
         for (const scoresBytes of [1e9, 2 * 4 * 35 * 149, 2 * 4 * 35 * 19]) {

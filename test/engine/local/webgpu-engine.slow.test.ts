@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { AdamOptions } from "../../../src/autodiff/adamw.ts";
-import type { SampleRequest } from "../../../src/engine/engine.ts";
+import { criticTrunks, type SampleRequest } from "../../../src/engine/engine.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
 import { readCheckpoint, writeCheckpoint } from "../../../src/models/checkpoint.ts";
 import { parameterSpecs } from "../../../src/models/parameters.ts";
@@ -149,5 +149,34 @@ describeOnGpu("a GRPO step on WebGPU", () => {
     const apart = (a: Float32Array, b: Float32Array): number =>
       Math.hypot(...a.map((each, i) => each - b[i]!));
     expect(apart(theirs!, ours!) / apart(ours!, start!)).toBeLessThan(0.005);
+  });
+});
+
+describeOnGpu("a critic on WebGPU", () => {
+  it.each(criticTrunks)("values and learns as on the processor, %s", async (critic) => {
+    const model = await writeTinyModel(join(folder, `critic-${critic}`));
+    const rows = madeRows(tinyConfig).map((row) => {
+      const learned = row.fields.weights.map((weight) => (weight === 0 ? 0 : 1 / 20));
+      const fields = { returns: learned.map((_, i) => i % 3), oldValues: learned.map(() => 0) };
+      const own = { ...row.fields, ...fields, valueWeights: learned };
+      return { ...row, fields: critic === "own" ? { ...own, weights: learned } : own };
+    });
+    const value = { name: "value", options: {} };
+    const joined = { ...policyGradient, joined: { loss: value, weights: "valueWeights" } };
+    const run = async (device: DeviceName): Promise<number[]> => {
+      const given = { model, device, workers: 1, slots: 1, microBatchTokens: 192 };
+      const engine = await openLocalEngine({ ...given, critic });
+      engines.push(engine);
+      // Twice: the first step moves the head alone, which begins at 0.
+      for (const _ of [1, 2]) {
+        if (critic === "own") await engine.forwardBackward(rows, value, "critic");
+        else await engine.forwardBackward(rows, joined);
+        await engine.optimStep(adam, critic === "own" ? "critic" : "policy");
+      }
+      return (await engine.values(rows)).flatMap((each) => [...each].filter(Number.isFinite));
+    };
+    const [theirs, ours] = [await run("webgpu"), await run("cpu")];
+    expectClose(theirs, ours, { atol: 1e-3, rtol: 0 });
+    expect(Math.max(...ours.map(Math.abs))).toBeGreaterThan(0.01);
   });
 });

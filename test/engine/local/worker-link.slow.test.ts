@@ -81,11 +81,11 @@ describe("a worker without memory", () => {
 
   it("goes on after the runtime was refused memory", async () => {
     const { link } = oddWorker();
-    const asked = { rows: [], batches: [batch], model: "policy" };
-    await expect(link.call("logprobs", asked)).rejects.toThrow(
+    const asked = { rows: [], batches: [batch], model: "policy", score: "logprobs" as const };
+    await expect(link.call("score", asked)).rejects.toThrow(
       errorWith(
         "ENGINE_OUT_OF_MEMORY",
-        "out of memory for logprobs (a micro-batch of 2 × 64 positions, 9 of them scored) (std::bad_alloc)",
+        "out of memory for score (a micro-batch of 2 × 64 positions, 9 of them scored) (std::bad_alloc)",
       ),
     );
     await expect(link.call("forget", "later")).resolves.toBeNull();

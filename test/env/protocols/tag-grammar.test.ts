@@ -103,3 +103,55 @@ describe("AutoRefine's grammar (arXiv 2505.11277): Search-R1's with documents an
     expect(protocol.instructions(world.tools)).toContain("between <documents> and </documents>");
   });
 });
+
+describe("intermediate answers (arXiv 2505.19640)", () => {
+  const pairs = "<think> a</think><answer> x</answer><think> b</think><answer> y</answer>";
+  const call = "<search> Oslo</search>";
+
+  it.each(["tags", "search-r1"])("lets a message of %s go on; its last answer counts", (name) => {
+    const protocol = grammar({ intermediateAnswers: true }, name);
+    expect(protocol.stopStrings).not.toContain("</answer>");
+    expect(protocol.findCut(pairs)).toBeNull();
+    expect(protocol.parse(pairs)).toEqual({
+      actions: [{ tool: "answer", input: "y" }],
+      problems: [],
+    });
+    expect(answerIn(protocol, pairs)).toBe("y");
+  });
+
+  it.each(["tags", "search-r1"])("ends a message of %s after a call", (name) => {
+    const protocol = grammar({ intermediateAnswers: true }, name);
+    const text = `<answer> x</answer>${call}`;
+    expect(protocol.findCut(`${text} more`)).toBe(text.length);
+    expect(protocol.parse(text).actions).toEqual([{ tool: "search", input: "Oslo" }]);
+  });
+
+  it("ends a message after its first answer without the option", () => {
+    const protocol = grammar({});
+    expect(protocol.findCut(pairs)).toBe("<think> a</think><answer> x</answer>".length);
+    expect(protocol.parse(pairs).actions).toEqual([{ tool: "answer", input: "x" }]);
+  });
+});
+
+describe("SmartRAG's grammar (arXiv 2410.18141): a first word that names the action", () => {
+  const protocol = grammar({
+    thoughts: false,
+    callTags: { search: { opening: "[Search]", closing: "\n" } },
+    answerTag: { opening: "[Answer]", closing: "\n" },
+  });
+
+  it("writes and reads an action alone, up to the end of its line", () => {
+    expect(protocol.write(search, world.tools)).toBe("[Search] capital of Norway\n");
+    expect(protocol.parse("[Search] capital of Norway\n").actions).toEqual([search.action]);
+    expect(protocol.parse("[Answer] Oslo\n").actions).toEqual([answer.action]);
+    expect(answerIn(protocol, protocol.write(answer, world.tools))).toBe("Oslo");
+    expect(protocol.stopStrings).toEqual(["\n", "\n"]);
+    expect(protocol.answerOpening).toBe("[Answer]");
+  });
+
+  it("has no action where another word comes first", () => {
+    const cut = protocol.findCut("Oslo\n[Answer] Oslo\n");
+    expect(cut).toBe("Oslo\n".length);
+    expect(protocol.parse("Oslo\n").problems).toMatchObject([{ code: "no-action" }]);
+  });
+});

@@ -57,6 +57,13 @@ describe("budgets held against each other", () => {
   it("name what leaves nothing to learn from", async () => {
     const keys = async (...sets: string[]) => (await found(null, ...sets)).map(({ key }) => key);
     expect(await keys("algorithm.groupSize=1")).toEqual(["algorithm.groupSize"]);
+    const remax = "algorithm.advantage.name=remax";
+    expect(await keys(remax)).toEqual(["algorithm.sampler"]);
+    expect(await keys(remax, "algorithm.sampler=greedy-baseline")).toEqual([]);
+    expect(await keys("algorithm.advantage.name=gae")).toEqual(["algorithm.advantage"]);
+    const ppo = "algorithm={ name: ppo, promptsPerStep: 4 }";
+    expect(await keys(ppo)).toEqual([]);
+    expect(await keys(ppo, "algorithm.advantage=return")).toEqual(["algorithm.advantage"]);
     expect(await keys("sampling.temperature=0")).toEqual(["sampling.temperature"]);
     expect(await keys("rewards=[{ name: exact-match, weight: 0 }]")).toEqual(["rewards"]);
   });

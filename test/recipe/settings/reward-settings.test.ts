@@ -4,7 +4,7 @@ import { checkOptions, choice, parseOptions, z } from "../../../src/base/schema.
 import { partSchema } from "../../../src/base/part-schema.ts";
 import { registry } from "../../../src/base/registry.ts";
 import { expressionOf, weightedRewards } from "../../../src/recipe/assemble.ts";
-import { unknownRoles } from "../../../src/recipe/settings/role-names.ts";
+import { unknownNames } from "../../../src/recipe/settings/named-things.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
 import { defineReward } from "../../../src/rewards/reward.ts";
 import { roleName } from "../../../src/trajectory/role.ts";
@@ -70,7 +70,7 @@ describe("an option that names a model", () => {
     const environment = { tools: [tool("plays", "a knight"), tool("asks", "reader")] };
     const named = { one: tool("asks", "policy"), two: tool("asks", "judge") };
     const paths = (models: object) =>
-      unknownRoles(schema, { ...{ environment, named }, models: { ...models } }).map(
+      unknownNames(schema, { ...{ environment, named }, models: { ...models } }).map(
         ({ path }) => path.join("."), // prettier-ignore
       );
     expect(paths({ reader: {}, judge: {} })).toEqual([]);
@@ -82,10 +82,32 @@ describe("an option that names a model", () => {
     const sets = z.record(z.string(), asks);
     const schema = z.strictObject({ evaluation: z.strictObject({ sets }) });
     const set = { role: "judge", models: { judge: {} } };
-    const found = unknownRoles(schema, {
+    const found = unknownNames(schema, {
       evaluation: { sets: { one: set, two: { ...set, models: {} } } },
     });
     expect(found.map(({ path }) => path.join("."))).toEqual(["evaluation.sets.two.role"]);
+  });
+});
+
+describe("an option that names a reward", () => {
+  const crediting = (name: string, more: object = {}) =>
+    problemOf({
+      rewards: ["exact-match", { name: "tool-outcome", as: "tools", weight: 0.2 }],
+      algorithm: { name: "grpo", advantage: { name: "turn-split", turn: [name] } },
+      ...more,
+    });
+
+  it("may be any reward with a share in the sum, by its name in the recipe", () => {
+    expect(crediting("tools")).toBeNull();
+    expect(crediting("exact-match")).toBeNull();
+  });
+
+  it("is refused at load where there is none, and beside an expression", () => {
+    const path = ["algorithm", "advantage", "turn", "0"];
+    const unknown = crediting("tool-outcome");
+    expect(unknown).toMatchObject({ code: "PART_UNKNOWN", path });
+    expect(unknown?.message).toMatch(/"tool-outcome".*exact-match, tools/);
+    expect(crediting("tools", { reward: "exact-match" })).toMatchObject({ path });
   });
 });
 

@@ -9,7 +9,9 @@ import { tokenizer } from "../../helpers/search-world.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
-const engine = { capabilities: { maxPositions: 512, maxVocabulary: 100_000, losses: [] } };
+const engine = {
+  capabilities: { maxPositions: 512, maxVocabulary: 100_000, losses: [], critic: null },
+};
 
 /** A message of text that its writer ended, as teachers without token ids leave it. */
 function said(id: string, text: string): Trajectory {

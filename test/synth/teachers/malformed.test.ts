@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
+import { hermes } from "../../../src/env/protocols/hermes.ts";
 import { searchR1 } from "../../../src/env/protocols/search-r1.ts";
 import { malformedSchema, writeWithSlips } from "../../../src/synth/teachers/malformed.ts";
 
@@ -19,6 +20,15 @@ describe("a message with broken tags", () => {
   ])("has no action that can be read when %s", (kind, text) => {
     expect(written({ [kind]: 1 })).toBe(text);
     expect(protocol.parse(text).actions).toEqual([]);
+  });
+
+  it("has a call that is no JSON when torn", () => {
+    const calls = hermes.create({});
+    const draw = random(1);
+    const torn = malformedSchema.parse({ torn: 1 });
+    const text = writeWithSlips(message, torn, { protocol: calls, tools: [] }, draw);
+    expect(text).toMatch(/"mayor of Oslo"\}<\/tool_call>$/);
+    expect(calls.parse(text).problems).toMatchObject([{ code: "bad-call" }]);
   });
 
   it("keeps its action when text stands outside the tags", () => {

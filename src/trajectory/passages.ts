@@ -1,4 +1,4 @@
-import type { Observation } from "../trajectory/trajectory.ts";
+import type { Observation } from "./trajectory.ts";
 
 /** A passage in an observation. */
 export interface ShownPassage {

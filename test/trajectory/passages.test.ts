@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { numbered, passagesIn, withNew } from "../../src/rollout/passages.ts";
+import { numbered, passagesIn, withNew } from "../../src/trajectory/passages.ts";
 
 const text = "Doc 1(Title: A) first\nmore\nDoc 2(Title: B) second\n";
 const found = passagesIn({ tool: "search", text, passageIds: ["a", "b"] });

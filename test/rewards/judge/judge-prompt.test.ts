@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readVerdict } from "../../../src/evaluate/judge/judge-prompt.ts";
-import { equivalence, graded } from "../../../src/evaluate/judge/judge-prompts.ts";
+import { readVerdict } from "../../../src/rewards/judge/judge-prompt.ts";
+import { equivalence, graded } from "../../../src/rewards/judge/judge-prompts.ts";
 
 const read = (text: string, finish: string | null = "stop") =>
   readVerdict(equivalence, text, finish);

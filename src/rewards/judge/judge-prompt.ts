@@ -1,6 +1,5 @@
 import type { Part } from "../../base/registry.ts";
 import type { ChatMessage } from "../../http/chat-messages.ts";
-import { shortHash } from "../fingerprint.ts";
 
 /** A case for a judge. */
 export interface JudgeCase {
@@ -9,6 +8,18 @@ export interface JudgeCase {
   references: readonly string[];
   /** The answer to judge. */
   prediction: string;
+}
+
+const SAYS_SOMETHING = /[^\p{P}\p{Z}\p{C}$+<=>^`|~]/u;
+
+/**
+ * Whether an answer is empty: only punctuation, ASCII symbols, white space and zero-width characters. It is wrong without asking: judges
+ * accept up to half of such answers (arXiv 2505.22203, table 3).
+ *
+ * An answer that equals an accepted one exactly (`?`) is judged normally.
+ */
+export function saysNothing({ prediction, references }: Omit<JudgeCase, "question">): boolean {
+  return !SAYS_SOMETHING.test(prediction) && !references.includes(prediction.trim());
 }
 
 /** A prompt for a judge; all are listed in `judge-prompts.ts`. */
@@ -78,18 +89,6 @@ export function verdictJsonSchema({ verdicts }: JudgePrompt): object {
     required: ["reason", "verdict"],
     additionalProperties: false,
   };
-}
-
-/** Hash of all texts of the prompt, twelve hexadecimal digits. */
-export function promptHash(prompt: JudgePrompt): string {
-  const probe = { question: "Q", references: ["A", "B"], prediction: "P" };
-  const messages = judgeMessages(prompt, probe);
-  return shortHash([
-    reaskMessages(messages, "R"),
-    verdictJsonSchema(prompt),
-    prompt.accepted,
-    MAX_ANSWER_CHARACTERS,
-  ]);
 }
 
 function replyRule({ verdicts }: JudgePrompt): string {

@@ -1,0 +1,69 @@
+import { z } from "../base/schema.ts";
+import { type AskedTokens, roleName } from "../trajectory/role.ts";
+import { tokenRows } from "../trajectory/token-rows.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { defineReward, type PlacedValue } from "./reward.ts";
+
+/**
+ * On-policy distillation: each token that the policy sampled gets log π_teacher − log π, at its place. Their mean estimates −KL(policy ‖ teacher) per
+ * token, so that the policy gradient of these rewards, each on its own token, lowers the reverse KL where the policy itself goes.
+ *
+ * The teacher reads the policy's token ids, so both have one vocabulary. Where the policy's tokens are not on record (a server), and where the
+ * sequence does not fit the teacher's context, it cannot be scored.
+ *
+ * Source: Thinking Machines, "On-policy distillation" (2025); GKD, arXiv 2306.13649, with reverse KL on the student's samples. Different here: GKD
+ * sums the KL over the vocabulary; this is its estimate at the sampled token.
+ */
+export const distillation = defineReward({
+  name: "distillation",
+  summary: "Per token: log-probability under a teacher, less the policy's own (reverse KL).",
+  source: 'Thinking Machines, "On-policy distillation" (2025); GKD, arXiv 2306.13649',
+  options: z.strictObject({
+    /** The teacher. */
+    role: roleName(),
+  }),
+  async scoreAll(scored, { role }, { tokenLogprobs }) {
+    const rows = scored.map(({ trajectory }) => sampledRows(trajectory));
+    const found = await tokenLogprobs(rows.flat(), role);
+    let at = 0;
+    return rows.map((own) => {
+      const teacher = own.map(() => found[at++] ?? null);
+      if (own.length === 0 || teacher.includes(null)) return null;
+      return own.flatMap(({ places }, r) =>
+        places.flatMap((place, i): PlacedValue[] =>
+          place === null ? [] : [{ ...place.at, value: (teacher[r]?.[i] ?? NaN) - place.logprob }],
+        ),
+      );
+    });
+  },
+});
+
+/** A sequence with the policy's own tokens. */
+interface SampledRow extends AskedTokens {
+  /** Of each token that the policy sampled, where it stands and with which log-probability; null for others. */
+  places: ({ at: { call: number; token: number }; logprob: number } | null)[];
+}
+
+/** The sequences of a trajectory in which the policy sampled something; each token is asked about in one of them. */
+function sampledRows(trajectory: Trajectory): SampledRow[] {
+  const { calls } = trajectory;
+  const done = new Set<number>();
+  return tokenRows(trajectory).flatMap(({ ids, owners, logprobs, callOf, calls: chain }) => {
+    const next = new Map(chain.map((call) => [call, -promptLength(calls[call])]));
+    const places = ids.map((_, i) => {
+      const call = callOf[i] ?? 0;
+      const token = next.get(call) ?? 0;
+      next.set(call, token + 1);
+      const logprob = logprobs[i] ?? NaN;
+      const isOwn = owners[i] === "policy" && calls[call]?.role === "policy" && !done.has(call);
+      return isOwn && !Number.isNaN(logprob) ? { at: { call, token }, logprob } : null;
+    });
+    for (const call of chain) done.add(call);
+    const isAsked = places.map((place) => place !== null);
+    return isAsked.includes(true) ? [{ ids, isAsked, places }] : [];
+  });
+}
+
+function promptLength(call: Trajectory["calls"][number] | undefined): number {
+  return (call?.prompt ?? []).reduce((sum, { ids }) => sum + ids.length, 0);
+}

@@ -1,0 +1,219 @@
+import {
+  type Advantage,
+  advantageAt,
+  type AdvantageEstimator,
+  type CreditTokens,
+  type Rewarded,
+} from "../advantages/estimator.ts";
+import { advantageEstimators } from "../advantages/index.ts";
+import type { Engine } from "../engine/engine.ts";
+import { needsReference } from "../losses/index.ts";
+import type { LossSpec } from "../losses/loss.ts";
+import { type Scoring, type WeightedReward, weightsAt } from "../rollout/score.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import {
+  estimatorOf,
+  type OnPolicyAlgorithm,
+  type OnPolicyOptions,
+  recomputesOld,
+} from "./algorithm.ts";
+import { type CriticSettings, type ValuedRow, valuesOf } from "./critic.ts";
+import { adaptedCoef, batchKl, type KlRewardSettings } from "./kl-reward.ts";
+import { finite, policyRows, type PolicyRow, tokensOf, weighted } from "./training-rows.ts";
+
+/** What an update needs to know of its run. */
+export interface UpdateRun {
+  algorithm: OnPolicyAlgorithm;
+  /** As they are at this step, without schedules. */
+  options: OnPolicyOptions;
+  engine: Engine;
+  rewards: readonly WeightedReward[];
+  scoring?: Pick<Scoring, "expression">;
+  seed: number;
+  /** 1 when absent. */
+  learningRateFactor?: number;
+  /** β of `klReward` at this step; the recipe's when absent. */
+  klCoef?: number;
+}
+
+/** A row with what its losses read, per target; 0 where it is not trained. Without a critic, values and returns are empty. */
+export interface ReadyRow extends ValuedRow {
+  advantages: number[];
+  oldLogprobs: readonly number[];
+  refLogprobs: readonly number[];
+}
+
+/** A row with the log-probabilities of its targets; null where nothing reads them. */
+interface ScoredRow extends PolicyRow {
+  logprobs: Record<keyof CreditTokens["logprobs"], ArrayLike<number> | null>;
+  /** The critic's values of its targets, NaN in first prompts; null without a critic. */
+  values: readonly number[] | null;
+}
+
+/** What KL in the reward came to in a batch; empty without it. */
+interface KlOutcome {
+  metrics: Record<string, number>;
+  /** For the next batch. */
+  coef?: number;
+}
+
+/** Rows of a batch with their advantages: log-probabilities are computed first, since estimators read them. */
+export async function readyRows(
+  run: UpdateRun,
+  step: number,
+  trajectories: readonly Trajectory[],
+  asked: { losses: readonly LossSpec[]; critic: CriticSettings | null },
+): Promise<{ rows: ReadyRow[]; kl: KlOutcome }> {
+  const named = estimatorOf(run.algorithm, run.options);
+  const estimator = advantageEstimators.get(named.name, "algorithm.advantage");
+  const rowsOf = await scoredRows(run, trajectories, { ...asked, reads: estimator.reads });
+  const { klReward } = run.options;
+  const klCoef = run.klCoef ?? klReward?.coef ?? 0;
+  const time = { step, totalSteps: run.options.steps };
+  const weights = weightsAt(run.rewards, { ...run.scoring, ...time });
+  const rewarded = trajectories.map((trajectory, i) => {
+    const own = rowsOf[i] ?? [];
+    const structure = tokensOf(trajectory, own);
+    const logprobsOf = (kind: keyof ScoredRow["logprobs"]): number[] | null =>
+      byToken(structure, own, "lossMask", ({ logprobs }) => logprobs[kind]);
+    const logprobs = {
+      old: logprobsOf("old"),
+      reference: logprobsOf("reference"),
+      policy: logprobsOf("policy"),
+    };
+    const values = byToken(structure, own, "response", (row) => row.values);
+    const penalty = klReward === undefined ? null : klPenalties(logprobs, klCoef);
+    const tokens = { ...structure, logprobs, values, penalty };
+    return rewardedOf(trajectory, trajectories, weights, tokens);
+  });
+  const estimated = estimator.estimate(rewarded, named.options);
+  const rows = rowsOf.flatMap((own, i) =>
+    own.map(({ logprobs, values, ...row }) => ({
+      ...row,
+      ...credited(row, estimated[i] ?? 0),
+      values: values ?? [],
+      oldLogprobs: Array.from(logprobs.old ?? [], finite),
+      refLogprobs: Array.from(logprobs.reference ?? [], finite),
+    })),
+  );
+  const kl = klReward === undefined ? { metrics: {} } : klOutcome(rewarded, klCoef, klReward);
+  return { rows, kl };
+}
+
+/** What KL costs at each trained token: β (log π_old − log π_ref). */
+function klPenalties({ old, reference }: CreditTokens["logprobs"], coef: number): number[] | null {
+  if (old === null || reference === null) return null;
+  return old.map((each, i) => finite(coef * (each - (reference[i] ?? NaN))));
+}
+
+function klOutcome(
+  rewarded: readonly Rewarded[],
+  coef: number,
+  settings: KlRewardSettings,
+): KlOutcome {
+  const batch = rewarded.map(({ tokens: { logprobs } }) => ({
+    old: logprobs.old ?? [],
+    reference: logprobs.reference ?? [],
+  }));
+  const kl = batchKl(batch);
+  return {
+    metrics: { "reward/kl": kl, "reward/kl_coef": coef },
+    coef: adaptedCoef(coef, settings, { kl, trajectories: batch.length }),
+  };
+}
+
+/** The rows to train of each trajectory. Those that cannot be scored, and rollouts that are not for training, have none. */
+async function scoredRows(
+  { options, engine }: UpdateRun,
+  trajectories: readonly Trajectory[],
+  {
+    losses,
+    critic,
+    reads,
+  }: { losses: readonly LossSpec[]; critic: CriticSettings | null } & Pick<
+    AdvantageEstimator,
+    "reads"
+  >,
+): Promise<ScoredRow[][]> {
+  const rowsOf = trajectories.map((trajectory) =>
+    trajectory.reward === null || trajectory.purpose !== "train"
+      ? []
+      : policyRows(trajectory, { lossOn: options.lossOn, role: "policy" }).filter(
+          ({ trainedTokens }) => trainedTokens > 0,
+        ),
+  );
+  const rows = rowsOf.flat();
+  if (rows.length === 0) return rowsOf.map(() => []);
+  const unweighted = rows.map((row) => weighted(row, 1));
+  const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
+  const reference =
+    options.klReward !== undefined || losses.some(needsReference) || reads.includes("reference");
+  const now = recomputes || reads.includes("policy") ? await engine.logprobs(unweighted) : null;
+  const frozen = reference ? await engine.logprobs(unweighted, "reference") : null;
+  const values = critic === null ? null : await valuesOf(engine, rows);
+  let at = -1;
+  return rowsOf.map((own) =>
+    own.map((row) => {
+      at += 1;
+      const policy = now?.[at] ?? null;
+      const old = recomputes ? policy : row.sampledLogprobs;
+      const logprobs = { old, policy, reference: frozen?.[at] ?? null };
+      return { ...row, logprobs, values: values?.[at] ?? null };
+    }),
+  );
+}
+
+/** Whether it trains tokens that the policy did not sample as they stand, such as a message that was rewritten. */
+function hasUnsampled({ lossMask, sampledLogprobs }: PolicyRow): boolean {
+  return lossMask.some((mask, i) => mask === 1 && Number.isNaN(sampledLogprobs[i]));
+}
+
+/** A trajectory as an estimator sees it. */
+function rewardedOf(
+  { groupId, reward, rewards: values, branch, purpose }: Trajectory,
+  batch: readonly Trajectory[],
+  weights: ReadonlyMap<string, number>,
+  tokens: CreditTokens,
+): Rewarded {
+  const of = branch === undefined ? -1 : batch.findIndex(({ id }) => id === branch.of);
+  return {
+    ...{ groupId, reward, tokens, isBaseline: purpose === "baseline" },
+    rewards: values.map((each) => ({ ...each, weight: weights.get(each.name) ?? 0 })),
+    branch: branch === undefined || of < 0 ? null : { of, calls: branch.calls },
+  };
+}
+
+/**
+ * Numbers of rows' targets by token of the trajectory, NaN where `mask` is 0; null where no row has them.
+ * @param mask of a row, 1 at the targets that it has numbers for.
+ */
+function byToken(
+  { call }: Pick<CreditTokens, "call">,
+  rows: readonly ScoredRow[],
+  mask: "lossMask" | "response",
+  numbersOf: (row: ScoredRow) => ArrayLike<number> | null,
+): number[] | null {
+  if (rows.every((row) => numbersOf(row) === null)) return null;
+  const found = call.map(() => NaN);
+  for (const row of rows) {
+    const numbers = numbersOf(row);
+    row.tokens.forEach((token, i) => {
+      if (row[mask][i] === 1) found[token] = numbers?.[i] ?? NaN;
+    });
+  }
+  return found;
+}
+
+/** A trajectory's advantages, and what its critic learns, on the targets of one of its rows. */
+function credited(
+  { lossMask, response, tokens }: PolicyRow,
+  advantage: Advantage,
+): Pick<ReadyRow, "advantages" | "returns"> {
+  const returns = typeof advantage === "object" && "returns" in advantage ? advantage.returns : [];
+  return {
+    advantages: lossMask.map((mask, i) =>
+      mask === 1 ? advantageAt(advantage, tokens[i] ?? 0) : 0,
+    ),
+    returns: response.map((mask, i) => (mask === 1 ? (returns[tokens[i] ?? 0] ?? NaN) : NaN)),
+  };
+}
