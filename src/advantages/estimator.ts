@@ -42,7 +42,7 @@ export interface EstimatedReward {
   readonly name: string;
   /** null: cannot be scored. */
   readonly value: number | null;
-  /** Its share in the trajectory's reward; 0 where it is measured only, or part of an expression. */
+  /** Its share in the trajectory's reward; 0 where it is measured only, or read by an expression alone. */
   readonly weight: number;
   /** null: the whole trajectory. */
   readonly at: RewardAddress | null;

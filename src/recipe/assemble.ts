@@ -268,9 +268,10 @@ export function environmentOver(
   return environment;
 }
 
-/** The recipe's rewards, options apart from name and weight. */
-export function weightedRewards(settings: Settings): WeightedReward[] {
-  return settings.rewards.map(({ name, as, weight, ...options }) => ({
+/** The recipe's rewards, options apart from name and weight. Beside an expression only those with a weight of their own count. */
+export function weightedRewards({ rewards, reward }: Settings): WeightedReward[] {
+  const absent = reward === undefined ? 1 : 0;
+  return rewards.map(({ name, as, weight = absent, ...options }) => ({
     ...{ name, weight, options },
     ...(as === undefined ? {} : { as }),
   }));

@@ -17,6 +17,7 @@ import { subAnswers } from "./sub-answers.ts";
 import { tagFormat } from "./tag-format.ts";
 import { tagShare } from "./tag-share.ts";
 import { tokenF1 } from "./token-f1.ts";
+import { toolCount } from "./tool-count.ts";
 import { toolOutcome } from "./tool-outcome.ts";
 
 /** All rewards. */
@@ -38,5 +39,6 @@ export const rewards = registry<Reward>("reward", [
   tagFormat,
   tagShare,
   tokenF1,
+  toolCount,
   toolOutcome,
 ]);

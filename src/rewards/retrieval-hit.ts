@@ -9,6 +9,8 @@ const options = z.strictObject({
   block: z.string().min(1).optional(),
   /** Only the first search counts, or the first block. */
   first: z.boolean().optional(),
+  /** trajectory: one value. turn: a value for each turn with searches, or with blocks, which credits that turn. */
+  per: z.enum(["trajectory", "turn"]).default("trajectory"),
 });
 
 /**
@@ -16,7 +18,7 @@ const options = z.strictObject({
  * the answer: alone it pays for searching without end, and a policy that is trained on it stops answering.
  *
  * Source: the retrieval reward of arXiv 2505.15117 (there only where the format is valid and the answer is wrong), and the turn
- * reward of arXiv 2505.11821 (.5 of it). Different here: no condition on format or answer; a weight makes it a term. With `block: refine`
+ * reward of arXiv 2505.11821 (.5 of it; in its second version .3 for each turn). Different here: no condition on format or answer; a weight makes it a term. With `block: refine`
  * the retrieval-specific reward of AutoRefine, arXiv 2505.11277, which reads all blocks as one text.
  */
 export const retrievalHit = defineReward({
@@ -26,14 +28,20 @@ export const retrievalHit = defineReward({
   source:
     "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward; AutoRefine, arXiv 2505.11277",
   options,
-  score: ({ trajectory: { turns }, task }, { block, first = false }) => {
-    const all = turns.flatMap((turn) =>
-      block === undefined ? shown(turn) : blockTexts(turn.text, block),
-    );
-    const counted = first ? all.slice(0, 1) : all;
-    // A reference may begin in one block and end in the next.
-    const texts = block === undefined ? counted : [counted.join(" ")];
-    return Number(texts.some((text) => coverExactMatch(text, task.references) === 1));
+  score: ({ trajectory: { turns }, task: { references } }, { block, first = false, per }) => {
+    const read = (turn: Turn): string[] =>
+      block === undefined ? shown(turn) : blockTexts(turn.text, block);
+    const hit = (all: readonly string[]): number => {
+      const counted = first ? all.slice(0, 1) : all;
+      // A reference may begin in one block and end in the next.
+      const texts = block === undefined ? counted : [counted.join(" ")];
+      return Number(texts.some((text) => coverExactMatch(text, references) === 1));
+    };
+    if (per === "trajectory") return hit(turns.flatMap(read));
+    return turns.flatMap((each, turn) => {
+      const all = read(each);
+      return all.length === 0 ? [] : [{ turn, value: hit(all) }];
+    });
   },
 });
 

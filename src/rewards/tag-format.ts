@@ -14,6 +14,8 @@ const options = z.strictObject({
   answerWords: z.int().min(1).optional(),
   /** Only the message that answers, or only all others, is checked; by default every message. */
   only: z.enum(["answer", "calls"]).optional(),
+  /** trajectory: one value. turn: a value for each message that `only` chooses, which credits that turn. */
+  per: z.enum(["trajectory", "turn"]).default("trajectory"),
 });
 
 /** Anything that looks like a tag: none may stand inside of an action. */
@@ -35,16 +37,23 @@ export const tagFormat = defineReward({
   source: "arXiv 2505.15117, structure check; R1-Searcher, arXiv 2503.05592",
   options,
   score: ({ trajectory }, given) => {
-    const { blocks, optional, intermediateAnswers = false, answerWords = Infinity, only } = given;
-    const own = trajectory.turns.filter(({ chain }) => chain === undefined);
-    const answer = trajectory.end === "answered" ? trajectory.answer : null;
-    const answering = answer === null ? [] : own.slice(-1);
+    const { blocks, optional, intermediateAnswers = false, answerWords = Infinity } = given;
     const shape = shapeOf(blocks, optional, intermediateAnswers);
-    const areFormed = (some: readonly Turn[]): boolean =>
-      some.every((turn) => isFormed(turn, shape));
-    if (only === "calls") return Number(areFormed(own.slice(0, own.length - answering.length)));
-    if (answer === null || answer.trim().split(/\s+/).length > answerWords) return 0;
-    return Number(areFormed(only === "answer" ? answering : own));
+    const own = trajectory.turns.flatMap((turn, index) =>
+      turn.chain === undefined ? [{ turn: index, isRight: isFormed(turn, shape) }] : [],
+    );
+    const answer = trajectory.end === "answered" ? trajectory.answer : null;
+    const isShort = (answer ?? "").trim().split(/\s+/).length <= answerWords;
+    const answering = (answer === null ? [] : own.slice(-1)).map(({ turn, isRight }) => {
+      return { turn, isRight: isRight && isShort };
+    });
+    const calls = own.slice(0, own.length - answering.length);
+    const choices = { calls, answer: answering, all: [...calls, ...answering] };
+    const checked = choices[given.only ?? "all"];
+    if (given.per === "turn")
+      return checked.map(({ turn, isRight }) => ({ turn, value: Number(isRight) }));
+    const isMissing = answer === null && given.only !== "calls";
+    return Number(!isMissing && checked.every(({ isRight }) => isRight));
   },
 });
 

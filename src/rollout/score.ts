@@ -28,16 +28,19 @@ export interface WeightedReward {
   name: string;
   /** Its name in records and in the reward expression; default: its own name. */
   as?: string | undefined;
-  /** 0 computes and records it without training on it. No effect with an expression. */
+  /** Its share in the combined reward; 0 computes and records it without training on it. */
   weight: Scheduled;
   options: Record<string, unknown>;
 }
+
+/** The name that an expression's value is recorded under, where weighted rewards are added to it. */
+const EXPRESSION = "expression";
 
 /** Optional resources of scoring. */
 export interface Scoring extends Partial<
   Pick<RewardContext, "roles" | "retriever" | "history" | "step" | "totalSteps" | "signal">
 > {
-  /** The reward expression; default: the weighted sum. */
+  /** Added to the weighted sum; default: nothing. */
   expression?: RewardExpression | undefined;
   /** State that the caller keeps for a whole run; without it calls are independent. */
   cache?: SharedCache;
@@ -58,7 +61,7 @@ export interface Unscored {
 }
 
 /**
- * Scores trajectories in place: every reward by name (and address), and the combined reward: the expression's value, or the weighted sum. A
+ * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value. A
  * trajectory that ended in an error has reward null, and so has a trajectory with a null among the rewards that count.
  *
  * Values that an earlier call recorded are kept. A reward of scope group or batch is computed again where its group or batch has
@@ -80,7 +83,8 @@ export async function scoreTrajectories(
   const leaves = scored.map(({ trajectory }) => {
     return { trajectory, values: new Map<string, number | null>() };
   });
-  const earlier = takeRecorded(scored, weighted);
+  const names = weighted.map(({ name, as = name }) => as);
+  const earlier = takeRecorded(scored, expression === undefined ? names : [...names, EXPRESSION]);
   for (const { name, as = name, weight: setWeight, options } of weighted) {
     const part = registry.get(name, "rewards");
     const weight = valueAt(setWeight, step, totalSteps);
@@ -103,22 +107,29 @@ export async function scoreTrajectories(
     });
   }
   const { history = NO_HISTORY } = scoring;
-  const combined = expression?.combine(leaves, { step, totalSteps, history }) ?? sums;
-  scored.forEach(({ trajectory }, i) => (trajectory.reward = combined[i] ?? null));
+  if (expression !== undefined) {
+    const isAlone = weighted.every(({ weight }) => weight === 0);
+    expression.combine(leaves, { step, totalSteps, history }).forEach((value, i) => {
+      const values = [{ name: EXPRESSION, value, at: null }];
+      if (!isAlone) scored[i]?.trajectory.rewards.push(...values);
+      sums[i] = total(sums[i] ?? null, 1, values);
+    });
+  }
+  scored.forEach(({ trajectory }, i) => (trajectory.reward = sums[i] ?? null));
   return unscored;
 }
 
-/** The share of each reward's values in the combined reward, by the name that they are recorded under; 0 for all of an expression. */
+/** The share of each reward's values in the combined reward, by the name that they are recorded under. */
 export function weightsAt(
   weighted: readonly WeightedReward[],
-  { expression, step = 0, totalSteps = 1 }: Pick<Scoring, "expression" | "step" | "totalSteps">,
+  { step = 0, totalSteps = 1 }: Pick<Scoring, "step" | "totalSteps">,
 ): ReadonlyMap<string, number> {
-  return new Map(
-    weighted.map(({ name, as = name, weight }) => [
-      as,
-      expression === undefined ? valueAt(weight, step, totalSteps) : 0,
-    ]),
-  );
+  return new Map([
+    ...weighted.map(
+      ({ name, as = name, weight }) => [as, valueAt(weight, step, totalSteps)] as const,
+    ),
+    [EXPRESSION, 1],
+  ]);
 }
 
 /** A sum with all values of a reward added; null if any is null. */
@@ -187,9 +198,8 @@ function writtenBy(
  */
 function takeRecorded(
   scored: readonly Scored[],
-  weighted: readonly WeightedReward[],
+  names: readonly string[],
 ): (scored: Scored, as: string) => RewardValue[] {
-  const names = weighted.map(({ name, as = name }) => as);
   const recorded = new Map(scored.map((each) => [each, each.trajectory.rewards]));
   for (const { trajectory } of scored)
     trajectory.rewards = trajectory.rewards.filter(({ name }) => !names.includes(name));

@@ -70,7 +70,7 @@ export async function readyRows(
   const { klReward } = run.options;
   const klCoef = run.klCoef ?? klReward?.coef ?? 0;
   const time = { step, totalSteps: run.options.steps };
-  const weights = weightsAt(run.rewards, { ...run.scoring, ...time });
+  const weights = weightsAt(run.rewards, time);
   const rewarded = trajectories.map((trajectory, i) => {
     const own = rowsOf[i] ?? [];
     const structure = tokensOf(trajectory, own);

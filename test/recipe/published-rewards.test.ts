@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { weightedRewards } from "../../src/recipe/assemble.ts";
+import { expressionOf, weightedRewards } from "../../src/recipe/assemble.ts";
 import { NO_HISTORY } from "../../src/rewards/context.ts";
 import { rewardExpression } from "../../src/rewards/expression/expression.ts";
 import { loadRecipe } from "../../src/recipe/settings/recipe-file.ts";
@@ -130,5 +130,43 @@ describe("StepSearch's reward", () => {
       { name: "step", value: expect.closeTo(0.5, 9) as number, at: { call: 0 } },
       { name: "step", value: -1, at: { call: 1 } },
     ]);
+  });
+});
+
+/** At each search .3 for a hit, .1 or −.2 for the form, −.1 times the searches so far; at the end 1, .2 or −1. */
+describe("MT-PPO's reward", () => {
+  const search = "<think> a</think><search> x</search>";
+  const answer = (text: string): string => `<think> b</think><answer> ${text}</answer>`;
+  const played = async (messages: string[], found: string[]) => {
+    const turns = messages.map((text, call) => ({
+      ...{ call, text, problems: [], actions: [{ tool: "search", input: "x" }] },
+      observations: found.slice(call, call + 1).map((shown) => ({ tool: "search", text: shown })),
+    }));
+    const trajectory = answered(messages.at(-1)!.includes("Oslo") ? "Oslo" : "Lima", { turns });
+    const settings = await settingsOf("multi-turn-rl-agent-ppo");
+    const expression = expressionOf(settings)!;
+    await scoreTrajectories([{ trajectory, task }], weightedRewards(settings), { expression });
+    return trajectory;
+  };
+
+  it.each([
+    ["a hit and a right answer", 0.3 + 0.1 - 0.1 + 1, [search, answer("Oslo")], ["Oslo"]],
+    ["a miss, then a hit in a wrong form", -0.1 + 0.1 + (0.3 - 0.2 - 0.2) + 1, [search, `so ${search}`, answer("Oslo")], ["Lima", "Oslo"]],
+    ["a wrong answer without a search", 0.2, [answer("Lima")], []],
+    ["a right answer in a wrong form", -1, ["<answer> Oslo</answer>"], []],
+  ])("for %s is %d", async (_, value, messages, found) => {
+    expect((await played(messages, found)).reward).toBeCloseTo(value, 12);
+  }); // prettier-ignore
+
+  it("keeps each turn's share at its turn, and the outcome as the expression", async () => {
+    const { rewards } = await played([search, search, answer("Oslo")], ["Lima", "Oslo"]);
+    const at = (call: number) => rewards.filter((each) => each.at?.call === call);
+    expect(at(1).map(({ name, value }) => [name, value])).toEqual([
+      ["hit", 1],
+      ["call-form", 1],
+      ["turn-price", 1],
+      ["searches-so-far", 2],
+    ]);
+    expect(rewards.at(-1)).toEqual({ name: "expression", value: 1, at: null });
   });
 });

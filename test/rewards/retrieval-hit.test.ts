@@ -35,6 +35,18 @@ describe("retrieval-hit", () => {
     expect(await scoreOf(miss, hit, "<answer>Oslo</answer>")).toBe(1);
   });
 
+  it("gives each turn with a search its own value, by option", async () => {
+    const [miss, hit] = ["<search>Lima</search>", "<search>capital Norway</search>"];
+    const answer = "<answer>Oslo</answer>";
+    const turns = [
+      { turn: 0, value: 0 },
+      { turn: 1, value: 1 },
+    ];
+    expect(await scoreWithOptions({ per: "turn" }, [miss, hit])).toEqual(turns);
+    expect(await scoreWithOptions({ per: "turn" }, [hit, answer])).toEqual([{ turn: 0, value: 1 }]);
+    expect(await scoreWithOptions({ per: "turn" }, [answer])).toEqual([]);
+  });
+
   it("reads the policy's own blocks instead where they are named, as one text", async () => {
     const refined = (...texts: string[]): Promise<unknown[]> => {
       const observations = [{ tool: "search", text: "The capital is Oslo." }];

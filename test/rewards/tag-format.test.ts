@@ -67,6 +67,23 @@ describe("tag-format", () => {
     expect(await both([ANSWER])).toEqual([1, 1]);
   });
 
+  it("gives each message its own value, by option", async () => {
+    const loose = "So <search> capital Norway</search>";
+    const turns = (messages: string[], options: object) =>
+      formatOf(messages, { ...options, per: "turn" });
+    const [right, wrong] = [1, 0];
+    expect(await turns([SEARCH, loose, ANSWER], { only: "calls" })).toEqual([
+      { turn: 0, value: right },
+      { turn: 1, value: wrong },
+    ]);
+    const long = { only: "answer", answerWords: 1 };
+    expect(await turns([loose, ANSWER], long)).toEqual([{ turn: 1, value: right }]);
+    expect(await turns([loose, "<think>a</think><answer>a b</answer>"], long)).toEqual([
+      { turn: 1, value: wrong },
+    ]);
+    expect(await turns([SEARCH, SEARCH, SEARCH, SEARCH], { only: "answer" })).toEqual([]);
+  });
+
   it("reads grammars whose tags are no names", async () => {
     const callTags = { search: { opening: "<|begin_of_query|>", closing: "<|end_of_query|>" } };
     const query = "<think> a</think><|begin_of_query|> capital Norway<|end_of_query|>";

@@ -102,7 +102,7 @@ describe("scoreTrajectories", () => {
       reward(scope, scope, () => ++made % 9),
     );
     const known = registry<Reward>("reward", parts.map(({ part }) => part)); // prettier-ignore
-    const weighted = ["trajectory", "group", "batch"].map((name) => use(name));
+    const weighted = ["trajectory", "group", "batch"].map((name) => use(name, 0));
     const expression = rewardExpression("group_mean(trajectory)", ["trajectory", "group", "batch"]);
     const scored = [of("a1", "a"), of("b1", "b")];
     const score = () => scoreTrajectories(scored, weighted, { registry: known, expression });
@@ -276,22 +276,32 @@ describe("scoreTrajectories", () => {
     const weighted = [{ ...use("exact-match"), weight }];
     await scoreTrajectories(scored, weighted, { step: 1, totalSteps: 5 });
     expect(scored[0]!.trajectory.reward).toBe(0.75);
-    expect([...weightsAt(weighted, { step: 1, totalSteps: 5 })]).toEqual([["exact-match", 0.75]]);
+    expect(weightsAt(weighted, { step: 1, totalSteps: 5 }).get("exact-match")).toBe(0.75);
   });
 
-  it("combines by an expression, and leaves weights out of it", async () => {
+  it("adds weighted rewards to an expression, each at its own place", async () => {
     const { part } = reward("spent", "trajectory", () => [
       { value: 0.5, call: 0 },
       { value: 0.25, call: 1 },
     ]);
     const known = registry<Reward>("reward", [part, reward("none", "trajectory", () => null).part]);
-    const weighted = [use("spent", 7), use("none")];
+    const weighted = [use("spent", 4), use("none", 0)];
     const expression = rewardExpression("if(known(none), none, 2 * spent)", ["spent", "none"]);
     const scored = [of("one")];
     await scoreTrajectories(scored, weighted, { registry: known, expression });
-    expect(scored[0]!.trajectory.reward).toBe(1.5);
-    expect(scored[0]!.trajectory.rewards).toHaveLength(3);
-    expect([...weightsAt(weighted, { expression }).values()]).toEqual([0, 0]);
+    // 2 · (.5 + .25) by the expression, 4 · (.5 + .25) beside it.
+    const { trajectory } = scored[0]!;
+    expect(trajectory.reward).toBe(4.5);
+    expect(trajectory.rewards.at(-1)).toEqual({ name: "expression", value: 1.5, at: null });
+    expect(trajectory.rewards).toHaveLength(4);
+    const shares = weightsAt(weighted, {});
+    const counted = trajectory.rewards.map(({ name, value }) => shares.get(name)! * (value ?? 0));
+    expect(counted).toEqual([2, 1, 0, 1.5]);
+    await scoreTrajectories(scored, weighted, { registry: known, expression });
+    expect(trajectory).toMatchObject({ reward: 4.5, rewards: { length: 4 } });
+    const alone = [use("spent", 0), use("none", 0)];
+    await scoreTrajectories(scored, alone, { registry: known, expression });
+    expect(trajectory).toMatchObject({ reward: 1.5, rewards: { length: 3 } });
   });
 
   it("gives null where a model fails, for that trajectory or for all, and reports the first failure", async () => {

@@ -13,13 +13,13 @@ interface WithModels {
 
 interface Naming extends WithModels {
   evaluation?: { sets?: Readonly<Record<string, WithModels>> | undefined };
-  rewards?: readonly { name: string; as?: string | undefined }[];
+  rewards?: readonly { name: string; as?: string | undefined; weight?: unknown }[];
   reward?: string | undefined;
 }
 
 /**
  * The options that name a model or a reward which the recipe does not have. A model is `policy` or a name in `models` (`roleName()`); a reward is one
- * with a share of its own in the sum, which an expression leaves to none.
+ * with a share of its own in the sum, which beside an expression needs a weight.
  * @param settings checked by the schema.
  */
 export function unknownNames(schema: z.ZodType, settings: Naming): UnknownName[] {
@@ -48,6 +48,9 @@ function unknownRole(name: string, settings: Naming, path: readonly string[]): s
 function unknownReward(name: string, { rewards = [], reward }: Naming): string | null {
   const known = rewards.map(({ name: own, as = own }) => as);
   if (!known.includes(name)) return `is "${name}"; no such reward. ${suggest(name, known)}`;
-  if (reward === undefined) return null;
-  return `is "${name}", which has no share of its own beside the expression in reward. Give the rewards weights, and remove reward.`;
+  const isWeighted = rewards.some(
+    ({ name: own, as = own, weight }) => as === name && weight !== undefined,
+  );
+  if (reward === undefined || isWeighted) return null;
+  return `is "${name}", which has no share of its own beside the expression in reward. Give it a weight.`;
 }

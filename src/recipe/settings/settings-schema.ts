@@ -152,10 +152,8 @@ const settingsShape = z.strictObject({
       partSchema(
         rewards,
         {
-          /** Its share in the sum; 0 only records it. Without effect where `reward` is set. */
-          weight: scheduled(z.number())
-            .default(1)
-            .meta(ignoredWhen({ reward: isSet }, "Make it a factor in reward")),
+          /** Its share in the sum; 0 only records it. Default: 1, and 0 beside `reward`, to whose value it is added. */
+          weight: scheduled(z.number()).optional(),
           /** Its name in `reward` and in metrics, where its own would be unclear. */
           as: rewardAlias.optional(),
         },
@@ -164,7 +162,7 @@ const settingsShape = z.strictObject({
     )
     .min(1)
     .prefault(["exact-match"]),
-  /** How the rewards become one number: `em + 0.2 * (format and not em)`; their weighted sum when absent. */
+  /** How the rewards become one number: `em + 0.2 * (format and not em)`; their weighted sum when absent. Rewards with a weight are added. */
   reward: z.string().optional(),
   /** Models beside the policy, by the name that rewards, tools and strategies ask for. */
   models: modelsSchema.optional(),

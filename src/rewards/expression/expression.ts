@@ -47,8 +47,12 @@ export function rewardExpression(text: string, leaves: readonly string[]): Rewar
   };
 }
 
-/** Words that no reward's name or alias may be. */
-const RESERVED = new Set([...Object.keys(FACTS), ...Object.keys(FUNCTIONS), "and", "or", "not"]);
+/** Words that no reward's name or alias may be; `expression` names the value of the whole in records. */
+const RESERVED = new Set([
+  ...Object.keys(FACTS),
+  ...Object.keys(FUNCTIONS),
+  ...["and", "or", "not", "expression"],
+]);
 
 type Fail = (at: number, problem: string, code?: ErrorCode) => never;
 

@@ -189,7 +189,7 @@ describe("checkRewards", () => {
 
   it("fails a combined reward that pays more for not answering, with both numbers", async () => {
     const expression = rewardExpression("0.3 * em - answered", ["em"]);
-    const em = { ...use("exact-match"), as: "em" };
+    const em = { ...use("exact-match", 0), as: "em" };
     const found = await together([em], { scoring: { expression } });
     expect(found.rewards[0]?.cases.every(({ ok }) => ok)).toBe(true);
     expect(found).toMatchObject({
@@ -217,8 +217,8 @@ describe("checkRewards", () => {
     const expression = rewardExpression("exact-match + 3 * (hit and not answered)", [
       ...["exact-match", "hit"],
     ]);
-    const hit = { ...use("retrieval-hit"), as: "hit" };
-    const hacked = await together([use("exact-match"), hit], { scoring: { expression } });
+    const hit = { ...use("retrieval-hit", 0), as: "hit" };
+    const hacked = await together([use("exact-match", 0), hit], { scoring: { expression } });
     expect(hacked.combined).toEqual({
       ...{ ok: false, golden: 1 },
       most: { case: "answer-in-observation", value: 3 },

@@ -169,17 +169,6 @@ describe("settings that nothing would look at", () => {
     ],
     [["strategy=direct", "evaluation.strategy=direct", "retriever=bm25"], "retriever"],
     [["evaluation.strategy=direct", "evaluation.retriever=bm25"], "evaluation.retriever"],
-    [
-      ["rewards=[exact-match, { name: token-f1, weight: 0.5 }]", "reward=token-f1"],
-      "rewards.1.weight",
-    ],
-    [
-      [
-        "rewards=[{ name: exact-match, weight: { schedule: linear, from: 0, to: 1 } }]",
-        "reward=exact-match",
-      ],
-      "rewards.0.weight",
-    ],
   ])("%j: %s", async (sets, key) => {
     expect(await ignored(...sets)).toEqual([key]);
   });

@@ -18,17 +18,23 @@ describe("reward settings", () => {
       reward: "max(em, token-f1)",
     });
     expect(weightedRewards(settings)).toEqual([
-      { name: "exact-match", as: "em", weight: 1, options: {} },
-      { name: "token-f1", weight: 1, options: {} },
+      { name: "exact-match", as: "em", weight: 0, options: {} },
+      { name: "token-f1", weight: 0, options: {} },
     ]);
     expect(expressionOf(settings)?.text).toBe("max(em, token-f1)");
+    const summed = settingsSchema.parse({
+      rewards: ["exact-match", { name: "token-f1", weight: 2 }],
+    });
+    expect(weightedRewards(summed).map(({ weight }) => weight)).toEqual([1, 2]);
+    const beside = settingsSchema.parse({ ...summed, reward: "exact-match" });
+    expect(weightedRewards(beside).map(({ weight }) => weight)).toEqual([0, 2]);
   });
 
   it("add no key where none of them is used", () => {
     const settings = settingsSchema.parse({});
     expect(settings).not.toHaveProperty("reward");
     expect(settings).not.toHaveProperty("models");
-    expect(settings.rewards).toEqual([{ name: "exact-match", weight: 1 }]);
+    expect(settings.rewards).toEqual([{ name: "exact-match" }]);
     expect(expressionOf(settings)).toBeUndefined();
   });
 
@@ -102,12 +108,13 @@ describe("an option that names a reward", () => {
     expect(crediting("exact-match")).toBeNull();
   });
 
-  it("is refused at load where there is none, and beside an expression", () => {
+  it("is refused at load where there is none, and beside an expression without a weight", () => {
     const path = ["algorithm", "advantage", "turn", "0"];
     const unknown = crediting("tool-outcome");
     expect(unknown).toMatchObject({ code: "PART_UNKNOWN", path });
     expect(unknown?.message).toMatch(/"tool-outcome".*exact-match, tools/);
-    expect(crediting("tools", { reward: "exact-match" })).toMatchObject({ path });
+    expect(crediting("tools", { reward: "exact-match" })).toBeNull();
+    expect(crediting("exact-match", { reward: "exact-match" })).toMatchObject({ path });
   });
 });
 
