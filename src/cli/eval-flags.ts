@@ -38,6 +38,7 @@ export interface MeasuringFlags extends ServedModelFlags, FieldFlags {
   index?: string;
   strategy?: string;
   limit?: number;
+  shuffle?: number;
   samples?: number;
   temperature?: number;
   recipe?: string;
@@ -52,6 +53,11 @@ export interface MeasuringFlags extends ServedModelFlags, FieldFlags {
 export function addMeasuringOptions(command: Command): void {
   addAnsweringOptions(command)
     .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
+    .option(
+      "--shuffle <seed>",
+      "take questions in a random order, each type in its share; with --limit 100 of 900 bridge and 100 comparison questions: 90 and 10 (default: the dataset's order)",
+      wholeNumber(0),
+    )
     .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1));
 }
 

@@ -48,7 +48,7 @@ export function requireComplete(
  */
 export async function runEvaluation(
   resolved: ResolvedSettings<Settings>,
-  { index, limit, out, resume }: EvalFlags,
+  { index, limit, shuffle, out, resume }: EvalFlags,
   folder: string | undefined,
   context: CliContext,
 ): Promise<EvalOutcome> {
@@ -62,6 +62,7 @@ export async function runEvaluation(
     return await runEval(resolved, {
       ...(index === undefined ? {} : { index }),
       ...(limit === undefined ? {} : { limit }),
+      ...(shuffle === undefined ? {} : { shuffle }),
       ...(folder === undefined ? {} : { out: folder }),
       ...{ resume: resume === true, countFirst: context.terminal },
       signal: context.signal,

@@ -1,6 +1,7 @@
 import { deferring } from "../base/deferring.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
+import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import {
@@ -40,6 +41,8 @@ export interface RunEvalOptions {
   index?: string;
   /** At most so many questions, from the start. */
   limit?: number;
+  /** Seed of a random order of the questions, each type in its share; default: the dataset's order. */
+  shuffle?: number;
   /** Folder for `rows.jsonl`, `trajectories.jsonl` and `results.json`; nothing is written without it. */
   out?: string;
   /** Go on with the rows that `out` holds. */
@@ -182,7 +185,9 @@ function answerAll(
     defer(() => opened.close());
     const timings = openTimings();
     const begun = performance.now();
-    const questions = options.countFirst === true ? await countOf(dataset, options.limit) : null;
+    const { limit, shuffle } = options;
+    const questions = options.countFirst === true ? await countOf(dataset, limit) : null;
+    const ordered = shuffle === undefined ? dataset : inShuffledOrder(dataset, shuffle);
     const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
     const { pattern } = environment.protocol.answer;
     let unanswered: EvalOutcome["unanswered"];
@@ -190,7 +195,7 @@ function answerAll(
     const measured = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
       {
-        ...{ tasks: dataset.stream(options.limit), signal: options.signal },
+        ...{ tasks: ordered.stream(limit), signal: options.signal },
         ...(tested.window === undefined ? {} : { window: tested.window }),
         clock: () => performance.now(),
         known: (task, sample) => log?.known(task, sample),

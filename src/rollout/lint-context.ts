@@ -26,13 +26,14 @@ export function lintContextOf(drawn: {
   };
 }
 
-/** Whether messages were drawn from all of a model's own distribution. */
+/** Whether messages have log-probabilities of a model's own distribution: drawn from all of it, or greedy. */
 export function isPlainDraw(sampling: {
   temperature: number;
   topP: number;
   topK: number;
 }): boolean {
-  return sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0;
+  const { temperature, topP, topK } = sampling;
+  return temperature === 0 || (temperature === 1 && topP === 1 && topK === 0);
 }
 
 function grammarOf({ protocol, answers }: Pick<Environment, "protocol" | "answers">): LintGrammar {

@@ -6,6 +6,7 @@ import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { firstEnd } from "../env/protocols/protocol.ts";
 import type { Asked } from "./asked.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
+import { withAnswerEnd } from "./forced-answer.ts";
 import { type Policy, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
 import {
@@ -159,9 +160,11 @@ export function promptSession(
       const request = prefill === "" ? protocol.answerRequest : "";
       const message = await put(promptInputs(policy, prompt + request, prefill), how, protocol);
       if (message === null) return null;
-      const text = prefill + message.text;
-      const { actions, problems } = protocol.parse(text);
       const { call } = message;
+      const text = withAnswerEnd(prefill + message.text, {
+        ...{ prefill, protocol, call: trajectory.calls[call] },
+      });
+      const { actions, problems } = protocol.parse(text);
       trajectory.turns.push({ call, text, actions, problems, observations: [], ...mark(how) });
       return this.answerIn(text);
     },

@@ -8,7 +8,7 @@ export interface RecomputedSummary {
   trajectories: number;
   tokens: number;
   /** Skipped calls by reason. */
-  left: Record<"greedy" | "otherWeights" | "otherModel" | "tooLong", number>;
+  left: Record<"scripted" | "otherWeights" | "otherModel" | "tooLong", number>;
   /** Differences from the recorded values, nats. */
   largest: number;
   mean: number;
@@ -43,15 +43,15 @@ interface Row {
 /**
  * Recomputes the log-probabilities of sampled tokens and compares them with the recorded ones.
  *
- * They are comparable only for sampling at temperature 1 with the whole vocabulary: the caller checks that. Skipped are calls of other
+ * They are comparable only for greedy sampling and at temperature 1 with the whole vocabulary: the caller checks that. Skipped are calls of other
  * weights (their `policyVersion` is not the engine's), of other models (their role is not "policy"), calls whose log-probabilities are all
- * 0 (greedy, or written by a script), and sequences that are too long for the model.
+ * 0 (written by a script), and sequences that are too long for the model.
  */
 export function recomputeLogprobs(
   engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,
   { tolerance, onDrift }: RecomputeOptions,
 ): Recomputing {
-  const left = { greedy: 0, otherWeights: 0, otherModel: 0, tooLong: 0 };
+  const left = { scripted: 0, otherWeights: 0, otherModel: 0, tooLong: 0 };
   const sum = { tokens: 0, difference: 0, largest: 0 };
   let trajectories = 0;
   let waiting: Row[] = [];
@@ -122,5 +122,5 @@ function reasonToLeave(
   if (sampled.length === 0) return "nothing";
   if (role !== "policy") return "otherModel";
   if (policyVersion !== null && policyVersion !== version) return "otherWeights";
-  return sampled.every((each) => each === 0) ? "greedy" : null;
+  return sampled.every((each) => each === 0) ? "scripted" : null;
 }

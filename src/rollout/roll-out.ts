@@ -11,6 +11,7 @@ import {
 import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { agentRunner } from "./agents.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
+import { withAnswerEnd } from "./forced-answer.ts";
 import { firstTokens, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
 import { shortened, spentBudget } from "./spent-budget.ts";
@@ -351,7 +352,12 @@ export async function askForMessage(place: TurnPlace): Promise<Message | null> {
   const { call, put } = message;
   const inIt = put.map(({ name, text }) => ({ name, text }));
   for (const hint of [...hints, ...inIt]) (trajectory.hints ??= []).push({ ...hint, call });
-  return { ...message, text: prefill + message.text };
+  const { protocol } = options.environment;
+  const text = prefill + message.text;
+  return {
+    ...message,
+    text: withAnswerEnd(text, { prefill, protocol, call: trajectory.calls[call] }),
+  };
 }
 
 /** The environment's reaction to a message, recorded with it as a turn. */

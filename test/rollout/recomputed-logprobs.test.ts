@@ -48,7 +48,7 @@ describe("log-probabilities that are computed again", () => {
     ]);
     expect(summary).toEqual({
       ...{ trajectories: 1, tokens: 3, largest: 0.5, mean: 0.25 },
-      left: { greedy: 0, otherWeights: 0, otherModel: 0, tooLong: 0 },
+      left: { scripted: 0, otherWeights: 0, otherModel: 0, tooLong: 0 },
     });
   });
 
@@ -64,7 +64,7 @@ describe("log-probabilities that are computed again", () => {
     expect(told).toEqual([]);
     expect(summary).toMatchObject({
       tokens: 1,
-      left: { greedy: 1, otherWeights: 1, otherModel: 1, tooLong: 1 },
+      left: { scripted: 1, otherWeights: 1, otherModel: 1, tooLong: 1 },
     });
   });
 

@@ -38,7 +38,9 @@ describe("strategies", () => {
     const trajectory = await run("direct", ["</answer><search> Oslo</search>"]);
     expect(trajectory.calls).toHaveLength(1);
     expect(trajectory.turns[0]!.observations).toEqual([]);
-    const silent = await run("direct", [" Oslo"]);
+    const calling = await run("direct", [" <search> Oslo</search>"]);
+    expect(calling).toMatchObject({ end: "turn-limit", answer: null });
+    const silent = await run("direct", [""]);
     expect(silent).toMatchObject({ end: "turn-limit", answer: null });
   });
 

@@ -63,7 +63,7 @@ function recomputedLines({
   mean,
 }: Recomputed): string[] {
   const out = [
-    [left.greedy, "greedy or by a script"],
+    [left.scripted, "by a script"],
     [left.otherWeights, "by other weights"],
     [left.otherModel, "by another model"],
     [left.tooLong, "longer than the model's context"],

@@ -20,6 +20,8 @@ export interface Override {
   originOf?: (keys: readonly string[]) => string;
   /** The recipe file sets it, so its paths start from the recipe's folder. */
   isOfRecipe?: boolean;
+  /** The value as it was typed, for a setting that is text and whose value YAML reads as something else: `{question}`. */
+  text?: string;
 }
 
 /** Settings and, for each value by dotted key, where it comes from. */
@@ -47,7 +49,8 @@ export function parseSet(text: string): Override {
     );
   }
   const key = text.slice(0, split).trim();
-  return { key, value: parseYamlValue(text.slice(split + 1), `--set ${key}`), origin: "--set" };
+  const typed = text.slice(split + 1);
+  return { key, value: parseYamlValue(typed, `--set ${key}`), origin: "--set", text: typed };
 }
 
 /** The overrides that make one arm of a claim: `claims.base` of the tier, then the arm's own settings. */
@@ -104,7 +107,8 @@ export function resolveSettings(
 }
 
 /**
- * Checks resolved settings against their schema and fills in its defaults. Paths of the recipe file start from its folder.
+ * Checks resolved settings against their schema and fills in its defaults. Paths of the recipe file start from its folder. Where a setting must be
+ * text and a flag's value is not, because YAML reads `{question}` as a map and `2024` as a number, the value is what was typed.
  * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN, each beginning with where the value stands.
  */
 export function checkSettings<S extends z.ZodType>(
@@ -114,6 +118,8 @@ export function checkSettings<S extends z.ZodType>(
   const resolved = withFullSets(schema, given);
   const result = checkOptions(schema, resolved.settings);
   if (result.problem !== null) {
+    const typed = asTyped(given, result.problem);
+    if (typed !== null) return checkSettings(schema, typed);
     const { code, path, message } = result.problem;
     const where = originNear(resolved, path);
     throw new ConfigError(code, `${where}: ${path.join(".")} ${message}`);
@@ -135,6 +141,22 @@ export function checkSettings<S extends z.ZodType>(
     named,
   );
   return { ...resolved, settings, origins };
+}
+
+/** What a check says of a value that is not text. */
+const EXPECTS_TEXT = /: expected text\.?$/;
+
+/** The settings with the flag's value at a place as it was typed; null where text is not what is missing there. */
+function asTyped(
+  { recipe, tier, overrides }: ResolvedSettings,
+  { path, message }: { path: readonly string[]; message: string },
+): ResolvedSettings | null {
+  const key = path.join(".");
+  const at = overrides.findLastIndex((each) => each.key === key);
+  const { text, value } = overrides[at] ?? {};
+  if (text === undefined || typeof value === "string" || !EXPECTS_TEXT.test(message)) return null;
+  const typed = overrides.map((each, i) => (i === at ? { ...each, value: text.trim() } : each));
+  return resolveSettings(recipe, { tier, overrides: typed });
 }
 
 /** Whether an origin is in the recipe file. */

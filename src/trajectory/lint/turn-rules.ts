@@ -1,5 +1,5 @@
 /** Rules for turns: their order, their text, their observations. */
-import type { Observation, Trajectory, Turn } from "../trajectory.ts";
+import type { Call, Observation, Trajectory, Turn } from "../trajectory.ts";
 import type { TrajectoryLintReading } from "./lint-reading.ts";
 import { joined, type LintRule, mainLine, openingText, quoted, writtenText } from "./lint-rule.ts";
 
@@ -35,8 +35,12 @@ export const turnText: LintRule = {
       const where = `turns[${index}].text is ${quoted(text)}; calls[${number}]`;
       if (grammar !== null && chain === undefined) {
         const cut = opening + written.slice(0, grammar.findCut(written) ?? undefined);
-        if (cut !== text) found.push(`${where} says, up to the cut, ${quoted(cut)}.`);
-      } else if (!(opening + written).includes(text)) {
+        if (cut !== text && !isForcedAnswer(text, cut, { call, opening }))
+          found.push(`${where} says, up to the cut, ${quoted(cut)}.`);
+      } else if (
+        !(opening + written).includes(text) &&
+        !isForcedAnswer(text, opening + written, { call, opening })
+      ) {
         // A strategy's own prompts have their own stop strings.
         found.push(`${where} says ${quoted(opening + written)}.`);
       }
@@ -44,6 +48,17 @@ export const turnText: LintRule = {
     return found;
   },
 };
+
+/** Whether a text is that of a call with a prefill that ended with EOS, and one tag more: the end of an answer that was forced. */
+function isForcedAnswer(
+  text: string,
+  said: string,
+  { call, opening }: { call: Call; opening: string },
+): boolean {
+  const isBegun = opening !== "" || call.completion[0]?.owner === "inserted";
+  if (!isBegun || call.finish !== "eos" || !text.startsWith(said)) return false;
+  return /^<[^<>]+>$/.test(text.slice(said.length));
+}
 
 export const shown: LintRule = {
   name: "shown",

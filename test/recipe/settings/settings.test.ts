@@ -124,6 +124,21 @@ describe("resolveSettings", () => {
     expect(settings).toMatchObject({ rewards: [{ weight: 1 }, { name: "token-f1", weight: 0.5 }] });
   });
 
+  it("takes a flag's value as it was typed where the setting is text", () => {
+    const checked = (...sets: string[]) => checkSettings(schema, resolve(sets.map(parseSet)));
+    expect(checked("protocol={question}").settings.protocol).toBe("{question}");
+    expect(checked("protocol= 2024").settings.protocol).toBe("2024");
+    expect(checked('protocol="a\\tb"').settings.protocol).toBe("a\tb");
+    expect(checked("protocol={a}", "protocol={b}").settings.protocol).toBe("{b}");
+    expect(checked("protocol={a}").origins.get("protocol")).toBe("--set");
+    // Another setting than a flag's is not read again, and no number is text.
+    const inFile = [{ key: "protocol", value: [1], origin: "arm a" }];
+    expect(() => checkSettings(schema, resolve(inFile))).toThrow(
+      /: protocol is \[1\]: expected text/,
+    );
+    expect(() => checked("steps={a}")).toThrow(/^--set: steps is \{"a":null\}/);
+  });
+
   it("replaces a list whole", () => {
     const { settings, origins } = resolve([parseSet("rewards=[token-f1]")]);
     expect(settings).toMatchObject({ rewards: ["token-f1"] });

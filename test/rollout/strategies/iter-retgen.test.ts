@@ -22,7 +22,7 @@ describe("iter-retgen", () => {
   });
 
   it("searches with the question again after no answer, as often as it is told", async () => {
-    const trajectory = await run("what", { iterations: 3 });
+    const trajectory = await run("", { iterations: 3 });
     const searched = trajectory.turns.flatMap(({ actions }) =>
       actions.filter(({ tool }) => tool === "search").map(({ input }) => input),
     );
