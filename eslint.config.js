@@ -55,6 +55,20 @@ const zones = folders.flatMap((target) =>
       message: `${target}/ (layer ${rank[target]}) may not import ${from}/ (layer ${rank[from]}).`,
     })),
 );
+// The users of an engine see its interface alone; the server of an engine speaks the remote engine's wire format.
+const outside = folders.filter((name) => rank[name] > rank["engine"]);
+for (const [part, others] of Object.entries({
+  local: outside,
+  tinker: outside.filter((name) => name !== "server"),
+}))
+  zones.push(
+    ...others.map((target) => ({
+      target: `./src/${target}`,
+      from: `./src/engine/${part}`,
+      except: part === "local" ? ["./storage-dtypes.ts"] : [],
+      message: "Import src/engine/engine.ts, open-engine.ts or local-plan.ts.",
+    })),
+  );
 const ownerRules = folders.map((folder) => ({
   files: [`src/${folder}/**/*.{ts,tsx}`],
   rules: {

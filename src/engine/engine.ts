@@ -1,6 +1,7 @@
 import type { AdamOptions } from "../autodiff/adamw.ts";
 import type { CallFinish } from "../trajectory/trajectory.ts";
 import type { LossSpec } from "../losses/loss.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
 
 /**
  * The operations that an algorithm needs: sample, compute log-probabilities, accumulate gradients, step. The interface follows the
@@ -59,9 +60,28 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** The engine of a run, with what a run must know of its model. */
+export interface PolicyEngine extends Engine {
+  readonly tokenizer: Tokenizer;
+  /** Where it computes, for manifests and progress. */
+  readonly machine: EngineMachine;
+}
+
+/** Results depend on it in their last bits. */
+export interface EngineMachine {
+  /** `cpu`, `webgpu`, …; `remote` for a server. */
+  device: string;
+  /** Facts beside it, such as the number of workers or the server's address (without secrets). */
+  [fact: string]: string | number;
+}
+
 export interface EngineCapabilities {
   /** Longest sequence, in tokens. */
   maxPositions: number;
+  /** Tokens that the output matrix scores. */
+  vocabSize: number;
+  /** Only adapters are trained: no checkpoint holds the base's weights. */
+  adapters: boolean;
   /** Names of the supported losses. */
   losses: readonly string[];
   /** own: a second decoder, trained apart from the policy. shared: a head on the policy's trunk. null: no values. */

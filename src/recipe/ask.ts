@@ -76,7 +76,8 @@ export async function openAskSession(
       protocol: environment.protocol,
       titleOf: (passage) => titles.get(passage),
       unknownWords: (question) =>
-        "open" in policy || (opened.held?.engine.config.vocabSize ?? Infinity) > SMALL_VOCABULARY
+        "open" in policy ||
+        (opened.held?.engine.capabilities.vocabSize ?? Infinity) > SMALL_VOCABULARY
           ? []
           : spelledWords(question, policy.tokenizer),
       ask(question, onTurn) {

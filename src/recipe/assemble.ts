@@ -5,7 +5,8 @@ import { sha256 } from "../base/files.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
-import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../engine/engine.ts";
+import { openPolicyEngine } from "../engine/open-engine.ts";
 import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
@@ -70,14 +71,14 @@ export async function openEngine(
   settings: Settings,
   model: string,
   options: HubModelOptions & { trains?: boolean } = {},
-): Promise<LocalEngine> {
+): Promise<PolicyEngine> {
   const { trains = true, ...download } = options;
   const { workers, threads, device, slots, microBatchTokens, recompute, frozenWeights } =
     settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
-  return openLocalEngine({
+  return openPolicyEngine({
     ...(critic ? { critic } : {}),
     ...{ model, device, slots, microBatchTokens, recompute, frozenWeights, trains },
     stallMs: milliseconds(settings.deadlines.engineSeconds),
@@ -93,7 +94,7 @@ export async function openEngine(
  * @throws as `chatRendering` and `loadChatTemplate`, where it is asked through a chat template.
  */
 export async function policyOf(
-  engine: LocalEngine,
+  engine: PolicyEngine,
   settings: Settings,
   model: string,
   environment: Environment,
@@ -107,7 +108,7 @@ export async function policyOf(
 
 /** Rendering of text for a policy; undefined: unchanged. */
 async function renderingOf(
-  { tokenizer }: LocalEngine,
+  { tokenizer }: PolicyEngine,
   { policy: { chat } }: Settings,
   { model, environment }: { model: string; environment: Environment },
 ): Promise<Rendering | undefined> {

@@ -4,7 +4,7 @@ import { deferring } from "../base/deferring.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
-import type { LocalEngine } from "../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../engine/engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import { evaluationName } from "../evaluate/evaluation-name.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
@@ -33,7 +33,7 @@ export type HeldOutEvaluation = EvaluationSummary & {
 /** What is evaluated, and on which questions. */
 export interface HeldOutSubject {
   settings: Settings;
-  engine: LocalEngine;
+  engine: PolicyEngine;
   held: Dataset;
   /** Folder that the policy was read from. */
   model: string;

@@ -1,7 +1,8 @@
 import { RolloutError } from "../base/errors.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
-import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../engine/engine.ts";
+import { openPolicyEngine } from "../engine/open-engine.ts";
 import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import {
   endpointRole,
@@ -24,7 +25,7 @@ export interface RoleOptions {
    * Holds the policy and its snapshots, and the folder that it was read from. It may be set after `openRoles`; until then a request to
    * either fails.
    */
-  policy?: { engine: LocalEngine; model: string };
+  policy?: { engine: PolicyEngine; model: string };
   /** Tells of a model's download. */
   download?: PolicyOptions;
 }
@@ -53,7 +54,7 @@ async function openRole(
   const folder = await policyFolder(model.from, download);
   const base = await baseFolder(folder, download);
   const { workers, device, slots, microBatchTokens, frozenWeights } = settings.engine;
-  const engine = await openLocalEngine({
+  const engine = await openPolicyEngine({
     ...{ model: folder, device, slots, microBatchTokens, frozenWeights, trains: false },
     ...{ recompute: false, stallMs: milliseconds(settings.deadlines.engineSeconds) },
     ...(base === null ? {} : { base }),

@@ -110,7 +110,7 @@ async function evaluate(
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
     const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);
-    return { evaluation, device: engine.device };
+    return { evaluation, device: engine.machine.device };
   });
 }
 

@@ -6,7 +6,7 @@ import { answered } from "../helpers/search-world.ts";
 
 /** A model that finds every token as likely as its id says: id 3 has log-probability −3. */
 const engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion"> = {
-  capabilities: { maxPositions: 12, losses: [], critic: null },
+  capabilities: { maxPositions: 12, vocabSize: 100, adapters: false, losses: [], critic: null },
   policyVersion: 4,
   logprobs: (rows) =>
     Promise.resolve(

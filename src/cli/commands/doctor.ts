@@ -121,14 +121,13 @@ async function checkDevices(): Promise<Check[]> {
 async function checkSpeed(): Promise<Check> {
   const name = "speed";
   try {
-    const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
+    const { openPolicyEngine } = await import("../../engine/open-engine.ts");
     const model = join(packageRoot, "datasets", "base-policy");
-    const engine = await openLocalEngine({ model, trains: false });
+    const engine = await openPolicyEngine({ model, trains: false });
     try {
+      const workers = Number(engine.machine["workers"]);
       const written = (maxTokens: number): Promise<unknown> =>
-        Promise.all(
-          Array.from({ length: 32 * engine.workers }, () => engine.sample(request(maxTokens))),
-        );
+        Promise.all(Array.from({ length: 32 * workers }, () => engine.sample(request(maxTokens))));
       await written(4);
       const begun = performance.now();
       const result = (await written(40)) as { ids: number[] }[];
@@ -137,7 +136,7 @@ async function checkSpeed(): Promise<Check> {
       return {
         name,
         ok: true,
-        found: `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(engine.workers, "worker")}`,
+        found: `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(workers, "worker")}`,
       };
     } finally {
       await engine.close();

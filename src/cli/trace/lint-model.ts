@@ -32,20 +32,20 @@ export async function openLintModel(
   },
 ): Promise<LintModel> {
   const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
-  const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
+  const { openPolicyEngine } = await import("../../engine/open-engine.ts");
   const { isPlainDraw } = await import("../../rollout/lint-context.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
   const { download, origin, device } = options;
   const model = await policyFolder(named, download);
   const base = await baseFolder(model, download);
-  const engine = await openLocalEngine({
+  const engine = await openPolicyEngine({
     ...{ model, trains: false },
     ...(base === null ? {} : { base }),
     ...(device === undefined ? {} : { device: device as DeviceName | "auto" }),
   });
   return {
     tokenizer: engine.tokenizer,
-    vocabSize: engine.config.vocabSize,
+    vocabSize: engine.capabilities.vocabSize,
     templateProblems: await templateProblems(base ?? model, engine.tokenizer, origin),
     recompute(tolerance, onDrift) {
       const again = recomputeLogprobs(engine, { tolerance, onDrift });

@@ -18,9 +18,10 @@ import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
   CriticTrunk,
-  Engine,
   EngineCapabilities,
+  EngineMachine,
   ForwardBackwardResult,
+  PolicyEngine,
   SampleRequest,
   SampleResult,
   SaveOptions,
@@ -86,11 +87,10 @@ export interface LocalEngineOptions {
 }
 
 /** The engine of this process, with its model's tokenizer. */
-export interface LocalEngine extends Engine {
+export interface LocalEngine extends PolicyEngine {
   readonly config: DecoderConfig;
   /** Adapters that are trained instead of the weights, which are then the role "base". */
   readonly lora: LoraConfig | null;
-  readonly tokenizer: Tokenizer;
   readonly workers: number;
   readonly device: DeviceName;
   /** Transfers between host and device since the last call, for a device with its own memory. */
@@ -217,9 +217,10 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   get capabilities(): EngineCapabilities {
-    const { maxPositions } = this.config;
-    const own = this.#critic === null ? null : "own";
-    return { maxPositions, losses: losses.names, critic: this.#parts.hasValues ? "shared" : own };
+    const { maxPositions, vocabSize } = this.config;
+    const critic = this.#parts.hasValues ? "shared" : this.#critic === null ? null : "own";
+    const adapters = this.lora !== null;
+    return { maxPositions, vocabSize, adapters, losses: losses.names, critic };
   }
 
   addCritic(critic: LocalEngineOverWorkers): void {
@@ -234,6 +235,10 @@ class LocalEngineOverWorkers implements LocalEngine {
       "ENGINE_NO_ROLE",
       `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`,
     );
+  }
+
+  get machine(): EngineMachine {
+    return { device: this.device, workers: this.workers };
   }
 
   get workers(): number {

@@ -8,7 +8,7 @@ import { leavesOf } from "../../base/leaves.ts";
 import { milliseconds } from "../../base/waits/deadlines.ts";
 import { setDiskDeadline } from "../../base/waits/disk.ts";
 import { waits } from "../../base/waits/waits.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import { openReporters } from "../../watch/reporters/open-reporters.ts";
@@ -61,7 +61,7 @@ export interface RunFacts {
 
 /** A run whose folder is opened. */
 export interface RunToOpen {
-  engine: Pick<LocalEngine, "device" | "workers">;
+  engine: Pick<PolicyEngine, "machine">;
   /** Of the folder. */
   out: string;
   resolved: ResolvedSettings<Settings>;
@@ -202,8 +202,7 @@ function manifestOf({ engine, resolved, facts }: RunToOpen): object {
     machine: {
       ...machineFacts(),
       // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
-      device: engine.device,
-      workers: engine.workers,
+      ...engine.machine,
     },
   };
 }

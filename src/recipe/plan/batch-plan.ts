@@ -1,6 +1,5 @@
 import type { CriticTrunk } from "../../engine/engine.ts";
-import { type EngineLoad } from "../../engine/local/forecast.ts";
-import { microBatchShape } from "../../engine/local/batching.ts";
+import { type EngineLoad, microBatchShape } from "../../engine/local-plan.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 

@@ -1,7 +1,11 @@
 import { totalmem } from "node:os";
-import { type Fitting, largestFitting } from "../../engine/local/fitting.ts";
-import type { EngineLoad, MemoryForecast } from "../../engine/local/forecast.ts";
-import { defaultWorkers } from "../../engine/local/worker-link.ts";
+import {
+  defaultWorkers,
+  type EngineLoad,
+  type Fitting,
+  largestFitting,
+  type MemoryForecast,
+} from "../../engine/local-plan.ts";
 import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";

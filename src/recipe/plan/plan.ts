@@ -1,10 +1,10 @@
-import { largestFitting } from "../../engine/local/fitting.ts";
 import {
   type EngineLoad,
   forecastMemory,
+  heldType,
+  largestFitting,
   type MemoryForecast,
-} from "../../engine/local/forecast.ts";
-import { heldType } from "../../engine/local/frozen-weights.ts";
+} from "../../engine/local-plan.ts";
 import type { HalfType } from "../../autodiff/frozen.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";

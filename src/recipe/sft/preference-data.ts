@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { PreferenceSettings } from "../../train/preference.ts";
 import { pairRows, type PairRows, type UnusablePair } from "../../train/preference-rows.ts";
 import { sequencesOf } from "../../train/sample-rows.ts";
@@ -65,7 +65,7 @@ export async function findPairFiles({
 
 /** The student, and how it reads the data. */
 export interface PairReader {
-  engine: Pick<LocalEngine, "capabilities">;
+  engine: Pick<PolicyEngine, "capabilities">;
   student: Student;
   hints: PreferenceSettings["hints"];
 }

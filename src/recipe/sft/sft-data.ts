@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { sha256, sha256File } from "../../base/files.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Student } from "../../train/student-rows.ts";
 import type { Sample } from "../../trajectory/sample.ts";
 import { readSamples, SAMPLE_FILES } from "../../trajectory/sample-files.ts";
@@ -82,7 +82,7 @@ async function samplesAt(data: string): Promise<{ train: string; own: string | n
 
 /** The student, and how it reads the data. */
 export interface SampleReader {
-  engine: Pick<LocalEngine, "capabilities">;
+  engine: Pick<PolicyEngine, "capabilities">;
   student: Student;
   settings: SftSamplesSettings;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { Student } from "../../train/student-rows.ts";
@@ -15,7 +15,7 @@ import type { Settings } from "../settings/settings-schema.ts";
  * @param model folder of its weights.
  */
 export async function studentOf(
-  engine: LocalEngine,
+  engine: PolicyEngine,
   settings: Settings,
   model: string,
 ): Promise<Student> {

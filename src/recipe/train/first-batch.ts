@@ -1,5 +1,5 @@
 import { DataError } from "../../base/errors.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { isPlainDraw, lintContextOf } from "../../rollout/lint-context.ts";
 import { recomputeLogprobs, type RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
@@ -25,7 +25,7 @@ export async function checkFirstBatch(
   trajectories: readonly Trajectory[],
   by: {
     settings: Settings;
-    engine: LocalEngine;
+    engine: PolicyEngine;
     environment: Environment;
     step: number;
     file: string;
@@ -41,7 +41,7 @@ export async function checkFirstBatch(
     {
       textOf: (segment) => segmentText(segment, decode),
       endIds: engine.tokenizer.endIds,
-      vocabSize: engine.config.vocabSize,
+      vocabSize: engine.capabilities.vocabSize,
       contextOf: () => context,
     },
     { keep: 3 },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/datasets.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import { evaluationName } from "../../evaluate/evaluation-name.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { algorithms, readsReference } from "../../train/index.ts";
@@ -79,7 +79,7 @@ export async function runTrain(
     finish: async (session, { done, seconds }) => {
       const after = await evaluations(session, "after");
       return {
-        ...{ run: session.run.path, device: session.engine.device, steps: done },
+        ...{ run: session.run.path, device: session.engine.machine.device, steps: done },
         checkpoint: done === 0 ? session.model : checkpointFolder(session.run.path, done),
         ...{ wallSeconds: seconds(), eval: aroundTraining(before, after) },
       };
@@ -255,7 +255,7 @@ function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
 /** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT, VOCABULARY_UNFIT */
 async function budgetWarnings(
   resolved: ResolvedSettings<Settings>,
-  { engine, train, model }: { engine: LocalEngine; train: Dataset; model: string },
+  { engine, train, model }: { engine: PolicyEngine; train: Dataset; model: string },
 ): Promise<RunEvent[]> {
   const { settings } = resolved;
   const environment = environmentOver(noneRetriever(), settings);

@@ -1,5 +1,5 @@
 import type { Dataset } from "../../data/datasets.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import { algorithms } from "../../train/index.ts";
 import type { OnPolicyOptions, OnPolicyRun } from "../../train/on-policy.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
@@ -38,7 +38,7 @@ export async function assembleOnPolicyRun(
   settings: Settings,
   from: {
     algorithm: AlgorithmSettings;
-    engine: LocalEngine;
+    engine: PolicyEngine;
     train: Dataset;
     model: string;
     signal: AbortSignal;

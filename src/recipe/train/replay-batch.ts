@@ -82,7 +82,7 @@ export async function replayBatch(
   return deferring(async (defer) => {
     const engine = await openEngine(settings, model);
     defer(() => engine.close());
-    if (from !== null) requireSameWeights(from.path, engine.lora !== null);
+    if (from !== null) requireSameWeights(from.path, engine.capabilities.adapters);
     // As the run itself does: the reference is what it began with.
     if (readsReference(algorithm)) await engine.snapshot("reference");
     if (from !== null) await engine.load(from.path);

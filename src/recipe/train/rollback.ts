@@ -47,7 +47,7 @@ export async function goBack(
   });
   for (const event of damaged) await run.event(event);
   // Adapters that were fresh at the start lie nowhere but in a checkpoint of it.
-  if (kept === null && engine.lora !== null) {
+  if (kept === null && engine.capabilities.adapters) {
     throw new ExternalError(
       "RUN_ALARM",
       `${run.path}: the alarm ${alarm} after step ${step} asks for a rollback, and there is no checkpoint to go back to. All steps until then are kept; start anew with --overwrite, which keeps the start.`,

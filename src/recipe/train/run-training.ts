@@ -177,7 +177,7 @@ async function takeSteps(
   let rollbacks = await rollbacksOf(run.path);
   const goesBack = settings.alarms.some(({ action }) => action === "rollback");
   // Fresh adapters lie nowhere else; a whole model lies in its own folder.
-  const isInFolder = engine.lora === null || existsSync(run.checkpoint(0));
+  const isInFolder = !engine.capabilities.adapters || existsSync(run.checkpoint(0));
   if (from === null && goesBack && !isInFolder) await saveStart(engine, run.path);
   let firstStep = from?.step ?? 0;
   let state = from === null ? undefined : await methodStateOf(from.path);

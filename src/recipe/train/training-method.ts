@@ -1,5 +1,5 @@
 import type { Dataset } from "../../data/datasets.ts";
-import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { MetricsLine } from "../../watch/metrics-line.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import type { PolicyDownload } from "../assemble.ts";
@@ -48,12 +48,12 @@ export interface TrainingStart {
   /** Checkpoint to resume from; null: a new run. */
   from: Checkpoint | null;
   /** The driver closes it. */
-  openEngine: () => Promise<LocalEngine>;
+  openEngine: () => Promise<PolicyEngine>;
 }
 
 /** A method with its data and engine, ready to train. */
 export interface OpenTraining<R> {
-  engine: LocalEngine;
+  engine: PolicyEngine;
   totalSteps: number;
   /** Checksums for the manifest, by name; a resumed run must have the same. null: none of this kind. */
   data: Readonly<Record<string, { file: string; sha256: string } | null>>;
@@ -87,7 +87,7 @@ export interface TrainingSession {
   settings: Settings;
   options: RunOptions;
   run: RunFolder;
-  engine: LocalEngine;
+  engine: PolicyEngine;
   /** Folder of the policy that the run began with. */
   model: string;
   resumed: boolean;
