@@ -64,6 +64,8 @@ export const ERROR_CODES = {
   FILE_NOT_JSON: "A file that must contain one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
   GENERATION_CONFIG_BAD: "generation_config.json contains an invalid value.",
+  GGUF_BAD:
+    "A GGUF file is truncated, damaged, or stores a tensor in a type that is not supported.",
   GRAPH_CHECKPOINT_LEAK:
     "A recomputed (checkpointed) block uses a tensor of the first forward pass.",
   GRAPH_MIXED: "The inputs of an operator belong to different graphs, or to none.",

@@ -1,6 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
+import { readFully } from "./read-fully.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
 import { narrow, storedTypes, widen, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 
@@ -89,11 +90,35 @@ export async function writeSafetensors(
   dtype: StoredType,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const width = dtype === "F32" ? 4 : 2;
+  const sources = tensors.map(({ name, shape, data }) => {
+    return { name, shape, dtype, load: () => Promise.resolve(data) };
+  });
+  await streamSafetensors(path, sources, metadata);
+}
+
+/** A tensor that is loaded when its turn to be written comes. */
+export interface TensorSource {
+  name: string;
+  shape: readonly number[];
+  /** As it is written. */
+  dtype: StoredType;
+  load: () => Promise<Float32Array>;
+}
+
+/**
+ * `writeSafetensors` with one tensor in memory at a time.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ * @throws what `load` throws.
+ */
+export async function streamSafetensors(
+  path: string,
+  tensors: readonly TensorSource[],
+  metadata: Readonly<Record<string, string>> = {},
+): Promise<void> {
   let at = 0;
-  const entries = tensors.map(({ name, shape, data }) => {
+  const entries = tensors.map(({ name, shape, dtype }) => {
     const begin = at;
-    at += data.length * width;
+    at += shape.reduce((n, axis) => n * axis, dtype === "F32" ? 4 : 2);
     return [name, { dtype, shape, data_offsets: [begin, at] }];
   });
   const json = JSON.stringify({
@@ -107,7 +132,7 @@ export async function writeSafetensors(
   await writeAtomic(path, async (write) => {
     await write(prefix);
     await write(header);
-    for (const { data } of tensors) await write(narrow(data, dtype));
+    for (const { dtype, load } of tensors) await write(narrow(await load(), dtype));
   });
 }
 
@@ -189,7 +214,8 @@ async function readHalfTensor(
 /** Numbers of this size and above round to infinity in float16. */
 const HALF_OVERFLOW = 65_520;
 
-function refuseOverflow(path: string, name: string, numbers: Float32Array): void {
+/** @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range. */
+export function refuseOverflow(path: string, name: string, numbers: Float32Array): void {
   const large = numbers.find((each) => Math.abs(each) >= HALF_OVERFLOW && Number.isFinite(each));
   if (large === undefined) return;
   throw new DataError(
@@ -198,18 +224,6 @@ function refuseOverflow(path: string, name: string, numbers: Float32Array): void
   );
 }
 
-/** Reads until the buffer is full: one call reads at most 2 GiB. */
-async function fill(
-  file: FileHandle,
-  path: string,
-  bytes: Uint8Array,
-  position: number,
-): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const length = Math.min(bytes.length - done, 2 ** 30);
-    const { bytesRead } = await file.read(bytes, done, length, position + done);
-    if (bytesRead === 0)
-      throw bad(path, `was truncated during the read, at byte ${position + done}`);
-    done += bytesRead;
-  }
+function fill(file: FileHandle, path: string, bytes: Uint8Array, position: number): Promise<void> {
+  return readFully(file, bytes, position, (what) => bad(path, what));
 }

@@ -29,8 +29,13 @@ export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Arra
     for (let i = 0; i < bits.length; i++) whole[i] = bits[i]! << 16;
     return;
   }
-  const table = (halves ??= Float32Array.from({ length: 65_536 }, (_, half) => halfToFloat(half)));
+  const table = halfTable();
   for (let i = 0; i < bits.length; i++) into[i] = table[bits[i]!]!;
+}
+
+/** The numbers of all halves. */
+export function halfTable(): Float32Array {
+  return (halves ??= Float32Array.from({ length: 65_536 }, (_, half) => halfToFloat(half)));
 }
 
 /** The bytes of numbers in a dtype, rounded to nearest, ties to even; NaN stays NaN. float32 is not copied. */

@@ -24,24 +24,25 @@ import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
 import { criticTrunkOf } from "../train/index.ts";
 import type { Roles } from "../trajectory/role.ts";
-import { findBase, folderOfName, madeBase, policyNames, type PolicyOptions } from "./bases.ts";
+import { findBase, madeBase, policyNames, type PolicyOptions, SHIPPED_POLICIES } from "./bases.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
+import { ggufFolder, isGgufName } from "./gguf-policy.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Progress and notices of a policy's download, and how a base is made. */
 export type PolicyDownload = Pick<PolicyOptions, "onProgress" | "onNotice" | "makeBase" | "onBase">;
 
 /**
- * The folder of a policy that is named: a shipped one, a base, which is made where the cache lacks it, a folder, or a model of the hub,
- * which is downloaded where the cache lacks it.
- * @throws as `modelFolder` and `madeBase`.
+ * The folder of a policy that is named: a shipped one, a base, which is made where the cache lacks it, a folder, a GGUF file, which is
+ * converted where the cache lacks it, or a model of the hub, which is downloaded where the cache lacks it.
+ * @throws as `modelFolder`, `ggufFolder` and `madeBase`.
  * @throws {ConfigError} POLICY_IS_RUN
  */
 export async function policyFolder(from: string, options: PolicyOptions = {}): Promise<string> {
   const base = await findBase(from);
   if (base !== null) return madeBase(base, options);
-  const named = await folderOfName(from);
-  const folder = await modelFolder(named, { ...options, known: policyNames() });
+  const named = SHIPPED_POLICIES.get(from) ?? from;
+  const folder = await foundModel(named, { ...options, known: policyNames() });
   const steps = await stepsIn(folder);
   const hasPolicy = existsSync(join(folder, "policy"));
   if (!hasPolicy && steps.length === 0) return folder;
@@ -52,15 +53,23 @@ export async function policyFolder(from: string, options: PolicyOptions = {}): P
   );
 }
 
+/** The folder of a model that is a folder, a GGUF file or a name on the hub. @throws as `ggufFolder` and `modelFolder`. */
+async function foundModel(
+  model: string,
+  options: HubModelOptions & { known?: readonly string[] },
+): Promise<string> {
+  return isGgufName(model) ? ggufFolder(model, options) : modelFolder(model, options);
+}
+
 /**
  * The folder of the model that a folder's adapters belong to, which is downloaded where it is one of the hub; null for a whole model.
- * @throws as `baseOfAdapter` and `modelFolder`.
+ * @throws as `baseOfAdapter`, `ggufFolder` and `modelFolder`.
  */
 export async function baseFolder(
   model: string,
   options: HubModelOptions = {},
 ): Promise<string | null> {
-  return isAdapterFolder(model) ? modelFolder(await baseOfAdapter(model), options) : null;
+  return isAdapterFolder(model) ? foundModel(await baseOfAdapter(model), options) : null;
 }
 
 /**

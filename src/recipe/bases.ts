@@ -1,18 +1,15 @@
 import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
-import { makeFolder, removeAtOnce } from "../base/files.ts";
-import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { modelsIn } from "../base/setting-path.ts";
-import { processOf } from "../base/process-mark.ts";
 import { userCache } from "../base/user-cache.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
 import { hashOfPolicy } from "./folder/policy-hash.ts";
+import { ggufPlace, isGgufFile } from "./gguf-policy.ts";
+import { madeOnce } from "./made-once.ts";
 import { settingsHash } from "./run-stages.ts";
 import { baseNamed, shippedBases } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
@@ -69,6 +66,7 @@ export function policyNames(): string[] {
 
 /** The folder of a policy that is named, whether or not it is there; any other text as it is. Nothing is downloaded or made. */
 export async function folderOfName(from: string): Promise<string> {
+  if (isGgufFile(from)) return ggufPlace(from);
   return SHIPPED_POLICIES.get(from) ?? (await findBase(from))?.folder ?? from;
 }
 
@@ -115,77 +113,24 @@ export function placeOfBases(): string {
 const TAKES = { smoke: "some seconds", mini: "2 to 4 minutes on two idle cores", paper: "long" };
 
 /**
- * The folder of a base, which is made if the cache lacks it. If another process makes it, this one waits. The folder appears whole or
- * not at all.
+ * The folder of a base, which is made if the cache lacks it (`madeOnce`).
  *
  * @throws {ConfigError} BASE_ABSENT when it is not made and the caller cannot make it.
- * @throws {ExternalError} FILE_WRITE_FAILED when the cache cannot be written; what the stages of its recipe throw.
+ * @throws as `madeOnce`; what the stages of its recipe throw.
  */
 export async function madeBase(base: Base, options: PolicyOptions): Promise<string> {
   const { folder, name } = base;
   if (existsSync(folder)) return folder;
-  const { makeBase, signal = new AbortController().signal } = options;
+  const { makeBase, onNotice, signal = new AbortController().signal } = options;
   if (makeBase === undefined) {
     throw new ConfigError(
       "BASE_ABSENT",
       `The base policy "${name}" is not made yet: ${folder} does not exist. \`agentrl eval --policy ${name}\` makes it; in a program, pass makeBase.`,
     );
   }
-  const lock = await lockOrWait(base, { ...options, signal });
-  if (lock === null) return folder;
-  const making = `${folder}.making`;
-  try {
-    // Another process may have finished it just before the lock was free.
-    if (existsSync(folder)) return folder;
-    options.onNotice?.(
-      `makes the base policy "${name}" first, once; it takes ${TAKES[base.resolved.tier]}; kept in ${folder}`,
-    );
-    await removeAtOnce(making);
-    const policy = await makeBase(base, making, { ...options, signal });
-    await rename(policy, folder);
-    return folder;
-  } finally {
-    await removeAtOnce(making).catch(() => undefined);
-    lock.release();
-  }
-}
-
-/** Between two looks whether another process has finished. */
-const LOOK_MS = 300;
-
-/** Takes the lock of a base; null: another process made it meanwhile. */
-async function lockOrWait(
-  { folder, name }: Base,
-  { onNotice, signal }: PolicyOptions & { signal: AbortSignal },
-): Promise<FolderLock | null> {
-  const place = placeOfBases();
-  let isTold = false;
-  await makeFolder(place).catch((error: unknown) => {
-    throw new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${place}: could not be made (${errorMessage(error)}), and the base policy "${name}" is kept there. Set XDG_CACHE_HOME to a folder that is writable.`,
-      { cause: error },
-    );
+  return madeOnce({
+    ...{ folder, what: `the base policy "${name}"`, verb: "makes", onNotice, signal },
+    notice: `makes the base policy "${name}" first, once; it takes ${TAKES[base.resolved.tier]}; kept in ${folder}`,
+    make: (out) => makeBase(base, out, { ...options, signal }),
   });
-  while (!existsSync(folder)) {
-    const lock = tryLock(place, `${basename(folder)}.lock`);
-    if (!("mark" in lock)) return lock;
-    if (!isTold) onNotice?.(`waits: ${processOf(lock.mark)} makes the base policy "${name}"`);
-    isTold = true;
-    await delay(LOOK_MS, undefined, { signal });
-  }
-  return null;
-}
-
-function tryLock(place: string, name: string): FolderLock | LockHolder {
-  let holder: LockHolder | undefined;
-  try {
-    return lockFolder(place, name, (found) => {
-      holder = found;
-      return new Error(found.mark);
-    });
-  } catch (error) {
-    if (holder === undefined) throw error;
-    return holder;
-  }
 }

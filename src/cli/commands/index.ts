@@ -8,6 +8,7 @@ import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
 import { initCommand } from "./init.ts";
 import { judgeCommand } from "./judge.ts";
+import { modelsCommand } from "./models.ts";
 import { newCommand } from "./new.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
@@ -22,7 +23,10 @@ import { trainCommand } from "./train.ts";
 
 /** The one list of commands, in the order of help: add a new command to the group of its purpose. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Data and search", commands: [initCommand, dataCommand, indexCommand, serveCommand] },
+  {
+    title: "Data, models and search",
+    commands: [initCommand, dataCommand, modelsCommand, indexCommand, serveCommand],
+  },
   { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
   {
     title: "Measuring",

@@ -28,7 +28,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
     )
     .option(
       "--model <name>",
-      "plan for another policy: a folder with a config.json, or org/name on the hub",
+      "plan for another policy: a folder with a config.json, a GGUF file, or org/name on the hub",
     )
     .addOption(deviceOption())
     .option(

@@ -9,11 +9,21 @@ export interface Architecture<S extends z.ZodObject = z.ZodObject> extends Part 
   readonly name: string;
   /** Its class in transformers: the only entry of `architectures`. */
   readonly className: string;
+  /** How GGUF files store the family; absent: not under a name of its own. */
+  readonly gguf?: GgufForm;
   /** Keys that affect the computation, including those of `commonKeys`. */
   readonly schema: S;
   toConfig(keys: z.output<S>): DecoderConfig;
   /** Keys besides those of `commonKeys`. */
   toKeys(config: DecoderConfig): Record<string, unknown>;
+}
+
+/** A family in GGUF files. */
+export interface GgufForm {
+  /** `general.architecture` */
+  readonly name: string;
+  /** Whether the rows of queries and keys that turn together are neighbours (`unpairRows`). */
+  readonly pairedRows: boolean;
 }
 
 /** Makes an architecture; its schema types the argument of `toConfig`. */

@@ -13,7 +13,8 @@ const IGNORED: ReadonlySet<string> = new Set([
   // Heads for other tasks.
   ...["id2label", "label2id", "num_labels", "task_specific_params"],
   // Generation: read from generation_config.json (only the token ids are read from here when that file is missing).
-  ...["bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id"],
+  ...["bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "unk_token_id"],
+  ...["cls_token_id", "mask_token_id", "decoder_start_token_id"],
   ...["max_length", "min_length", "do_sample", "early_stopping", "num_beams", "num_beam_groups"],
   ...["diversity_penalty", "temperature", "top_k", "top_p", "typical_p", "repetition_penalty"],
   ...["length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "bad_words_ids"],

@@ -6,6 +6,7 @@ export const llama = defineArchitecture({
   name: "llama",
   summary: "Llama 2 and 3, SmolLM and SmolLM2, and other models in Llama's format.",
   className: "LlamaForCausalLM",
+  gguf: { name: "llama", pairedRows: true },
   schema: z.object({
     ...commonKeys,
     num_key_value_heads: z.int().positive().nullish(),

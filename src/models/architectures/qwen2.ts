@@ -19,6 +19,7 @@ export const qwen2 = defineArchitecture({
   name: "qwen2",
   summary: "Qwen2 and Qwen2.5: Llama with biases on queries, keys and values.",
   className: "Qwen2ForCausalLM",
+  gguf: { name: "qwen2", pairedRows: false },
   schema: z
     .object({
       ...commonKeys,

@@ -13,6 +13,7 @@ export const qwen3 = defineArchitecture({
   name: "qwen3",
   summary: "Qwen3, dense: Llama with a norm over each head of queries and keys.",
   className: "Qwen3ForCausalLM",
+  gguf: { name: "qwen3", pairedRows: false },
   schema: z
     .object({
       ...commonKeys,

@@ -12,10 +12,12 @@ import {
   isAdapterFolder,
   parseAdapterConfig,
 } from "../../models/lora/adapter-folder.ts";
+import { describeGguf } from "../../models/gguf/convert-gguf.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 import { findBase, folderOfName, policyNames } from "../bases.ts";
+import { isGgufName } from "../gguf-policy.ts";
 import { freshConfig } from "../fresh-policy.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
@@ -33,7 +35,7 @@ export interface PlannedModel {
 }
 
 /**
- * The shape of the policy that a recipe names: from its folder, the cache of the hub's models, or the table of published shapes.
+ * The shape of the policy that a recipe names: from its folder or GGUF file, the cache of the hub's models, or the table of published shapes.
  * Nothing is downloaded.
  * @throws {ConfigError} MODEL_NAME for what is neither folder nor name; PLAN_MODEL_ABSENT for a model of the hub that is not here.
  * @throws {DataError} what `readDecoderConfig` throws.
@@ -51,6 +53,7 @@ export async function plannedModel({
 async function plannedFolder(from: string): Promise<PlannedModel> {
   const folder = await folderOfName(from);
   if (await isFolder(folder)) return ofFolder(from, folder);
+  if (isGgufName(from)) return ofGguf(from);
   const base = await findBase(from);
   // A base that is not made yet has the shape of its parent.
   if (base !== null) return { ...(await plannedModel(base.resolved.settings)), from, folder: null };
@@ -88,6 +91,12 @@ async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
   const where = join(folder, ADAPTER_CONFIG);
   const lora = parseAdapterConfig(await readJson(where), config, where);
   return { from, config, lora, folder: whole === null ? null : folder, stored };
+}
+
+/** A GGUF file that is not converted yet. */
+async function ofGguf(from: string): Promise<PlannedModel> {
+  const { config, dtype } = await describeGguf(from);
+  return { from, config, lora: null, folder: null, stored: dtype };
 }
 
 /** A plan needs a folder's config.json alone. */

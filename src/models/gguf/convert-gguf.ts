@@ -1,0 +1,170 @@
+import { join } from "node:path";
+import { writeFileAtomic, writeJson } from "../../base/files.ts";
+import type { DecoderConfig } from "../config.ts";
+import { toHuggingFaceConfig } from "../config-json.ts";
+import { refuseOverflow, streamSafetensors, type TensorSource } from "../safetensors.ts";
+import { storedTypes, type StoredType } from "../stored-numbers.ts";
+import { ggufConfig } from "./gguf-config.ts";
+import { type GgufFile, openGguf } from "./gguf-file.ts";
+import { ggufParameters, type GgufParameter, unpairRows } from "./gguf-tensors.ts";
+import { ggufTokenizer, type GgufVocabulary } from "./gguf-tokenizer.ts";
+
+/** A file's model. */
+export interface GgufModel {
+  config: DecoderConfig;
+  /** Storage types of the file's matrices with their number, such as `Q4_1` 210. */
+  types: ReadonlyMap<string, number>;
+  /** Of the matrices of its conversion. */
+  dtype: StoredType;
+}
+
+export interface ConvertOptions {
+  /** Of the matrices; vectors stay float32. Default: that of the file's matrices, and F32 for quantised ones, so nothing is rounded. */
+  dtype?: StoredType | undefined;
+  /** Receives how many tensors are written. */
+  onProgress?: (written: number, total: number) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes the model of a GGUF file as a Hugging Face folder: `config.json`, `model.safetensors`, the tokenizer's files,
+ * `generation_config.json` and the chat template. Only one tensor is in memory at a time.
+ *
+ * @throws {DataError} GGUF_BAD, MODEL_CONFIG_UNSUPPORTED, CHECKPOINT_MISFIT, TOKENIZER_BAD before anything is written;
+ *   WEIGHT_TOO_LARGE for a number beyond float16's range.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function convertGguf(
+  path: string,
+  folder: string,
+  options: ConvertOptions = {},
+): Promise<GgufModel> {
+  return withParameters(path, options, async ({ file, parameters, ...model }) => {
+    await writeDescription(folder, file, model);
+    let done = 0;
+    const sources = parameters.map((each) => {
+      const source = sourceOf(file, each, model.dtype);
+      const load = (): Promise<Float32Array> => {
+        options.signal?.throwIfAborted();
+        options.onProgress?.(done++, parameters.length);
+        return source.load();
+      };
+      return { ...source, load };
+    });
+    // Last, so that a folder with weights is complete.
+    await streamSafetensors(join(folder, "model.safetensors"), sources);
+    options.onProgress?.(done, parameters.length);
+    return model;
+  });
+}
+
+/** Reads what `convertGguf` would write, apart from weights and tokenizer. @throws {DataError} GGUF_BAD, MODEL_CONFIG_UNSUPPORTED, CHECKPOINT_MISFIT */
+export async function describeGguf(path: string): Promise<GgufModel> {
+  return withParameters(path, {}, ({ config, types, dtype }) =>
+    Promise.resolve({ config, types, dtype }),
+  );
+}
+
+async function withParameters<T>(
+  path: string,
+  { dtype }: ConvertOptions,
+  work: (found: GgufModel & { file: GgufFile; parameters: GgufParameter[] }) => Promise<T>,
+): Promise<T> {
+  const file = await openGguf(path);
+  try {
+    const config = await ggufConfig(file);
+    const parameters = ggufParameters(file, config);
+    const types = new Map<string, number>();
+    for (const { spec, tensor } of parameters) {
+      const { name } = tensor.type;
+      if (spec.shape.length === 2) types.set(name, (types.get(name) ?? 0) + 1);
+    }
+    return await work({
+      ...{ file, config, parameters, types },
+      dtype: dtype ?? ownType([...types.keys()]),
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+/** Everything but the weights. */
+async function writeDescription(
+  folder: string,
+  file: GgufFile,
+  { config, dtype }: GgufModel,
+): Promise<void> {
+  const { json: tokenizer, vocabulary } = ggufTokenizer(file, file.path);
+  const ids = tokenIds(vocabulary);
+  const files = {
+    "config.json": {
+      ...{ ...toHuggingFaceConfig(config), ...ids },
+      torch_dtype: { F32: "float32", F16: "float16", BF16: "bfloat16" }[dtype],
+    },
+    "generation_config.json": ids,
+    "tokenizer.json": tokenizer,
+    "tokenizer_config.json": tokenizerConfig(vocabulary, config.maxPositions),
+  };
+  for (const [name, json] of Object.entries(files)) await writeJson(join(folder, name), json);
+  for (const [name, template] of chatTemplates(file))
+    await writeFileAtomic(join(folder, name), template);
+}
+
+/** The common dtype of matrices that are not quantised, else F32. */
+function ownType(types: readonly string[]): StoredType {
+  const [only, ...others] = types;
+  const found = storedTypes.find((type) => type === only);
+  return others.length === 0 && found !== undefined ? found : "F32";
+}
+
+function sourceOf(
+  file: GgufFile,
+  { spec, tensor, pairedHeads }: GgufParameter,
+  dtype: StoredType,
+): TensorSource {
+  const { name, shape } = spec;
+  return {
+    ...{ name, shape, dtype: shape.length === 2 ? dtype : "F32" },
+    load: async () => {
+      const stored = new Float32Array(shape.reduce((n, axis) => n * axis, 1));
+      await file.read(tensor.name, stored);
+      const data = pairedHeads === 0 ? stored : unpairRows(stored, shape[0]!, pairedHeads);
+      if (dtype === "F16" && shape.length === 2) refuseOverflow(file.path, tensor.name, data);
+      return data;
+    },
+  };
+}
+
+/** Ids of special tokens, for `config.json` and `generation_config.json`. */
+function tokenIds({ beginId, endId, otherEndIds, padId }: GgufVocabulary): Record<string, unknown> {
+  const ends = [...new Set([...(endId === null ? [] : [endId]), ...otherEndIds])];
+  return {
+    ...(beginId === null ? {} : { bos_token_id: beginId }),
+    ...(ends.length === 0 ? {} : { eos_token_id: ends.length === 1 ? ends[0] : ends }),
+    ...(padId === null ? {} : { pad_token_id: padId }),
+  };
+}
+
+function tokenizerConfig(vocabulary: GgufVocabulary, positions: number): Record<string, unknown> {
+  const { tokens, beginId, endId, unknownId, padId, addsBegin } = vocabulary;
+  const special = { bos_token: beginId, eos_token: endId, unk_token: unknownId, pad_token: padId };
+  const named = Object.entries(special).flatMap(([key, id]) =>
+    id === null ? [] : [[key, tokens[id]] as const],
+  );
+  return {
+    tokenizer_class: "PreTrainedTokenizerFast",
+    ...Object.fromEntries(named),
+    ...(addsBegin === null ? {} : { add_bos_token: addsBegin }),
+    ...{ clean_up_tokenization_spaces: false, model_max_length: positions },
+  };
+}
+
+/** Files of the chat templates. */
+function* chatTemplates({ metadata }: GgufFile): Generator<[string, string]> {
+  for (const [key, value] of metadata) {
+    const [, name] = /^tokenizer\.chat_template(?:\.([\w-]+))?$/.exec(key) ?? [];
+    if (typeof value !== "string") continue;
+    if (key === "tokenizer.chat_template") yield ["chat_template.jinja", value];
+    else if (name !== undefined) yield [`additional_chat_templates/${name}.jinja`, value];
+  }
+}

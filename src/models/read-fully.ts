@@ -1,0 +1,19 @@
+import type { FileHandle } from "node:fs/promises";
+
+/**
+ * Reads until the buffer is full: one call reads at most 2 GiB.
+ * @param bad makes the error for a file that ends before.
+ */
+export async function readFully(
+  file: FileHandle,
+  bytes: Uint8Array,
+  position: number,
+  bad: (what: string) => Error,
+): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const length = Math.min(bytes.length - done, 2 ** 30);
+    const { bytesRead } = await file.read(bytes, done, length, position + done);
+    if (bytesRead === 0) throw bad(`was truncated during the read, at byte ${position + done}`);
+    done += bytesRead;
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { sha256File } from "../base/files.ts";
+import { userCache } from "../base/user-cache.ts";
+import { convertGguf } from "../models/gguf/convert-gguf.ts";
+import { madeOnce, type MadeOnce } from "./made-once.ts";
+
+/** Raised when conversions write something else, so that old ones are made again. */
+const CONVERSION = 1;
+
+/** Whether a policy is named by a GGUF file; a folder may have such a name. */
+export function isGgufName(from: string): boolean {
+  return /\.gguf$/i.test(from) && statSync(from, { throwIfNoEntry: false })?.isDirectory() !== true;
+}
+
+/** Whether a policy is a GGUF file that exists. */
+export function isGgufFile(from: string): boolean {
+  return isGgufName(from) && existsSync(from);
+}
+
+/** Checksums of this process, by path, size and time of change: several parts of a command ask for the same file. */
+const checksums = new Map<string, Promise<string>>();
+
+/** The folder of a GGUF file's conversion, whether or not it is there. @throws {DataError} FILE_MISSING */
+export async function ggufPlace(path: string): Promise<string> {
+  const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  const state = [path, size, mtimeMs].join();
+  const checksum = checksums.get(state) ?? sha256File(path);
+  checksums.set(state, checksum);
+  const name = basename(path).replace(/\.gguf$/i, "");
+  return join(placeOfModels(), `${name}-${(await checksum).slice(0, 12)}-${CONVERSION}`);
+}
+
+/** Where converted models are kept. */
+export function placeOfModels(): string {
+  return join(userCache(), "models");
+}
+
+/**
+ * The Hugging Face folder of a GGUF file: a conversion in the cache, which is made at the first use.
+ * @throws {DataError} FILE_MISSING; as `convertGguf`.
+ * @throws {ExternalError} as `madeOnce`.
+ */
+export async function ggufFolder(
+  path: string,
+  { onNotice, signal }: Pick<MadeOnce, "onNotice" | "signal"> = {},
+): Promise<string> {
+  const folder = await ggufPlace(path);
+  return madeOnce({
+    ...{ folder, what: path, verb: "converts", onNotice, signal },
+    notice: `converts ${path} first, once; kept in ${folder}`,
+    make: async (out) => {
+      await convertGguf(path, out, { signal });
+      return out;
+    },
+  });
+}
