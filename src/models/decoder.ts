@@ -7,12 +7,12 @@ import {
   type HalfType,
 } from "../autodiff/frozen.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
-import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
+import { linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
 import { add, and, castTo, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
 import { gather, runtimeZero } from "../autodiff/ops/indexing.ts";
 import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
-import { reshape, transpose } from "../autodiff/ops/shape.ts";
+import { reshape } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import {
   EMBEDDING,
@@ -24,6 +24,7 @@ import {
 } from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { rotaryAngles } from "./rope.ts";
+import { attendRows, createBlocks, queryBlocks } from "./row-attention.ts";
 
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
 export type ParameterValues = ReadonlyMap<string, Value>;
@@ -89,12 +90,12 @@ export function decoderRows(
   { lora = null, recompute = false }: RowsOptions = {},
 ): Value {
   const [batch, length] = ids.shape as readonly [number, number];
-  const masks = causalMasks(ids, length);
+  const blocks = queryBlocks(causalMasks(ids, length), length);
   const rotary = rotaryTables(ids.graph, config, length);
-  const rows: Rows = { config, parameters, lora, batch, length, masks, rotary };
+  const rows: Rows = { config, parameters, lora, batch, length, blocks, rotary };
   let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [batch * length])); // [B·T, D]
-  // Created before the first layer, which may be recomputed.
-  for (let layer = 0; layer < config.layers; layer++) masks(windowOf(config, layer));
+  // Before the first layer, which may be recomputed.
+  createBlocks(config, blocks);
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
     x = recompute ? checkpoint(build, x) : build(x);
@@ -109,17 +110,17 @@ interface Rows {
   lora: LoraConfig | null;
   batch: number;
   length: number;
-  masks: ReturnType<typeof causalMasks>;
+  blocks: ReturnType<typeof queryBlocks>;
   rotary: ReturnType<typeof rotaryTables>;
 }
 
 /** One layer over all rows: [B·T, D] → [B·T, D]. */
 function decoderLayer(rows: Rows, layer: number, x: Value): Value {
-  const { config, parameters, lora, batch, length, masks, rotary } = rows;
+  const { config, parameters, lora, batch, length, blocks, rotary } = rows;
   const names = layerNames(layer);
   const at = (name: string): Value => parameters.get(name)!;
   const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-  const heads = attend(config, batch, length, masks(windowOf(config, layer)), {
+  const heads = attendRows(config, rows, blocks(windowOf(config, layer)), {
     q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
     k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
     v: project(normal, names.v, names.vBias),
@@ -186,31 +187,6 @@ function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""
       : linearOf(x, stored, transposed);
   const added = parameters.get(bias);
   return added === undefined ? product : add([product, added]);
-}
-
-/**
- * Grouped-query attention. The G query heads of a key/value head are stacked along the query axis, so that keys and
- * values need no copies: [B, KV, G·T, d] against [B, KV, T, d].
- */
-function attend(
-  config: DecoderConfig,
-  batch: number,
-  length: number,
-  mask: Value,
-  { q, k, v }: { q: Value; k: Value; v: Value },
-): Value {
-  const { kvHeads, headDim } = config;
-  const group = config.heads / kvHeads;
-  const queries = reshape(
-    transpose(reshape(q, [batch, length, kvHeads, group, headDim]), [0, 2, 3, 1, 4]),
-    [batch, kvHeads, group * length, headDim],
-  );
-  const keys = transpose(reshape(k, [batch, length, kvHeads, headDim]), [0, 2, 3, 1]); // [B, KV, d, T]
-  const values = transpose(reshape(v, [batch, length, kvHeads, headDim]), [0, 2, 1, 3]);
-  const mixed = reshape(attention(queries, keys, values, mask), [
-    ...[batch, kvHeads, group, length, headDim],
-  ]);
-  return reshape(transpose(mixed, [0, 3, 1, 2, 4]), [batch * length, config.heads * headDim]);
 }
 
 /** Added to the score of an invisible position: its weight becomes exactly 0. */

@@ -1,10 +1,10 @@
 /** Composites: several operators with one hand-written derivative, which needs fewer passes over memory than the chain rule. */
 import { defineComposite, scalarLike, type Composite, type Value } from "../graph.ts";
-import { add, mul, neg, sigmoid, sub } from "./elementwise.ts";
+import { add, log, mul, neg, sigmoid, sub } from "./elementwise.ts";
 import { gatherElements, scatterElements } from "./indexing.ts";
 import { matMul, swapLast } from "./linear.ts";
 import { logSoftmax, softmax } from "./nn.ts";
-import { reduceSum } from "./reduce.ts";
+import { reduceMax, reduceSum } from "./reduce.ts";
 import { reshape, slice } from "./shape.ts";
 
 /**
@@ -23,17 +23,19 @@ export const linear = defineComposite({
 
 /**
  * Log-probability (nats) of one class per row: logits [N, V], int32 targets [N, 1] → [N, 1].
+ * ln p_t = z_t − max z + ln max p: one softmax serves both directions, and no probability underflows, because the largest is at least 1/V.
  * dlogits = dy · (onehot − softmax): one scatter into −dy · p instead of a dense one-hot.
  */
 export const targetLogprob = defineComposite({
   name: "targetLogprob",
   forward: ([logits, targets]) => {
-    const all = logSoftmax([logits!], { axis: -1 });
-    return { result: gatherElements([all, targets!], { axis: 1 }), kept: null };
+    const p = softmax([logits!], { axis: -1 });
+    const own = gatherElements([logits!, targets!], { axis: 1 });
+    const behind = sub([own, reduceMax(logits!, [1])]);
+    return { result: add([behind, log([reduceMax(p, [1])])]), kept: p };
   },
-  vjp: ([logits, targets], _, dy) => {
-    // Recomputed from the logits, because the runtime's softmax is several times faster than exp of the log-softmax.
-    const spread = mul([softmax([logits!], { axis: -1 }), neg([dy])]);
+  vjp: ([, targets], p, dy) => {
+    const spread = mul([p, neg([dy])]);
     return [scatterElements([spread, targets!, dy], { axis: 1, reduction: "add" }), null];
   },
   examples: [{ inputs: [{ shape: [3, 4] }, { shape: [3, 1], ints: [0, 3, 1] }] }],
