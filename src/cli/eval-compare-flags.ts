@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { ANSWER_KINDS, type AnswerKind } from "../evaluate/answer-kind.ts";
 import type { ComparisonFormat } from "./comparison-text.ts";
 import { decimal, wholeNumber } from "./options.ts";
 
@@ -6,6 +7,7 @@ import { decimal, wholeNumber } from "./options.ts";
 export interface EvalCompareFlags {
   metrics?: string[];
   across?: string[];
+  answers?: AnswerKind[];
   changed?: string;
   overwrite?: true;
   paper?: string;
@@ -31,6 +33,12 @@ export function addWhatOptions(command: Command): void {
       listed,
     )
     .addOption(acrossOption("any other difference is an error"))
+    .addOption(
+      new Option(
+        "--answers <kinds>",
+        `only questions with such answers, comma-separated: ${ANSWER_KINDS.join(", ")} (default: all)`,
+      ).argParser(answerKinds),
+    )
     .option(
       "--changed <file>",
       "write the questions on which the first metric differs, one JSON line each",
@@ -77,6 +85,14 @@ export function acrossOption(otherwise: string): Option {
     "--across <parts>",
     `parts of the protocol that may differ, comma-separated, e.g. retriever,topK; ${otherwise}`,
   ).argParser(listed);
+}
+
+function answerKinds(text: string): AnswerKind[] {
+  return listed(text, undefined).map((name) => {
+    const kind = ANSWER_KINDS.find((each) => each === name);
+    if (kind !== undefined) return kind;
+    throw new InvalidArgumentError(`Expected some of ${ANSWER_KINDS.join(", ")}.`);
+  });
 }
 
 function listed(text: string, before: string[] | undefined): string[] {

@@ -6,7 +6,6 @@ import { partSchema } from "../base/part-schema.ts";
 import { type Registry, registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
 import { isPath } from "../base/setting-path.ts";
-import type { Task } from "../trajectory/task.ts";
 import { byTries, type DatasetSetting } from "./by-tries.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
@@ -21,6 +20,7 @@ import { readerExercises } from "./exercises/reader-exercises.ts";
 import { simulatorExercises } from "./exercises/simulator-exercises.ts";
 import { knightsKnaves } from "./knights/knights-knaves.ts";
 import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
+import { partOf, questionPart } from "./question-part.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
 import { tinyWorldDataset } from "./tinyworld/tiny-world-dataset.ts";
@@ -33,8 +33,7 @@ const filesOptions = z.strictObject({
   corpus: z.string().optional().meta(isPath()),
   /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
   fields: fieldsSchema.optional(),
-  /** One part of the questions: every fifth is held out, the others are for training. Default: all. */
-  part: z.enum(["train", "held-out"]).optional(),
+  part: questionPart,
 });
 
 const filesDataset: DatasetPart = {
@@ -64,27 +63,6 @@ async function hashOf(path: string): Promise<string> {
   const hashes: string[] = [];
   for (const file of files) hashes.push(await sha256File(file));
   return hashes.length === 1 ? hashes.join() : sha256(hashes.join());
-}
-
-/** Of five questions in a row, the last is held out. */
-const HELD_OUT_EVERY = 5;
-
-/** The questions of a part, at most `limit`. */
-async function* partOf(
-  all: AsyncIterable<Task>,
-  part: "train" | "held-out" | undefined,
-  limit: number,
-): AsyncGenerator<Task> {
-  let [number, taken] = [0, 0];
-  if (limit <= 0) return;
-  for await (const task of all) {
-    number += 1;
-    const isHeldOut = number % HELD_OUT_EVERY === 0;
-    if (part !== undefined && isHeldOut !== (part === "held-out")) continue;
-    yield task;
-    taken += 1;
-    if (taken >= limit) return;
-  }
 }
 
 const beirOptions = z.strictObject({

@@ -105,15 +105,18 @@ export async function recordedEvaluation(
   return summary;
 }
 
+/** When a policy is evaluated: around a training, or at a step of it. */
+export type EvaluationTime = "before" | "after" | `step-${number}`;
+
 /**
- * Evaluates before or after training by each of `evaluation.sets`, and then by `evaluation` itself: its file says that a run is finished.
+ * Evaluates before, after or during training by each of `evaluation.sets`, and then by `evaluation` itself: its file says that a run is finished.
  * @param subject.held the run's own held-out questions; those of sets are opened here.
  * @throws {ConfigError} what does not fit in a set, with the set's key.
  */
 export async function recordedEvaluations(
   subject: HeldOutSubject,
   run: RunFolder,
-  how: { when: "before" | "after"; known: boolean; signal: AbortSignal },
+  how: { when: EvaluationTime; known: boolean; signal: AbortSignal },
   observer: RecordedEvaluationObserver,
 ): Promise<Measured<HeldOutEvaluation>> {
   const { when, ...rest } = how;

@@ -2,7 +2,11 @@ import { deferring } from "../base/deferring.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
 import { aroundTraining, type Measured } from "./evaluation-sets.ts";
-import { type HeldOutEvaluation, recordedEvaluations } from "./held-out-evaluation.ts";
+import {
+  type EvaluationTime,
+  type HeldOutEvaluation,
+  recordedEvaluations,
+} from "./held-out-evaluation.ts";
 import { openRunFolder } from "./folder/run-folder.ts";
 import { runPreference } from "./sft/run-preference.ts";
 import { runSft } from "./sft/run-sft.ts";
@@ -73,6 +77,7 @@ async function runInStages(
   // The stage that makes the start was taken over from an earlier run.
   start ||= stages.find(({ number }) => number === making?.number)?.policy ?? "";
   first ??= await before(start);
+  await evaluateBetween(resolved, stages, options);
   const how = { when: "after", known: false, options } as const;
   // Where nothing was trained, nothing has changed.
   const { evaluation: after } = policy === null ? first : await evaluate(resolved, policy, how);
@@ -88,11 +93,26 @@ async function runInStages(
   };
 }
 
+/** Evaluates the policies of stages that ask for it. They are kept, so nothing is lost by doing it once all stages are done. */
+async function evaluateBetween(
+  resolved: ResolvedSettings<Settings>,
+  outcomes: readonly StageOutcome[],
+  options: RunTrainOptions,
+): Promise<void> {
+  const asked = stageList(resolved.settings.stages ?? []).filter((stage) => stage.evaluate);
+  let steps = 0;
+  for (const { number, policy, facts } of outcomes) {
+    steps += typeof facts["steps"] === "number" ? facts["steps"] : 0;
+    if (policy === null || !asked.some((stage) => stage.number === number)) continue;
+    await evaluate(resolved, policy, { when: `step-${steps}`, known: false, options });
+  }
+}
+
 /** Evaluates a policy's folder; a resumed run reads the result that it has. */
 async function evaluate(
   resolved: ResolvedSettings<Settings>,
   model: string,
-  how: { when: "before" | "after"; known: boolean; options: RunTrainOptions },
+  how: { when: EvaluationTime; known: boolean; options: RunTrainOptions },
 ): Promise<{ evaluation: Measured<HeldOutEvaluation>; device: string }> {
   const { when, known, options } = how;
   const { out, version, signal } = options;

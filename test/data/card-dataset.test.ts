@@ -72,6 +72,18 @@ describe("a dataset with a card", () => {
     );
   });
 
+  it("gives every fifth question to the held-out part, before the limit counts", async () => {
+    const records = Array.from({ length: 12 }, (_, i) => ({ question: `${i}?`, answer: ["x"] }));
+    await downloaded("nq", "test", records);
+    const questionsOf = async (part: string, limit: number) => {
+      const opened = await openDataset({ name: "nq", part, limit }, "dataset");
+      expect(opened.fingerprint).toMatch(new RegExp(`-${part}-${limit}$`));
+      return (await opened.tasks()).map(({ question }) => question);
+    };
+    expect(await questionsOf("held-out", 9)).toEqual(["4?", "9?"]);
+    expect(await questionsOf("train", 5)).toEqual(["0?", "1?", "2?", "3?", "5?"]);
+  });
+
   it("counts as absent when its file is not the size that was downloaded", async () => {
     const path = await downloaded("bamboogle", "test", [
       { id: 1, question: "?", golden_answers: ["x"] },

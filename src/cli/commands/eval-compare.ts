@@ -7,6 +7,7 @@ import {
   compareRuns,
   type Comparison,
 } from "../../evaluate/compare/compare-runs.ts";
+import { COPY, copiedRun } from "../../evaluate/compare/copied-run.ts";
 import { type Side, sideOf } from "../../evaluate/compare/compared-run.ts";
 import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
 import type { CliContext } from "../command.ts";
@@ -29,7 +30,8 @@ export function addEvalCompare(parent: Command, context: CliContext): void {
       "Test the first run against each of the others on the questions that they share: differences with 95 % intervals, " +
         "permutation and McNemar's test, effect sizes, the smallest difference that could be seen, by hops and question type. " +
         "A run is a folder of `agentrl eval --out` or `agentrl train`, a file of rows, or a file of predictions. Several runs " +
-        "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3.",
+        "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3. The name copy is a baseline without a model: yes to a question " +
+        "that begins with a verb, else the first name in the question.",
     )
     .argument("<runs...>", "the run to test, then the runs to compare it with");
   addWhatOptions(command);
@@ -61,15 +63,19 @@ async function evalCompare(
     refuseToOverwrite(flags.changed, flags.overwrite);
   }
   const sides: Side[] = [];
-  for (const name of given) sides.push(await readSide(name, flags));
+  for (const name of given) {
+    const [left] = sides.flatMap((side) => side.runs);
+    const isCopy = name === COPY && left !== undefined && !existsSync(name);
+    sides.push(isCopy ? sideOf([copiedRun(left)]) : await readSide(name, flags));
+  }
   context.signal.throwIfAborted();
   const [first] = sides;
   if (wantsPublished && first !== undefined) {
     await comparePublished(first, flags, context);
     return;
   }
-  const { metrics, across = [] } = flags;
-  const comparison = compareRuns(sides, { metrics, across, seed });
+  const { metrics, across = [], answers } = flags;
+  const comparison = compareRuns(sides, { metrics, across, answers, seed });
   if (flags.json === true) context.out(JSON.stringify(asJson(comparison, seed)));
   else context.out(comparisonOfRunsText(comparison, format));
   if (flags.changed !== undefined) await writeChanged(flags.changed, comparison, context);
@@ -77,7 +83,7 @@ async function evalCompare(
 
 function checkGiven(
   given: readonly string[],
-  { paper, published, n, column, row, changed, across }: EvalCompareFlags,
+  { paper, published, n, column, row, changed, across, answers }: EvalCompareFlags,
   wantsPublished: boolean,
 ): void {
   const problems = [
@@ -94,6 +100,9 @@ function checkGiven(
       : []),
     ...(!wantsPublished && given.length < 2
       ? ["only one run is given: give a second run, or --paper, or --published."]
+      : []),
+    ...(wantsPublished && answers !== undefined
+      ? ["--answers needs a second run; a published number is of all questions."]
       : []),
     ...(!wantsPublished && n !== undefined ? ["--n belongs to --published and --paper."] : []),
     ...(paper === undefined && (column ?? row) !== undefined

@@ -6,6 +6,7 @@ import { isPath } from "../../base/setting-path.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { collected, type Dataset, type DatasetPart } from "../dataset.ts";
 import { readPassages } from "../passages.ts";
+import { partOf, questionPart } from "../question-part.ts";
 import { streamTasks } from "../tasks.ts";
 import { type Card, cardNames, readCard, sourceOf, splitOf } from "./card.ts";
 import { dataFolder, isHere, sourceFolder, splitFileName } from "./dataset-place.ts";
@@ -15,6 +16,8 @@ const options = z.strictObject({
   split: z.string().optional(),
   /** Default: the card's first source. */
   source: z.string().optional(),
+  /** For a split of which one part trains and the other measures. */
+  part: questionPart,
   /** Maximum number of questions, from the start. */
   limit: z.int().min(1).optional(),
   /** Corpus file; default: the questions' own contexts, if any. */
@@ -37,11 +40,21 @@ async function openCard(card: Card, given: z.output<typeof options>): Promise<Da
   const name = `${card.name}:${split}`;
   const known = { source: card.name, idPrefix: `${card.name}-${split}` };
   const hash = (await sha256File(path)).slice(0, 16);
+  const parted = given.part === undefined ? "" : `-${given.part}`;
   const limited = given.limit === undefined ? "" : `-${given.limit}`;
-  const stream = (limit = Infinity): AsyncIterable<Task> =>
-    streamTasks(path, { ...known, limit: Math.min(limit, given.limit ?? Infinity) });
+  const { part } = given;
+  const stream = (limit = Infinity): AsyncIterable<Task> => {
+    const most = Math.min(limit, given.limit ?? Infinity);
+    return part === undefined
+      ? streamTasks(path, { ...known, limit: most })
+      : partOf(streamTasks(path, known), part, most);
+  };
   return {
-    ...{ name, fingerprint: `${card.name}-${split}-${hash}${limited}`, trainable: card.trainable },
+    ...{
+      name,
+      fingerprint: `${card.name}-${split}-${hash}${parted}${limited}`,
+      trainable: card.trainable,
+    },
     stream,
     tasks: (limit) => collected(stream(limit)),
     passages: () => passages(card, given.corpus ?? (card.passages === "contexts" ? path : null)),

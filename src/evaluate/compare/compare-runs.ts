@@ -1,5 +1,6 @@
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
+import { type AnswerKind, answerKind } from "../answer-kind.ts";
 import {
   type GroupDifference,
   groupDifferences,
@@ -44,6 +45,8 @@ interface CompareOptions {
   metrics?: readonly string[] | undefined;
   /** Protocol parts that may differ. */
   across?: readonly string[];
+  /** Only questions with answers of these kinds; default: all. */
+  answers?: readonly AnswerKind[] | undefined;
   /** Seed of bootstrap and permutations. */
   seed: number;
 }
@@ -66,7 +69,8 @@ export function compareRuns(sides: readonly Side[], options: CompareOptions): Co
   const metrics = metricsOf(sides, options.metrics);
   const begun = others.map((right) => {
     const pair = [left, right] as const;
-    const { ids, ...questions } = sharedQuestions(left, right);
+    const { ids: shared, ...questions } = sharedQuestions(left, right);
+    const ids = withAnswers(pair, shared, options.answers);
     const tests = metrics.flatMap((metric) => testMetric(pair, ids, metric, { seed }) ?? []);
     return { pair, ids, questions: { ...questions, compared: ids.length }, tests };
   });
@@ -85,6 +89,31 @@ export function compareRuns(sides: readonly Side[], options: CompareOptions): Co
   });
   const tests = countOf(begun);
   return { comparisons, protocol, tests, readsGold: runs.some(({ facts }) => facts.readsGold) };
+}
+
+/**
+ * The questions whose answers are of some kinds, by the first run that has question and references.
+ * @throws {DataError} COMPARE_UNMATCHED when no run has both, or none is of these kinds.
+ */
+function withAnswers(
+  sides: readonly [Side, Side],
+  ids: readonly string[],
+  kinds: readonly AnswerKind[] | undefined,
+): readonly string[] {
+  if (kinds === undefined) return ids;
+  const runs = sides.flatMap((side) => side.runs);
+  const kept = ids.filter((id) => {
+    const [known] = runs.flatMap((run) => {
+      const { question, references } = questionOf(run, id);
+      return question === null || references === null ? [] : answerKind(question, references);
+    });
+    return known !== undefined && kinds.includes(known);
+  });
+  if (kept.length > 0) return kept;
+  throw new DataError(
+    "COMPARE_UNMATCHED",
+    `${sides[0].name} and ${sides[1].name}: of ${ids.length} shared questions none has an answer that is ${kinds.join(" or ")}. The kind is read from question and references, which rows of agentrl eval hold.`,
+  );
 }
 
 const NOTHING: ProtocolCheck = { differences: [], unknown: [] };

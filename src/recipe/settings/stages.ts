@@ -19,6 +19,8 @@ const stage = z.strictObject({
   data: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   /** Whether the policy that it leaves is the run's start: the evaluation before training is then of it. */
   isStart: z.boolean().optional(),
+  /** Whether the policy that it leaves is evaluated too, on the same questions: `eval/step-N` of the run, N the steps of all stages so far. */
+  evaluate: z.boolean().optional(),
   /** Settings that hold for this stage, by dotted key; `{name}` in a text is the folder of the earlier stage of that name. */
   set: z.record(z.string(), z.unknown()).default({}),
 });

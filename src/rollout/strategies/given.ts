@@ -1,9 +1,18 @@
 import { ConfigError } from "../../base/errors.ts";
-import type { Task } from "../../trajectory/task.ts";
+import { z } from "../../base/schema.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { numbered } from "../../trajectory/passages.ts";
 import { answerOnce, onceOptions } from "./answer-once.ts";
 import { defineStrategy } from "./strategy.ts";
+
+const options = onceOptions.extend({
+  /**
+   * Of the passages only the gold ones; `sentences`: of those only the supporting sentences. Reading alone, without finding: a control, and
+   * short texts to learn it from. Absent: all of them, whole.
+   */
+  gold: z.enum(["passages", "sentences"]).optional(),
+});
 
 /**
  * No search: the prompt shows the question's own passages, numbered from 1 in the dataset's order (distractor setting), and the policy
@@ -16,19 +25,47 @@ export const given = defineStrategy({
   prompts: "once",
   searches: false,
   needs: ["context", "answers"],
-  options: onceOptions,
-  run: (rollout, settings) =>
-    answerOnce(rollout, settings, { shownFirst: ownPassages(rollout.task) }),
+  options,
+  readsGold: ({ gold }) => gold !== undefined,
+  run: (rollout, { gold, ...once }) =>
+    answerOnce(rollout, once, { shownFirst: ownPassages(rollout.task, gold) }),
 });
 
-/** @throws {ConfigError} STRATEGY_UNFIT when the question has none. */
-function ownPassages({ id, annotations: { context = [] } }: Task): Observation {
+/** @throws {ConfigError} STRATEGY_UNFIT when the question has none, or does not say which are gold. */
+function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
+  const { id, annotations } = task;
+  const { context = [], supportingPassages = [] } = annotations;
   if (context.length === 0) {
     throw new ConfigError(
       "STRATEGY_UNFIT",
       `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or tinyworld with distractors: 8.`,
     );
   }
-  const shown = context.map(({ id, title, text }) => ({ id, text: `(Title: ${title}) ${text}` }));
-  return { tool: "given", text: numbered(shown), passageIds: context.map((each) => each.id) };
+  const own = gold === undefined ? context : goldOf(context, supportingPassages);
+  if (own.length === 0) {
+    throw new ConfigError(
+      "STRATEGY_UNFIT",
+      `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`,
+    );
+  }
+  const shown = own.map((passage) => {
+    const text = gold === "sentences" ? supportingText(passage, annotations) : passage.text;
+    return { id: passage.id, text: `(Title: ${passage.title}) ${text}` };
+  });
+  return { tool: "given", text: numbered(shown), passageIds: own.map((each) => each.id) };
+}
+
+function goldOf(context: readonly Passage[], ids: readonly string[]): Passage[] {
+  return context.filter(({ id }) => ids.includes(id));
+}
+
+/** The sentences of a passage that the dataset marks; the whole text where it marks none of them. */
+function supportingText(
+  { title, text, sentences = [] }: Passage,
+  { supportingFacts = [] }: Task["annotations"],
+): string {
+  const marked = sentences.filter((_, number) =>
+    supportingFacts.some((fact) => fact.title === title && fact.sentence === number),
+  );
+  return marked.length === 0 ? text : marked.join(" ");
 }

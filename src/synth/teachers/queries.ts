@@ -1,3 +1,4 @@
+import { contentOf, distinctWords } from "../../text/names.ts";
 import { isFunctionWord, wordsOf } from "../../text/words.ts";
 import { namesOf, type NeededPassage, type SoughtStep } from "./sought-steps.ts";
 
@@ -67,14 +68,6 @@ function asWritten(name: string, { question, read }: Knowledge): string {
   return name;
 }
 
-/** The content words of a text, as written, without those of a name. */
-export function contentOf(text: string, without = ""): string {
-  const dropped = new Set(wordsOf(without));
-  return distinctWords(text, (words) => {
-    return !words.every((word) => isFunctionWord(word) || dropped.has(word));
-  }).join(" ");
-}
-
 /** Content words that two texts share. */
 function clues(text: string, other: ReadonlySet<string>): string[] {
   return distinctWords(text, (words) => {
@@ -85,17 +78,4 @@ function clues(text: string, other: ReadonlySet<string>): string[] {
 /** Names and numbers that two texts share. */
 function nameClues(text: string, other: ReadonlySet<string>): string[] {
   return clues(text, other).filter((word) => /^[\p{Lu}\p{N}]/u.test(word));
-}
-
-/** Distinct words as written, without punctuation around them. */
-function distinctWords(text: string, isWanted: (words: string[]) => boolean): string[] {
-  const seen = new Set<string>();
-  return text.split(/\s+/).flatMap((piece) => {
-    const bare = piece.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$|['’]s?[^\p{L}\p{N}]*$/gu, "");
-    const words = wordsOf(bare);
-    const key = words.join(" ");
-    if (words.length === 0 || seen.has(key) || !isWanted(words)) return [];
-    seen.add(key);
-    return [bare];
-  });
 }

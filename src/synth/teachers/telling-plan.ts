@@ -1,9 +1,10 @@
 import { random, type Random } from "../../base/random.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
+import { contentOf, firstNameIn } from "../../text/names.ts";
 import { mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
-import { contentOf, type Knowledge, queriesFor, type Query } from "./queries.ts";
+import { type Knowledge, queriesFor, type Query } from "./queries.ts";
 import {
   type NeededPassage,
   neededPassages,
@@ -148,7 +149,7 @@ function hastyAnswer(view: View, draw: Random): PlannedMessage {
   const { steps, isDone, question, hasFound } = view;
   const last = steps.findLast(isDone);
   const told = last?.answer ?? last?.passage?.title ?? "";
-  const input = told !== "" && view.isTextRead(told) ? told : nameIn(question);
+  const input = told !== "" && view.isTextRead(told) ? told : firstNameIn(question);
   const thought = hastyThought(hasFound, draw);
   return { thought, action: { tool: "answer", input: plain(input) } };
 }
@@ -186,13 +187,6 @@ function nextQuery(view: View): Query | null {
 function vague(query: string, question: string): string {
   const bare = (text: string): string => contentOf(text.replace(/[\p{Lu}\p{N}]\S*/gu, " "));
   return bare(query) || bare(question) || query;
-}
-
-/** The first name in a question, else the question. */
-function nameIn(question: string): string {
-  const runs = question.match(/\p{Lu}[\p{L}\p{N}'’.-]*(?: \p{Lu}[\p{L}\p{N}'’.-]*)*/gu) ?? [];
-  const names = runs.map((run) => contentOf(run)).filter((name) => /^\p{Lu}/u.test(name));
-  return names[0] ?? question;
 }
 
 function queriesOf(turns: readonly Turn[]): string[] {

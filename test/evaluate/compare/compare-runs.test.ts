@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { AnswerKind } from "../../../src/evaluate/answer-kind.ts";
 import { compareRuns } from "../../../src/evaluate/compare/compare-runs.ts";
 import { sideOf } from "../../../src/evaluate/compare/compared-run.ts";
 import { madeRun } from "../../helpers/compared-runs.ts";
@@ -122,5 +123,26 @@ describe("compareRuns", () => {
       errorWith("COMPARE_METRIC", '--metrics names "em"'),
     );
     expect(() => compareRuns(sides, { seed })).toThrow(errorWith("COMPARE_METRIC", "neither"));
+  });
+
+  it("compares questions with answers of one kind, by any run that knows question and references", () => {
+    const asked = [
+      { question: "Is Oslo in Norway?", references: ["yes"] },
+      { question: "Which is older, Oslo or Bergen?", references: ["Bergen"] },
+      { question: "Who founded Oslo?", references: ["Harald Hardrada"] },
+    ];
+    const left = madeRun(
+      "a",
+      asked.map((each, i) => ({ ...each, em: [Number(i === 2)] })),
+    );
+    const sides = [sideOf([madeRun("b", [1, 1, 0])]), sideOf([left])];
+    const compared = (answers: readonly AnswerKind[]) =>
+      compareRuns(sides, { seed, answers }).comparisons[0]?.metrics[0];
+    expect(compared(["open"])).toMatchObject({ n: 1, left: 0, right: 1 });
+    expect(compared(["yes-no", "in-question"])).toMatchObject({ n: 2, left: 1, right: 0 });
+    const unknown = [sideOf([madeRun("b", [1])]), sideOf([madeRun("c", [1])])];
+    expect(() => compareRuns(unknown, { seed, answers: ["open"] })).toThrow(
+      errorWith("COMPARE_UNMATCHED", "none has an answer that is open"),
+    );
   });
 });

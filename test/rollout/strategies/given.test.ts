@@ -41,4 +41,37 @@ describe("given", () => {
   it("stops at a question without passages, with what to do", async () => {
     await expect(run(task)).rejects.toThrow(errorWith("STRATEGY_UNFIT", task.id));
   });
+
+  it("shows the gold passages alone, or their supporting sentences, and says that it read the gold", async () => {
+    const annotations = {
+      context: [
+        ...context,
+        {
+          id: "n",
+          title: "Norway",
+          text: "Norway is cold. Its king lives in Oslo.",
+          sentences: ["Norway is cold.", "Its king lives in Oslo."],
+        },
+      ],
+      supportingPassages: ["o", "n"],
+      supportingFacts: [{ title: "Norway", sentence: 1 }],
+    };
+    const shown = async (gold: string) =>
+      (await run({ ...task, annotations }, { gold })).given?.map(({ text }) => text);
+    expect(await shown("passages")).toEqual([
+      "Doc 1(Title: Oslo) Oslo is the capital of Norway.\nDoc 2(Title: Norway) Norway is cold. Its king lives in Oslo.",
+    ]);
+    expect(await shown("sentences")).toEqual([
+      "Doc 1(Title: Oslo) Oslo is the capital of Norway.\nDoc 2(Title: Norway) Its king lives in Oslo.",
+    ]);
+    const { readsGold } = strategies.get("given", "test");
+    expect([readsGold({}), readsGold({ gold: "passages" })]).toEqual([false, true]);
+  });
+
+  it("stops where nothing says which passages are gold", async () => {
+    const ungraded = { ...task, annotations: { context } };
+    await expect(run(ungraded, { gold: "passages" })).rejects.toThrow(
+      errorWith("STRATEGY_UNFIT", "gold"),
+    );
+  });
 });
