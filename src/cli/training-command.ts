@@ -34,7 +34,7 @@ export function addTrainingOptions(command: Command, out: string): Command {
   return addRecipeOptions(command, out)
     .option(
       "--model <name>",
-      "policy to start from: a Hugging Face folder, a GGUF file, or org/name[@revision] of the hub",
+      "policy to start from: a Hugging Face folder, a GGUF file, smollm2-135m, or org/name[@revision] of the hub",
     )
     .option("--resume", "resume from the newest checkpoint of the run folder")
     .addOption(overwriteOption("replace the run in the folder").conflicts("resume"))

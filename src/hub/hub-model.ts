@@ -91,6 +91,14 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
   return { folder: place.snapshot(found.commit), name, commit: found.commit };
 }
 
+/** The folder of a hub model in the cache; null when it is missing or incomplete. Nothing is requested. */
+export async function cachedHubModel(
+  name: HubName,
+  { cache }: Pick<HubSettings, "cache">,
+): Promise<string | null> {
+  return (await cachedModel(name, cachePlace(cache, name)))?.folder ?? null;
+}
+
 async function cachedModel(name: HubName, place: CachePlace): Promise<HubModel | null> {
   const commit = await place.commitOf(name.revision);
   if (commit === null) return null;
@@ -236,7 +244,7 @@ export async function modelFolder(
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` Policies of the package: ${suggest(model, known)}`}`,
+      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` Other names: ${suggest(model, known)}`}`,
     );
   }
   return (await hubModel(name, options)).folder;

@@ -24,9 +24,11 @@ import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
 import { criticTrunkOf } from "../train/index.ts";
 import type { Roles } from "../trajectory/role.ts";
-import { findBase, madeBase, policyNames, type PolicyOptions, SHIPPED_POLICIES } from "./bases.ts";
+import { findBase, madeBase, knownNames, type PolicyOptions, SHIPPED_POLICIES } from "./bases.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import { ggufFolder, isGgufName } from "./gguf-policy.ts";
+import { fetchNamedModel } from "./fetch-named-model.ts";
+import { namedModel } from "./named-models.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Progress and notices of a policy's download, and how a base is made. */
@@ -42,7 +44,7 @@ export async function policyFolder(from: string, options: PolicyOptions = {}): P
   const base = await findBase(from);
   if (base !== null) return madeBase(base, options);
   const named = SHIPPED_POLICIES.get(from) ?? from;
-  const folder = await foundModel(named, { ...options, known: policyNames() });
+  const folder = await foundModel(named, { ...options, known: knownNames() });
   const steps = await stepsIn(folder);
   const hasPolicy = existsSync(join(folder, "policy"));
   if (!hasPolicy && steps.length === 0) return folder;
@@ -53,11 +55,13 @@ export async function policyFolder(from: string, options: PolicyOptions = {}): P
   );
 }
 
-/** The folder of a model that is a folder, a GGUF file or a name on the hub. @throws as `ggufFolder` and `modelFolder`. */
+/** The folder of a model that is a name, a folder, a GGUF file or on the hub. @throws as `fetchNamedModel`, `ggufFolder` and `modelFolder`. */
 async function foundModel(
   model: string,
   options: HubModelOptions & { known?: readonly string[] },
 ): Promise<string> {
+  const named = namedModel(model);
+  if (named !== undefined) return (await fetchNamedModel(named, options)).folder;
   return isGgufName(model) ? ggufFolder(model, options) : modelFolder(model, options);
 }
 

@@ -10,6 +10,8 @@ import type { HubModelOptions } from "../hub/hub-model.ts";
 import { hashOfPolicy } from "./folder/policy-hash.ts";
 import { ggufPlace, isGgufFile } from "./gguf-policy.ts";
 import { madeOnce } from "./made-once.ts";
+import { namedModelHere, placeOfWheel } from "./fetch-named-model.ts";
+import { namedModel, namedModels } from "./named-models.ts";
 import { settingsHash } from "./run-stages.ts";
 import { baseNamed, shippedBases } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
@@ -64,9 +66,16 @@ export function policyNames(): string[] {
   return [...SHIPPED_POLICIES.keys(), ...shippedBases()];
 }
 
+/** All names that are no folder's, for messages. */
+export function knownNames(): string[] {
+  return [...policyNames(), ...namedModels.map(({ name }) => name)];
+}
+
 /** The folder of a policy that is named, whether or not it is there; any other text as it is. Nothing is downloaded or made. */
 export async function folderOfName(from: string): Promise<string> {
   if (isGgufFile(from)) return ggufPlace(from);
+  const named = namedModel(from);
+  if (named !== undefined) return (await namedModelHere(named))?.folder ?? placeOfWheel(named);
   return SHIPPED_POLICIES.get(from) ?? (await findBase(from))?.folder ?? from;
 }
 

@@ -27,8 +27,12 @@ export async function ggufPlace(path: string): Promise<string> {
   const state = [path, size, mtimeMs].join();
   const checksum = checksums.get(state) ?? sha256File(path);
   checksums.set(state, checksum);
-  const name = basename(path).replace(/\.gguf$/i, "");
-  return join(placeOfModels(), `${name}-${(await checksum).slice(0, 12)}-${CONVERSION}`);
+  return placeOfConversion(basename(path).replace(/\.gguf$/i, ""), await checksum);
+}
+
+/** Where the conversion of content with this checksum is kept. */
+export function placeOfConversion(name: string, checksum: string): string {
+  return join(placeOfModels(), `${name}-${checksum.slice(0, 12)}-${CONVERSION}`);
 }
 
 /** Where converted models are kept. */

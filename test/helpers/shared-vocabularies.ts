@@ -2,12 +2,24 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BYTE_CHARACTERS } from "../../src/text/token-bytes.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
-import { ggufMetadata } from "./gguf-metadata.ts";
+import { openGguf } from "../../src/models/gguf/gguf-file.ts";
+import type { GgufHeader } from "../../src/models/gguf/gguf-header.ts";
+import { ggufTokenizer } from "../../src/models/gguf/gguf-tokenizer.ts";
 
 const folder = new URL("../../../shared/data/tokenizers/", import.meta.url).pathname;
 
 /** Whether the vocabularies and vectors, which are not part of the project, are here. */
 export const hasSharedVocabularies = existsSync(join(folder, "vectors"));
+
+/** Vocabularies in GGUF files. */
+const headers = new Map<string, GgufHeader>();
+if (hasSharedVocabularies) {
+  for (const name of ["gpt-2", "llama-spm", "bert-bge"]) {
+    const file = await openGguf(join(folder, `ggml-vocab-${name}.gguf`));
+    headers.set(name, file);
+    await file.close();
+  }
+}
 
 /** Names of all files of vectors, sorted. */
 export function vectorNames(): string[] {
@@ -59,16 +71,15 @@ const byteLevel = (use_regex: boolean): object => {
   return { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex };
 };
 
-/** GPT-2's, with the merges that its GGUF file lists. */
-export function gpt2(): TokenizerFiles {
-  const metadata = ggufMetadata(join(folder, "ggml-vocab-gpt-2.gguf"));
-  const tokens = metadata.get("tokenizer.ggml.tokens") as string[];
-  const merges = (metadata.get("tokenizer.ggml.merges") as string[]).map((each) => each.split(" "));
-  const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
-  const parts = { pre_tokenizer: byteLevel(true), decoder: byteLevel(true) };
-  const end = { id: 50256, content: "<|endoftext|>", special: true };
-  return filesOf({ ...parts, model: { type: "BPE", ...bpe, vocab, merges } }, [end]);
+/** As `agentrl models convert` reads it; the vectors have no BOS. */
+function ofGguf(name: string): TokenizerFiles {
+  const { json } = ggufTokenizer(headers.get(name)!, name);
+  const config = { clean_up_tokenization_spaces: false };
+  return { tokenizer: { ...json, post_processor: null }, config };
 }
+
+export const gpt2 = (): TokenizerFiles => ofGguf("gpt-2");
+export const llamaSentencePiece = (): TokenizerFiles => ofGguf("llama-spm");
 
 const bpe = {
   dropout: null,
@@ -79,61 +90,10 @@ const bpe = {
   byte_fallback: false,
 };
 
-/** Llama's SentencePiece vocabulary as byte-pair encoding: pieces that two others make merge in order of their scores. */
-export function llamaSentencePiece(): TokenizerFiles {
-  const metadata = ggufMetadata(join(folder, "ggml-vocab-llama-spm.gguf"));
-  const tokens = metadata.get("tokenizer.ggml.tokens") as string[];
-  const scores = metadata.get("tokenizer.ggml.scores") as number[];
-  const ids = new Map(tokens.map((token, id) => [token, id]));
-  const merges = tokens.flatMap((token, id) =>
-    splits(Array.from(token))
-      .filter(([left, right]) => ids.has(left) && ids.has(right))
-      .map((pair) => ({
-        pair,
-        score: scores[id]!,
-        left: ids.get(pair[0])!,
-        right: ids.get(pair[1])!,
-      })),
-  );
-  merges.sort((a, b) => b.score - a.score || a.left - b.left || a.right - b.right);
-  const model = {
-    ...{ type: "BPE", ...bpe, unk_token: "<unk>", fuse_unk: true, byte_fallback: true },
-    continuing_subword_prefix: null,
-    end_of_word_suffix: null,
-    vocab: Object.fromEntries(ids),
-    merges: merges.map(({ pair }) => pair),
-  };
-  const replace = (from: string, content: string): object => {
-    return { type: "Replace", pattern: { String: from }, content };
-  };
-  const parts = {
-    normalizer: {
-      type: "Sequence",
-      normalizers: [{ type: "Prepend", prepend: "▁" }, replace(" ", "▁")],
-    },
-    decoder: {
-      type: "Sequence",
-      decoders: [
-        ...[replace("▁", " "), { type: "ByteFallback" }, { type: "Fuse" }],
-        { type: "Strip", content: " ", start: 1, stop: 0 },
-      ],
-    },
-    model,
-  };
-  const added = ["<unk>", "<s>", "</s>"].map((content, id) => ({ id, content, special: true }));
-  return filesOf(parts, added);
-}
-
-function splits(characters: readonly string[]): [string, string][] {
-  return characters.slice(1).map((_, i) => {
-    return [characters.slice(0, i + 1).join(""), characters.slice(i + 1).join("")];
-  });
-}
-
 /** BERT's word pieces; GGUF marks beginnings of words with ▁ where BERT marks continuations with ##. */
 export function bert(): TokenizerFiles {
-  const metadata = ggufMetadata(join(folder, "ggml-vocab-bert-bge.gguf"));
-  const tokens = (metadata.get("tokenizer.ggml.tokens") as string[]).map((token) => {
+  const listed = headers.get("bert-bge")?.metadata.get("tokenizer.ggml.tokens") as string[];
+  const tokens = listed.map((token) => {
     if (/^\[.+\]$/.test(token)) return token;
     return token.startsWith("▁") ? token.slice(1) : `##${token}`;
   });

@@ -1,14 +1,18 @@
 import type { CliCommand } from "../command.ts";
 import { addModelsConvert } from "./models/convert.ts";
+import { addModelsGet } from "./models/get.ts";
 
-/** `agentrl models convert`: models in Hugging Face layout. */
+/** `agentrl models get|convert`: models in Hugging Face layout. */
 export const modelsCommand: CliCommand = {
   name: "models",
   register(program, context) {
     const models = program
       .command("models")
-      .summary("convert models")
-      .description("Models for --policy and --model: Hugging Face folders from GGUF files.");
+      .summary("fetch and convert models")
+      .description(
+        "Models for --policy, --model and policy.from: fetched by name, or Hugging Face folders from GGUF files.",
+      );
+    addModelsGet(models, context);
     addModelsConvert(models, context);
   },
 };

@@ -16,7 +16,8 @@ import { describeGguf } from "../../models/gguf/convert-gguf.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import { findBase, folderOfName, policyNames } from "../bases.ts";
+import { findBase, folderOfName, knownNames } from "../bases.ts";
+import { namedModel } from "../named-models.ts";
 import { isGgufName } from "../gguf-policy.ts";
 import { freshConfig } from "../fresh-policy.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -54,6 +55,8 @@ async function plannedFolder(from: string): Promise<PlannedModel> {
   const folder = await folderOfName(from);
   if (await isFolder(folder)) return ofFolder(from, folder);
   if (isGgufName(from)) return ofGguf(from);
+  const named = namedModel(from);
+  if (named !== undefined) return { ...(await plannedFolder(named.shape)), from };
   const base = await findBase(from);
   // A base that is not made yet has the shape of its parent.
   if (base !== null) return { ...(await plannedModel(base.resolved.settings)), from, folder: null };
@@ -61,7 +64,7 @@ async function plannedFolder(from: string): Promise<PlannedModel> {
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name. Policies of the package: ${suggest(from, policyNames())}`,
+      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name. Other names: ${suggest(from, knownNames())}`,
     );
   }
   const { cache } = hubSettings();

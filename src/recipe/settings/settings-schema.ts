@@ -109,8 +109,8 @@ const settingsShape = z.strictObject({
   policy: z
     .strictObject({
       /**
-       * A Hugging Face folder, a GGUF file, a model of the hub (`org/name`, `org/name@revision`), or a policy that comes with the
-       * package: `base`, `literate`, or a base of recipes/bases, which is made on its first use.
+       * A Hugging Face folder, a GGUF file, a model of the hub (`org/name`, `org/name@revision`), a model by name (`smollm2-135m`), or a
+       * policy that comes with the package: `base`, `literate`, or a base of recipes/bases, which is made on its first use.
        */
       from: z.string().default("base").meta(isModel()),
       /** Instead: fresh weights of this shape. */
