@@ -12,7 +12,7 @@ import { add, and, castTo, greater, lessOrEqual, where } from "../autodiff/ops/e
 import { gather, runtimeZero } from "../autodiff/ops/indexing.ts";
 import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
-import { reshape } from "../autodiff/ops/shape.ts";
+import { concat, reshape, split } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import {
   EMBEDDING,
@@ -74,28 +74,26 @@ export interface RowsOptions {
   lora?: LoraConfig | null;
   /** Keep only each layer's input for the backward pass, and recompute the layer there (see `checkpoint`). */
   recompute?: boolean;
+  /** Shape of a prefix that all rows have in common, and of the rows after it. */
+  shared?: { prefix: number; batch: number; length: number } | null;
 }
 
 /**
  * The decoder over whole rows, causal, right-padded: position t sees positions up to t, so padding after a row's end
  * never affects a real token and needs no mask.
  *
- * @param ids int32 [B, T].
- * @returns the normalised hidden state of every position [B·T, D].
+ * @param ids int32 [B, T]; with `shared`, [P + B·T]: a prefix of every row, which is computed once, and the rows after it.
+ * @returns the normalised hidden state of every position [B·T, D] or [P + B·T, D].
  */
 export function decoderRows(
   config: DecoderConfig,
   parameters: ParameterValues,
   ids: Value,
-  { lora = null, recompute = false }: RowsOptions = {},
+  { lora = null, recompute = false, shared = null }: RowsOptions = {},
 ): Value {
-  const [batch, length] = ids.shape as readonly [number, number];
-  const blocks = queryBlocks(causalMasks(ids, length), length);
-  const rotary = rotaryTables(ids.graph, config, length);
-  const rows: Rows = { config, parameters, lora, batch, length, blocks, rotary };
-  let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [batch * length])); // [B·T, D]
-  // Before the first layer, which may be recomputed.
-  createBlocks(config, blocks);
+  const parts = rowParts(config, ids, shared);
+  const rows: Rows = { config, parameters, lora, parts };
+  let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [sizeOf(ids.shape)])); // [B·T, D]
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
     x = recompute ? checkpoint(build, x) : build(x);
@@ -103,27 +101,51 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
+/** Rows of one length. */
+interface RowPart {
+  batch: number;
+  length: number;
+  /** Position of their first token. */
+  start: number;
+  blocks: ReturnType<typeof queryBlocks>;
+  rotary: ReturnType<typeof rotaryTables>;
+}
+
+/** The rows, or a shared prefix and the rows after it. Masks are created before the first layer, which may be recomputed. */
+function rowParts(config: DecoderConfig, ids: Value, shared: RowsOptions["shared"]): RowPart[] {
+  const [batch, length] = ids.shape as readonly [number, number];
+  const shapes = shared
+    ? [
+        { batch: 1, length: shared.prefix, start: 0 },
+        { batch: shared.batch, length: shared.length, start: shared.prefix },
+      ]
+    : [{ batch, length, start: 0 }];
+  return shapes.map((shape) => {
+    const positions = shape.start + shape.length;
+    const blocks = queryBlocks(causalMasks(ids, positions), shape.length, shape.start);
+    createBlocks(config, blocks);
+    return { ...shape, blocks, rotary: rotaryTables(ids.graph, config, positions) };
+  });
+}
+
 /** Shared by all layers of one graph. */
 interface Rows {
   config: DecoderConfig;
   parameters: ParameterValues;
   lora: LoraConfig | null;
-  batch: number;
-  length: number;
-  blocks: ReturnType<typeof queryBlocks>;
-  rotary: ReturnType<typeof rotaryTables>;
+  parts: readonly RowPart[];
 }
 
 /** One layer over all rows: [B·T, D] → [B·T, D]. */
 function decoderLayer(rows: Rows, layer: number, x: Value): Value {
-  const { config, parameters, lora, batch, length, blocks, rotary } = rows;
+  const { config, parameters, lora, parts } = rows;
   const names = layerNames(layer);
   const at = (name: string): Value => parameters.get(name)!;
   const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-  const heads = attendRows(config, rows, blocks(windowOf(config, layer)), {
+  const heads = attend({
     q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
     k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
-    v: project(normal, names.v, names.vBias),
+    v: apart(project(normal, names.v, names.vBias)),
   });
   const mixed = add([x, project(heads, names.o)]);
   const second = rmsNorm(mixed, at(names.postNorm), config.normEpsilon);
@@ -135,11 +157,29 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
     return withAdapter(lora, weight, { x: from, product, at });
   }
 
-  function rotate(from: Value, norm: string, heads: number): Value {
+  function apart(from: Value): readonly Value[] {
+    const lengths = parts.map(({ batch, length }) => batch * length);
+    return parts.length === 1 ? [from] : split(from, 0, lengths);
+  }
+
+  function rotate(from: Value, norm: string, heads: number): Value[] {
     const normal = config.qkNorm ? normHeads(config, from, at(norm)) : from;
-    const wide = reshape(normal, [batch, length, from.shape[1]!]);
-    const start = x.graph.constant("int64", [1], [0]);
-    return rotaryEmbedding([wide, start, rotary.cos, rotary.sin], { num_heads: heads });
+    return apart(normal).map((own, i) => {
+      const { batch, length, start, rotary } = parts[i]!;
+      const wide = reshape(own, [batch, length, from.shape[1]!]);
+      const first = x.graph.constant("int64", [1], [start]);
+      return rotaryEmbedding([wide, first, rotary.cos, rotary.sin], { num_heads: heads });
+    });
+  }
+
+  function attend({ q, k, v }: Record<"q" | "k" | "v", readonly Value[]>): Value {
+    const results = parts.map((part, i) => {
+      const { start } = part;
+      const past = start > 0 ? { past: { k: k[0]!, v: v[0]! } } : {};
+      const own = { q: q[i]!, k: k[i]!, v: v[i]!, ...past };
+      return attendRows(config, part, part.blocks(windowOf(config, layer)), own);
+    });
+    return results.length === 1 ? results[0]! : concat(results, { axis: 0 });
   }
 }
 

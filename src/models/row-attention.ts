@@ -1,6 +1,6 @@
-import type { Value } from "../autodiff/graph.ts";
+import { sizeOf, type Value } from "../autodiff/graph.ts";
 import { attention } from "../autodiff/ops/composites.ts";
-import { concat, reshape, slice, split, transpose } from "../autodiff/ops/shape.ts";
+import { concat, expand, reshape, slice, split, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 
 /** Queries per block: shorter blocks skip more of the invisible half, longer ones have larger products. */
@@ -19,24 +19,30 @@ interface QueryBlock {
   mask: Value;
 }
 
-/** The blocks of each window size, created on first use. @param masks as `causalMasks`. */
+/**
+ * The blocks of each window size, created on first use.
+ * @param masks as `causalMasks`, of `past` and `length` positions together.
+ * @param past number of positions before the queries, whose keys every block sees, except where its mask hides them.
+ */
 export function queryBlocks(
   masks: (window: number) => Value,
   length: number,
+  past = 0,
 ): (window: number) => readonly QueryBlock[] {
   const count = blockCount(length);
   const size = length / count;
   const made = new Map<number, readonly QueryBlock[]>();
   return (window) => {
-    const seen = Math.min(window, length);
+    const seen = Math.min(window, past + length);
     const known = made.get(seen);
     if (known !== undefined) return known;
     const whole = masks(seen);
     const blocks = Array.from({ length: count }, (_, i): QueryBlock => {
-      const first = Math.max(0, Math.floor((i * size - seen + 1) / size));
-      if (count === 1) return { first, mask: whole };
-      const queries = slice(whole, 0, i * size, (i + 1) * size);
-      return { first, mask: slice(queries, 1, first * size, (i + 1) * size) };
+      const first = past > 0 ? 0 : Math.max(0, Math.floor((i * size - seen + 1) / size));
+      if (count === 1 && past === 0) return { first, mask: whole };
+      const end = past + (i + 1) * size;
+      const queries = slice(whole, 0, end - size, end);
+      return { first, mask: slice(queries, 1, first * size, end) };
     });
     made.set(seen, blocks);
     return blocks;
@@ -57,13 +63,14 @@ export function createBlocks(
  * per head: [B, KV, G·t, d] against [B, KV, keys, d].
  *
  * @param q [B·T, H·d]. @param k [B·T, KV·d]. @param v [B·T, KV·d].
+ * @param past keys and values [P, KV·d] each of a prefix of every row.
  * @returns [B·T, H·d].
  */
 export function attendRows(
   config: DecoderConfig,
   { batch, length }: { batch: number; length: number },
   blocks: readonly QueryBlock[],
-  { q, k, v }: { q: Value; k: Value; v: Value },
+  { q, k, v, past }: { q: Value; k: Value; v: Value; past?: { k: Value; v: Value } },
 ): Value {
   const { kvHeads, headDim } = config;
   const group = config.heads / kvHeads;
@@ -82,10 +89,19 @@ export function attendRows(
   const values = apart(v, [kvHeads], [1, 0, 3, 2, 4]); // [B, KV, t, d]
   const joined = (parts: readonly Value[], axis: number): Value =>
     parts.length === 1 ? parts[0]! : concat(parts, { axis });
+  const shared = (x: Value, perm: readonly number[]): Value => {
+    const tokens = sizeOf(x.shape) / (kvHeads * headDim);
+    const turned = transpose(reshape(x, [1, tokens, kvHeads, headDim]), perm);
+    return expand(turned, [batch, ...turned.shape.slice(1)]);
+  };
+  const before = {
+    keys: past === undefined ? [] : [shared(past.k, [0, 2, 3, 1])],
+    values: past === undefined ? [] : [shared(past.v, [0, 2, 1, 3])],
+  };
   const mixed = blocks.map(({ first, mask }, i) => {
     const own = reshape(queries[i]!, [batch, kvHeads, group * size, headDim]);
-    const seenKeys = joined(keys.slice(first, i + 1), 3);
-    const seenValues = joined(values.slice(first, i + 1), 2);
+    const seenKeys = joined([...before.keys, ...keys.slice(first, i + 1)], 3);
+    const seenValues = joined([...before.values, ...values.slice(first, i + 1)], 2);
     const result = attention(own, seenKeys, seenValues, mask);
     return reshape(result, [1, batch, kvHeads, group, size, headDim]);
   });

@@ -1,4 +1,5 @@
 import { isScored, type TrainingRow } from "../engine.ts";
+import { prefixGroups, type PrefixGroup } from "./shared-prefixes.ts";
 
 /** Rows of one run, padded to one length. */
 export interface MicroBatch {
@@ -10,14 +11,16 @@ export interface MicroBatch {
   length: number;
   /** Scored positions, padded: vocabulary scores are computed only for them. */
   scored: number;
+  /** Tokens that all rows begin with, which are computed once and not counted in `length`; default 0. */
+  prefix?: number;
 }
 
 /** Possible shares of scored positions: few, because each compiled shape needs memory. */
 const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
 /**
- * Sorts rows by length and packs neighbours into shapes of at most `maxTokens` positions, for little padding
- * and few shapes. Deterministic: equal lengths keep their order.
+ * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share its tokens (`prefixGroups`); the others are sorted by
+ * length, and neighbours packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
  *
  * @param maxTokens positions per micro-batch; a longer row is alone in its micro-batch. Small enough for the CPU's cache.
  * @param workers that get the micro-batches in turn: the sizes balance their load.
@@ -27,9 +30,60 @@ export function microBatches(
   maxTokens: number,
   workers = 1,
 ): MicroBatch[] {
-  const order = rows
-    .map((_, i) => i)
-    .sort((a, b) => rows[b]!.inputs.length - rows[a]!.inputs.length || a - b);
+  const together = (prefix: number, rest: number): number =>
+    Math.max(1, Math.floor((maxTokens - prefix) / padded(rest)));
+  const groups = prefixGroups(rows, together).filter(
+    ({ rows: members, prefix }) => prefix > 0 && members.length > 1,
+  );
+  // One that is cut in two keeps every worker busy.
+  const pieces = groups.length % workers === 0 || groups.length >= 4 * workers ? 1 : workers;
+  const shared = groups.flatMap((group) => sharedBatches(rows, group, { together, pieces }));
+  const taken = new Set(shared.flatMap((batch) => batch.rows));
+  const others = rows.map((_, i) => i).filter((row) => !taken.has(row));
+  return [...shared, ...ordinaryBatches(rows, others, maxTokens, workers)];
+}
+
+/** Micro-batches of rows with a common prefix; none where so many of its tokens are scored that they would need more places. */
+function sharedBatches(
+  rows: readonly TrainingRow[],
+  { rows: members, prefix }: PrefixGroup,
+  options: { together: (prefix: number, rest: number) => number; pieces: number },
+): MicroBatch[] {
+  const rest = (row: number): number => rows[row]!.inputs.length - prefix;
+  const order = members.toSorted((a, b) => rest(b) - rest(a) || a - b);
+  const most = options.together(prefix, rest(order[0]!));
+  const count = Math.max(options.pieces, Math.ceil(order.length / most));
+  const size = Math.ceil(order.length / count);
+  const batches: MicroBatch[] = [];
+  for (let at = 0; at < order.length; at += size) {
+    const own = order.slice(at, at + size);
+    const batch = lastSize(size, own.length);
+    const length = padded(rest(own[0]!));
+    const scored = scoredPlaces(rows, own, prefix + batch * length);
+    if (scored === null) return [];
+    batches.push({ rows: own, batch, length, scored, prefix });
+  }
+  return batches;
+}
+
+/** Padded number of scored positions; null when there are more of them than `positions`. */
+function scoredPlaces(
+  rows: readonly TrainingRow[],
+  members: readonly number[],
+  positions: number,
+): number | null {
+  const scored = members.reduce((sum, row) => sum + scoredCount(rows[row]!), 0);
+  const share = SCORED_SHARES.find((each) => scored <= each * positions);
+  return share === undefined ? null : Math.ceil(share * positions);
+}
+
+function ordinaryBatches(
+  rows: readonly TrainingRow[],
+  among: readonly number[],
+  maxTokens: number,
+  workers: number,
+): MicroBatch[] {
+  const order = among.toSorted((a, b) => rows[b]!.inputs.length - rows[a]!.inputs.length || a - b);
   const batches: MicroBatch[] = [];
   let at = 0;
   let length = 0;
@@ -43,10 +97,9 @@ export function microBatches(
     }
     const members = order.slice(at, at + batch);
     at += members.length;
-    const scored = members.reduce((sum, row) => sum + scoredCount(rows[row]!), 0);
     const size = lastSize(batch, members.length);
-    const share = SCORED_SHARES.find((each) => scored <= each * size * length) ?? 1;
-    batches.push({ rows: members, batch: size, length, scored: Math.ceil(share * size * length) });
+    const scored = scoredPlaces(rows, members, size * length)!;
+    batches.push({ rows: members, batch: size, length, scored });
   }
   return batches;
 }

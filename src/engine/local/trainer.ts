@@ -58,12 +58,12 @@ export async function makeTrainer(
   }
   const once = compiled(keptGraphs(config).training);
   const session = (
-    { batch, length, scored }: MicroBatch,
+    { batch, length, scored, prefix = 0 }: MicroBatch,
     goal: LossSpec | Score,
     { lora, transposed, frozen }: ModelWeights,
   ): Promise<Session> =>
-    once(JSON.stringify([batch, length, scored, goal, lora, frozen]), () => {
-      const shape = { rows: [], batch, length, scored };
+    once(JSON.stringify([batch, length, scored, prefix, goal, lora, frozen]), () => {
+      const shape = { rows: [], batch, length, scored, prefix };
       const layout = { ...options.memory, lora, transposed, frozen };
       const { graph, outputs } = trainingGraph(config, shape, goal, layout);
       return device.compile(graph, outputs);
@@ -115,17 +115,18 @@ interface Place {
 /** Pads rows to the micro-batch's shape. Padding positions score target 0 at position 0 with weight 0. */
 function packMicroBatch(
   rows: readonly TrainingRow[],
-  { rows: members, batch, length, scored }: MicroBatch,
+  { rows: members, batch, length, scored, prefix = 0 }: MicroBatch,
   fieldNames: readonly string[],
 ): { feeds: Record<string, Tensor>; places: Place[] } {
-  const ids = new Int32Array(batch * length);
+  const ids = new Int32Array(prefix + batch * length);
   const positions = new Int32Array(scored);
   const targets = new Int32Array(scored);
   const fields = fieldNames.map(() => new Float32Array(scored));
   const places: Place[] = [];
   members.forEach((index, place) => {
     const row = rows[index]!;
-    ids.set(row.inputs, place * length);
+    if (place === 0) ids.set(row.inputs.slice(0, prefix));
+    ids.set(row.inputs.slice(prefix), prefix + place * length);
     const lacking = fieldNames.find((name) => row.fields[name]?.length !== row.targets.length);
     if (lacking !== undefined) {
       throw new InternalError(
@@ -136,14 +137,14 @@ function packMicroBatch(
     row.targets.forEach((target, token) => {
       if (!isScored(row, token)) return;
       const k = places.length;
-      positions[k] = place * length + token;
+      positions[k] = token < prefix ? token : place * length + token;
       targets[k] = target;
       fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]![token]!));
       places.push({ row: index, token });
     });
   });
   const feeds: Record<string, Tensor> = {
-    ids: tensorOf(ids, [batch, length]),
+    ids: tensorOf(ids, prefix === 0 ? [batch, length] : [ids.length]),
     positions: tensorOf(positions, [scored]),
     targets: tensorOf(targets, [scored, 1]),
   };

@@ -55,7 +55,7 @@ export interface TrainingGraphOptions extends Partial<Layout> {
  */
 export function trainingGraph(
   config: DecoderConfig,
-  { batch, length, scored }: MicroBatch,
+  { batch, length, scored, prefix = 0 }: MicroBatch,
   goal: LossSpec | Score,
   options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
@@ -64,11 +64,13 @@ export function trainingGraph(
   const loss = typeof goal === "string" ? null : goal;
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora, { transposed, frozen });
-  const ids = graph.input("ids", "int32", [batch, length]);
+  const shape = prefix === 0 ? [batch, length] : [prefix + batch * length];
+  const ids = graph.input("ids", "int32", shape);
   const positions = graph.input("positions", "int32", [scored]);
   const rows = decoderRows(config, parameters, ids, {
     lora,
     recompute: recompute && loss !== null,
+    shared: prefix === 0 ? null : { prefix, batch, length },
   });
   const hidden = gather([rows, positions]); // [K, D]
   const reads = typeof goal === "string" ? [goal] : outputsRead(goal);
