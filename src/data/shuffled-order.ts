@@ -35,7 +35,10 @@ async function* shuffled(
     if (wanted.has(position)) found.set(position, task);
     position += 1;
   }
-  for (const each of order) yield found.get(each)!;
+  for (const each of order) {
+    const task = found.get(each);
+    if (task !== undefined) yield task;
+  }
 }
 
 /** The i-th of n positions of a type, in the type's random order, stands at (i + ½) / n of the whole. */

@@ -36,7 +36,7 @@ export function placeOfConversion(name: string, checksum: string): string {
 }
 
 /** Where converted models are kept. */
-export function placeOfModels(): string {
+function placeOfModels(): string {
   return join(userCache(), "models");
 }
 

@@ -1,5 +1,5 @@
 import type { DataError } from "../../base/errors.ts";
-import type { GgufVocabulary } from "./gguf-tokenizer.ts";
+import type { GgufVocabulary } from "./gguf-vocabulary.ts";
 
 /** Split of Llama 3 and Qwen2; `digits` is the most digits of a piece. */
 const split = (digits: string): Record<string, unknown> => ({

@@ -7,7 +7,8 @@ import { storedTypes, type StoredType } from "../stored-numbers.ts";
 import { ggufConfig } from "./gguf-config.ts";
 import { type GgufFile, openGguf } from "./gguf-file.ts";
 import { ggufParameters, type GgufParameter, unpairRows } from "./gguf-tensors.ts";
-import { ggufTokenizer, type GgufVocabulary } from "./gguf-tokenizer.ts";
+import { ggufTokenizer } from "./gguf-tokenizer.ts";
+import type { GgufVocabulary } from "./gguf-vocabulary.ts";
 
 /** A file's model. */
 export interface GgufModel {

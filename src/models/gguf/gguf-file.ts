@@ -44,7 +44,7 @@ export async function openGguf(path: string): Promise<GgufFile> {
 }
 
 /** GGUF_BAD with the file, the problem and the advice. */
-export function badGguf(path: string, what: string): DataError {
+function badGguf(path: string, what: string): DataError {
   return new DataError("GGUF_BAD", `${path}: ${what}. Download the file again, or choose another.`);
 }
 

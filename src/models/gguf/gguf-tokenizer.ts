@@ -3,22 +3,8 @@ import { DataError } from "../../base/errors.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { byteLevelParts } from "./byte-level-parts.ts";
 import type { GgufHeader } from "./gguf-header.ts";
+import type { GgufVocabulary } from "./gguf-vocabulary.ts";
 import { mergesFromScores, sentencePieceParts } from "./sentence-piece-parts.ts";
-
-/** The checked vocabulary of a file. */
-export interface GgufVocabulary {
-  tokens: readonly string[];
-  /** Of each token, as below. */
-  types: readonly number[];
-  beginId: number | null;
-  endId: number | null;
-  /** Further ids that end a completion. */
-  otherEndIds: readonly number[];
-  unknownId: number | null;
-  padId: number | null;
-  /** Whether BOS is put before a text; null: not said. */
-  addsBegin: boolean | null;
-}
 
 /** Values of `tokenizer.ggml.token_type`. */
 const NORMAL = 1;

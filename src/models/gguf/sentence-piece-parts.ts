@@ -1,6 +1,6 @@
 import type { DataError } from "../../base/errors.ts";
 import { beginProcessor } from "./byte-level-parts.ts";
-import type { GgufVocabulary } from "./gguf-tokenizer.ts";
+import type { GgufVocabulary } from "./gguf-vocabulary.ts";
 
 type Vocab = Readonly<Record<string, number>>;
 
