@@ -136,14 +136,16 @@ describe("micro-batches with a shared prefix", () => {
       const trainer = await makeTrainer(config, device, { lora: adapters, memory: { recompute } });
       const { logprobs, loss: total } = await trainer.forwardBackward(weights, rows, batches, loss);
       const scores = await trainer.score(weights, rows, batches, "logprobs");
-      scores.forEach((each, i) => expectClose(known(each), known(logprobs[i]!)));
+      scores.forEach((each, i) => {
+        expectClose(known(each), known(logprobs[i]!));
+      });
       results.push({ logprobs, total, gradient: (await trainer.gradients.read()).slice() });
     }
     const [shared, apart] = results as [(typeof results)[0], (typeof results)[0]];
     expect(shared.total).toBeCloseTo(apart.total, 3);
-    shared.logprobs.forEach((each, i) =>
-      expectClose(known(each), known(apart.logprobs[i]!), { atol: 2e-5 }),
-    );
+    shared.logprobs.forEach((each, i) => {
+      expectClose(known(each), known(apart.logprobs[i]!), { atol: 2e-5 });
+    });
     const norm = Math.hypot(...apart.gradient);
     const gap = Math.hypot(...shared.gradient.map((each, i) => each - apart.gradient[i]!));
     expect(norm).toBeGreaterThan(0.1);
