@@ -9,11 +9,12 @@ describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
     ...{ batch: 1, length: 512, scored: 512, lora: null, recompute: false },
   };
 
-  // A layer's attention weights are 8 heads × 512² × 4 bytes = 8 MB; the scores 512 × 16 000 × 4 bytes = 31 MB.
+  // A layer's attention weights are 8 heads × 512² × 4 bytes × 10/16 = 5 MB: ten of sixteen pairs of blocks, the others are invisible. The
+  // scores are 512 × 16 000 × 4 bytes = 31 MB.
   it("falls by nine of ten layers' activations, and by the scores", async () => {
     const plain = await stepPeak(step);
     const again = await stepPeak({ ...step, recompute: true });
-    expect(plain - again).toBeGreaterThan(9 * 8 * 2 ** 20);
+    expect(plain - again).toBeGreaterThan(9 * 5 * 2 ** 20);
     const chunked = await stepPeak({ ...step, recompute: true, scoresBytes: 4 * 2 ** 20 });
     expect(again - chunked).toBeGreaterThan(31 * 2 ** 20);
   });
