@@ -36,7 +36,7 @@ export function placeOfConversion(name: string, checksum: string): string {
 }
 
 /** Where converted models are kept. */
-function placeOfModels(): string {
+export function placeOfModels(): string {
   return join(userCache(), "models");
 }
 
