@@ -65,8 +65,8 @@ for (const [part, others] of Object.entries({
     ...others.map((target) => ({
       target: `./src/${target}`,
       from: `./src/engine/${part}`,
-      except: part === "local" ? ["./storage-dtypes.ts"] : [],
-      message: "Import src/engine/engine.ts, open-engine.ts or local-plan.ts.",
+      except: part === "local" ? ["./storage-dtypes.ts"] : ["./dialect.ts"],
+      message: "Import engine.ts, open-engine.ts, local-plan.ts or remote-plan.ts of src/engine.",
     })),
   );
 const ownerRules = folders.map((folder) => ({

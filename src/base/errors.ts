@@ -47,8 +47,11 @@ export const ERROR_CODES = {
   ENCODER_UNAVAILABLE: "The model is not on this machine and the hub cannot be reached.",
   ENGINE_NO_ROLE: "The engine has no weights for the role whose log-probabilities were requested.",
   ENGINE_OUT_OF_MEMORY: "The engine did not have enough memory for the request.",
+  ENGINE_LOST: "A training server does not know the session, model or request any more.",
+  ENGINE_REFUSED: "A training server refused a request, or failed in computing it.",
   ENGINE_STALLED: "A worker thread of the engine showed no progress within the deadline.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
+  ENGINE_UNFIT: "The recipe asks for something that the training server cannot do or would ignore.",
   CHECKPOINT_MISFIT: "The checkpoint's tensors or tokenizer do not match its config.json.",
   EVALUATION_ALL_CUT:
     "A limit cut a server's replies in every question of the evaluation, and none has an answer.",

@@ -90,7 +90,9 @@ function longestText({ bound, messages, observations, prompt }: Plan["batch"]["l
   return `${bound === "context" ? "the context's budget" : "the model's positions"}; ${parts} would be more`;
 }
 
-function memoryText({ memory, device }: Plan): string {
+function memoryText({ memory, device, server }: Plan): string {
+  if (server !== null)
+    return `The training server ${server} holds the model; its memory is not known here.`;
   const { parts, total, budget, fits } = memory;
   const rows = [...parts]
     .filter(({ bytes }) => bytes > 0)

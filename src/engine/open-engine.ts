@@ -1,13 +1,34 @@
+import { ConfigError } from "../base/errors.ts";
 import type { PolicyEngine } from "./engine.ts";
 import { type LocalEngineOptions, openLocalEngine } from "./local/local-engine.ts";
+import type { TinkerServer } from "./tinker/options.ts";
+
+export type { TinkerServer };
 
 /** Options of every engine. */
-export type PolicyEngineOptions = LocalEngineOptions;
+export interface PolicyEngineOptions extends LocalEngineOptions {
+  /** A training server, which computes in place of this process. Devices, workers and memory are then its own. */
+  server?: TinkerServer;
+}
 
 /**
  * Opens an engine. Its users see the interface alone; `capabilities` tell what an engine can do.
- * @throws as `openLocalEngine`.
+ * @throws as `openLocalEngine` and `openTinkerEngine`.
  */
-export function openPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
-  return openLocalEngine(options);
+export async function openPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
+  const { server, ...local } = options;
+  if (server === undefined) return openLocalEngine(local);
+  const { model, base, lora, critic } = local;
+  if (lora === undefined || critic !== undefined) {
+    const [what, remedy] =
+      lora === undefined
+        ? ["all weights", "Set policy.lora: {}"]
+        : ["a critic", "Use an algorithm without a critic"];
+    throw new ConfigError(
+      "ENGINE_UNFIT",
+      `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`,
+    );
+  }
+  const { openTinkerEngine } = await import("./tinker/tinker-engine.ts");
+  return openTinkerEngine({ model, lora, server, ...(base === undefined ? {} : { base }) });
 }

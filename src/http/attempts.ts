@@ -134,7 +134,11 @@ function outgoing(endpoint: Endpoint, asked: HttpRequest): Parameters<typeof exc
       ...endpoint.headers,
       ...asked.headers,
     },
-    body: hasBody ? (typeof body === "string" ? body : JSON.stringify(body)) : null,
+    body: hasBody
+      ? typeof body === "string" || body instanceof Uint8Array
+        ? body
+        : JSON.stringify(body)
+      : null,
   };
 }
 

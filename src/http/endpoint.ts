@@ -33,7 +33,7 @@ export interface HttpRequest {
   /** Never shown in messages. */
   parameters?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** Text as it is; anything else as JSON. */
+  /** Text and bytes as they are; anything else as JSON. */
   body?: unknown;
   /** Whether a repeated request does no harm; GET always is. Other requests are never retried. */
   idempotent?: boolean;

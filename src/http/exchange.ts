@@ -41,13 +41,16 @@ export interface BodyReader {
   push(bytes: Uint8Array, afterMs: number): boolean;
   /** Called when the reply is complete, or its body has ended or was cut: the failure, or null for a valid reply. */
   failure(): Failure | null;
+  /** Only the end of the body tells that it is complete: a body that is cut is a failure. */
+  needsEnd?: true;
 }
 
 /** The request to send. */
 export interface Outgoing {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
-  body: string | null;
+  /** Text, or bytes. */
+  body: string | Uint8Array | null;
 }
 
 /** Limits of one attempt. */
@@ -181,7 +184,7 @@ function receive(
   };
   const cut = (cause: unknown): void => {
     // A stream with its end marker is complete, even if its connection fails afterwards.
-    const isWhole = !isDone && reader !== null && reader.failure() === null;
+    const isWhole = !isDone && reader?.needsEnd !== true && reader?.failure() === null;
     finish(isWhole ? null : { kind: "cut", detail: errorMessage(cause), cause });
   };
   const unpack = decompressor(head.headers.get("content-encoding"));

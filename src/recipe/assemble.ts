@@ -6,7 +6,7 @@ import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
-import { openPolicyEngine } from "../engine/open-engine.ts";
+import { openPolicyEngine, type TinkerServer } from "../engine/open-engine.ts";
 import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
@@ -25,6 +25,7 @@ import { openStrategy, requireFitting } from "../rollout/strategies/named-strate
 import { criticTrunkOf } from "../train/index.ts";
 import type { Roles } from "../trajectory/role.ts";
 import { findBase, madeBase, knownNames, type PolicyOptions, SHIPPED_POLICIES } from "./bases.ts";
+import { requireRemoteEngine } from "./checks/remote-engine.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import { ggufFolder, isGgufName } from "./gguf-policy.ts";
 import { fetchNamedModel } from "./fetch-named-model.ts";
@@ -90,6 +91,7 @@ export async function openEngine(
     settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
+  const server = serverOf(settings);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openPolicyEngine({
     ...(critic ? { critic } : {}),
@@ -99,7 +101,20 @@ export async function openEngine(
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),
     ...(threads === undefined ? {} : { threads }),
+    ...(server === null ? {} : { server }),
   });
+}
+
+/**
+ * The training server that a recipe names; null: it trains on this machine.
+ * @throws {ConfigError} RECIPE_BAD_VALUE, ENGINE_UNFIT as `requireRemoteEngine`.
+ */
+function serverOf(settings: Settings): TinkerServer | null {
+  const { name, url, model = null, apiKeyEnv, dialect = null } = settings.engine;
+  if (name === "local") return null;
+  requireRemoteEngine(settings);
+  const stallMs = milliseconds(settings.deadlines.engineSeconds);
+  return { url: url ?? "", model, apiKeyEnv, dialect, stallMs };
 }
 
 /**

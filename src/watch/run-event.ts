@@ -13,6 +13,8 @@ export interface RunEvent {
     | "lint"
     /** Budgets of the recipe contradict each other. */
     | "budgets"
+    /** A training server is reached without a key or encryption. */
+    | "exposed"
     /** The run was resumed from a checkpoint. */
     | "resumed"
     /** A model failed, so that a reward could not score some trajectories. */

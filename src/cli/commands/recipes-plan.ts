@@ -75,6 +75,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
 
       async function forecastOf(): Promise<TrialForecast | { why: string }> {
         if (!flags.probe) return { why: "--no-probe" };
+        if (plan.server !== null) return { why: "a training server computes" };
         if (plan.memory.fits === false) return { why: "it does not fit" };
         const { trialForecast } = await import("../../recipe/plan/trial.ts");
         context.note("trial: taking the first training steps (--no-probe skips this)");

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
-import { ConfigError, errorMessage } from "../../base/errors.ts";
+import { errorMessage } from "../../base/errors.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { RetrievalServer } from "../../server/retrieval-server.ts";
 import { serverOptions } from "../../server/server-options.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
+import { readToken } from "../server-token.ts";
+import { addServeEngine } from "./serve/engine.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import {
   addRetrieverOptions,
@@ -31,6 +33,8 @@ export const serveCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("serve")
+      // Its options are its own; a subcommand has others of the same names.
+      .enablePositionalOptions()
       .summary("serve an index over HTTP to any trainer")
       .description(
         "Serve an index, or any retriever, over HTTP: POST /retrieve as in Search-R1's server, GET /health, GET /stats. Ctrl-C or SIGTERM stops it after the accepted requests are answered.",
@@ -38,6 +42,7 @@ export const serveCommand: CliCommand = {
     addServerOptions(addRetrieverOptions(command))
       .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
       .action((flags: ServeFlags) => serve(flags, context));
+    addServeEngine(command, context);
   },
 };
 
@@ -105,15 +110,6 @@ function optionsOf(flags: ServeFlags): Record<string, string | number> {
   const named = { ...all, timeoutMs: flags.timeout, topkLimit: flags.topKLimit };
   return Object.fromEntries(
     Object.entries(named).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-}
-
-function readToken(name: string): string {
-  const token = process.env[name]?.trim() ?? "";
-  if (token !== "") return token;
-  throw new ConfigError(
-    "SERVER_TOKEN",
-    `--token-env: the environment variable ${name} is unset or empty. Put a secret into it: export ${name}="$(openssl rand -hex 16)".`,
   );
 }
 

@@ -10,6 +10,7 @@ const STYLES: Record<RunEvent["kind"], Style> = {
   waiting: "note",
   lint: "plain",
   budgets: "note",
+  exposed: "note",
   resumed: "plain",
   unscored: "bad",
   reporter: "dim",

@@ -108,7 +108,7 @@ function outputsRead({ name, options, joined }: LossSpec): LossOutput[] {
 }
 
 /** A loss, with one that is joined to it added. */
-function buildLoss(
+export function buildLoss(
   spec: LossSpec,
   outputs: Readonly<Record<LossOutput, Value | null>>,
   fields: Readonly<Record<string, Value>>,
@@ -133,7 +133,7 @@ function buildLoss(
 }
 
 /** A loss's inputs, one number for each of `count` targets. */
-function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string, Value> {
+export function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string, Value> {
   return Object.fromEntries(
     lossFields(loss).map((name) => [name, graph.input(FIELD + name, "float32", [count, 1])]),
   );

@@ -12,6 +12,7 @@ import type { StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
+import { requireRemoteEngine } from "../checks/remote-engine.ts";
 import { batchOf, type BatchPlan, type Work } from "./batch-plan.ts";
 import { type LongestSequence, longestSequence } from "./longest-sequence.ts";
 import {
@@ -50,6 +51,8 @@ export interface Plan {
   batch: BatchPlan;
   /** Of the process, or on a device with memory of its own of that; bytes. `budget` is null where none is known. */
   memory: MemoryForecast & { budget: number | null; fits: boolean | null };
+  /** The training server that computes, whose memory is not known here; null: this machine. */
+  server: string | null;
   /** Over the budget: what fits; null where nothing does, and where the load itself fits. */
   fitting: Remedy | null;
   /** Where nothing fits: what would with adapters in place of all weights (`model` null), or else the largest known model. */
@@ -76,6 +79,7 @@ export interface PlannedRun {
 export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedModel): PlannedRun {
   const { resolved, stage, stages } = plannedStage(recipe);
   const { settings } = resolved;
+  requireRemoteEngine(settings);
   const { config } = model;
   const device = settings.engine.device === "auto" ? "cpu" : settings.engine.device;
   const lora = settings.policy.lora ?? model.lora;
@@ -97,7 +101,9 @@ export function planRecipe(run: PlannedRun, options: { memory: number | null }):
   const { resolved, stages, model, lora, work, longest, load } = run;
   const { config, from } = model;
   const forecast = forecastMemory(load);
-  const budget = options.memory ?? (load.device === "webgpu" ? null : machineBudget());
+  const { name, url = null } = resolved.settings.engine;
+  const isElsewhere = load.device === "webgpu" || name === "tinker";
+  const budget = options.memory ?? (isElsewhere ? null : machineBudget());
   const fits = budget === null ? null : forecast.total <= budget;
   const fitting = budget === null || fits === true ? null : largestFitting(load, budget);
   const frozen = { held: load.frozen ?? ("float32" as const), stored: model.stored };
@@ -111,6 +117,7 @@ export function planRecipe(run: PlannedRun, options: { memory: number | null }):
     device: { asked: resolved.settings.engine.device, chosen: load.device },
     batch: batchOf(work, longest, load),
     memory: { ...forecast, budget, fits },
+    server: name === "tinker" ? url : null,
     fitting: fitting && remedyOf(load, fitting),
     smallest:
       budget === null || fits === true || fitting !== null ? null : smallerModel(load, budget),

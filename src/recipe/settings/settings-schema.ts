@@ -13,9 +13,11 @@ import {
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
+import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../env/environments/index.ts";
+import { serverAddress } from "../../http/http-options.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
@@ -69,6 +71,10 @@ const environment = choice((value) => {
     "has the key budgets, which moved to the top of the recipe: write budgets beside environment.";
   return { problem: { code: "RECIPE_UNKNOWN_KEY", message } };
 });
+
+/** Options of one engine have no effect with the other. */
+const ofLocal = ignoredWhen({ name: "tinker" }, "The server has its own settings; remove it");
+const ofServer = ignoredWhen({ name: "local" }, "Set engine.name: tinker, or remove it");
 
 /** A name that a reward expression can hold. */
 const rewardAlias = z
@@ -206,20 +212,52 @@ const settingsShape = z.strictObject({
   deadlines: deadlinesSchema.prefault({}).meta(affects("bookkeeping")),
   engine: z
     .strictObject({
-      name: z.literal("local").default("local"),
+      /** `local`: this machine. `tinker`: a server of the Tinker API holds and trains the model; docs/remote-engines.md. */
+      name: z.enum(["local", "tinker"]).default("local"),
+      /** The server's address, e.g. http://127.0.0.1:8000. */
+      url: serverAddress.optional().meta({ ...affects("place"), ...ofServer }),
+      /** The server's name of the policy; its only one when absent. */
+      model: z.string().optional().meta(ofServer),
+      /** Environment variable of the server's key; null: it needs none. */
+      apiKeyEnv: z
+        .string()
+        .nullable()
+        .default(null)
+        .meta({ ...affects("place"), ...ofServer }),
+      /** Which server it is, where it does not tell and a probe cannot find out. */
+      dialect: z.enum(dialectNames).optional().meta(ofServer),
       /** Worker threads; every core by default. */
-      workers: z.int().min(1).optional().meta(affects("numerics")),
+      workers: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ ...affects("numerics"), ...ofLocal }),
       /** Threads of each worker; a single worker uses every core by default, several one each. */
-      threads: z.int().min(1).optional().meta(affects("numerics")),
+      threads: z
+        .int()
+        .min(1)
+        .optional()
+        .meta({ ...affects("numerics"), ...ofLocal }),
       /** `auto`: the processor for a small model, else a GPU where one is faster. */
       device: z
         .enum(["auto", ...deviceNames])
         .default("auto")
-        .meta(affects("numerics")),
-      slots: z.int().min(1).default(32).meta(affects("numerics")),
-      microBatchTokens: z.int().min(1).default(1024).meta(affects("numerics")),
+        .meta({ ...affects("numerics"), ...ofLocal }),
+      slots: z
+        .int()
+        .min(1)
+        .default(32)
+        .meta({ ...affects("numerics"), ...ofLocal }),
+      microBatchTokens: z
+        .int()
+        .min(1)
+        .default(1024)
+        .meta({ ...affects("numerics"), ...ofLocal }),
       /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
-      recompute: z.boolean().default(false).meta(affects("numerics")),
+      recompute: z
+        .boolean()
+        .default(false)
+        .meta({ ...affects("numerics"), ...ofLocal }),
       /**
        * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
        * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md

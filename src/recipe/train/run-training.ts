@@ -5,6 +5,7 @@ import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { openAlarms, type TriggeredAlarm } from "../../watch/alarms/open-alarms.ts";
 import type { MetricsLine } from "../../watch/metrics-line.ts";
+import { exposureWarnings } from "../checks/remote-engine.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "../assemble.ts";
 import {
   type Checkpoint,
@@ -97,7 +98,7 @@ function train<R>(
     );
     const run = await openRunFolder({
       ...{ engine, out, resolved, onEvent, signal },
-      events: [...events, ...(training.warnings ?? [])],
+      events: [...events, ...(training.warnings ?? []), ...exposureWarnings(settings)],
       facts: {
         ...{ version, command: method.command, steps: totalSteps, afterStep: from?.step ?? -1 },
         hashes: { policy, ...Object.fromEntries(hashes) },

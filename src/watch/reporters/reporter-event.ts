@@ -71,6 +71,7 @@ export const ALERT_LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> =
   waiting: "warn",
   lint: "info",
   budgets: "warn",
+  exposed: "warn",
   resumed: "info",
   unscored: "warn",
   reporter: "warn",

@@ -1,0 +1,3 @@
+/** What a plan must know of training servers, without connecting: what they cannot do, or would ignore. */
+export { dialectNamed } from "./tinker/dialect.ts";
+export { requireComputable, requireExpressible, requireHonoured } from "./tinker/limits.ts";

@@ -1,0 +1,240 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { ConfigError, ExternalError } from "../../base/errors.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import { readApiKey } from "../../http/api-key.ts";
+import { type HttpClient, httpClient } from "../../http/client.ts";
+import type { BodyReader } from "../../http/exchange.ts";
+import { type HttpSettings, httpShape, isServerAddress } from "../../http/http-options.ts";
+import { PROTOBUF } from "./messages.ts";
+
+/** How a server is reached. */
+export interface ServerOptions {
+  /** Address without `/api/v1`. */
+  url: string;
+  /** Environment variable of the key, sent as X-API-Key; null: the server has none. */
+  apiKeyEnv: string | null;
+  /** Deadline of one future in milliseconds; null: none. */
+  stallMs: number | null;
+  /** Limits of single requests, for tests. */
+  http?: Partial<HttpSettings>;
+}
+
+/** A request's answer, whatever its status. */
+export interface WireAnswer {
+  status: number;
+  bytes: Uint8Array;
+  /** Parsed where it is JSON; else undefined. */
+  json: unknown;
+}
+
+/** A server of the Tinker API. */
+export interface Connection {
+  /** The server, without secrets. */
+  readonly where: string;
+  /**
+   * Sends a request once, or with retries where it does no harm.
+   * @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400 that is not retried.
+   */
+  call<S extends z.ZodType>(path: string, schema: S, request?: WireRequest): Promise<z.output<S>>;
+  /**
+   * Waits for the result of a future.
+   * @throws {ExternalError} ENGINE_STALLED after the deadline; ENGINE_REFUSED when it failed; ENGINE_LOST when the server does not know
+   *   it any more.
+   */
+  future(requestId: string): Promise<WireAnswer>;
+  /** The bytes of a file that a path leads to, redirects on the same server followed. */
+  download(path: string): Promise<Uint8Array>;
+}
+
+export interface WireRequest {
+  /** JSON, or a protobuf message. */
+  body?: object | Uint8Array;
+  /** Whether it can be sent again when its reply is lost. Default: yes. */
+  repeats?: boolean;
+}
+
+const BASE = "/api/v1";
+
+/** Replies that a client reads itself instead of giving up. */
+const ANSWERED = [...Array.from({ length: 100 }, (_, i) => 400 + i), 302, 307];
+
+/** Of them those that the HTTP client sends again after a while. */
+const AGAIN = new Set([408, 425, 429]);
+
+/** Milliseconds between polls that are answered at once. */
+const POLL_MS = 50;
+
+/** What the SDK waits for one poll, at most. */
+const POLL_TIMEOUT_MS = 330_000;
+
+const errorSchema = z.object({
+  detail: z.unknown().optional(),
+  error: z.unknown().optional(),
+  error_message: z.unknown().optional(),
+});
+
+/** @throws {ConfigError} HTTP_KEY_MISSING */
+export function connect(options: ServerOptions): Connection {
+  const { apiKeyEnv, stallMs } = options;
+  const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, "engine.apiKeyEnv");
+  const client = clientOf(options, apiKeyEnv, key);
+  const where = new URL(options.url).origin;
+  const send = async (path: string, { body, repeats = true }: WireRequest): Promise<WireAnswer> => {
+    const isBinary = body instanceof Uint8Array;
+    const collected: { reader: Collector | null } = { reader: null };
+    const { status, headers } = await client.request({
+      path: path.startsWith(BASE) ? path : `${BASE}/${path}`,
+      ...(body === undefined ? {} : { body }),
+      headers: {
+        accept: `${PROTOBUF}, application/json`,
+        ...(isBinary ? { "content-type": PROTOBUF } : {}),
+        ...(key === null ? {} : { "x-api-key": key }),
+      },
+      idempotent: repeats,
+      accepts: ANSWERED.filter((each) => !AGAIN.has(each) || !repeats || path === FUTURE),
+      reader: () => (collected.reader = collector()),
+    });
+    const bytes = collected.reader?.bytes() ?? new Uint8Array(0);
+    const isJson = (headers.get("content-type") ?? "").includes("json");
+    return { status, bytes, json: isJson ? parsed(bytes) : headers.get("location") };
+  };
+  const refused = (path: string, answer: WireAnswer): ExternalError => {
+    const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
+    return new ExternalError(
+      code,
+      `${where}, ${path}: status ${answer.status}, saying ${reasonOf(answer)}. ${remedyOf(code)}`,
+    );
+  };
+  return {
+    where,
+    async call(path, schema, request = {}) {
+      let answer = await send(path, request);
+      // A call that may not be repeated was still not done where the server says that it was too busy.
+      for (let n = 1; answer.status === 429 && n <= REFUSED_TRIES; n++) {
+        await wait(Math.random() * 500 * 2 ** n);
+        answer = await send(path, request);
+      }
+      if (answer.status >= 300) throw refused(path, answer);
+      const checked = checkOptions(schema, answer.json);
+      if (checked.problem === null) return checked.value;
+      throw new ExternalError(
+        "HTTP_BAD_REPLY",
+        `${where}, ${path}: in the reply, ${["$", ...checked.problem.path].join(".")} ${checked.problem.message}. Check that engine.url is a server of the Tinker API.`,
+      );
+    },
+    async future(requestId) {
+      const begun = performance.now();
+      for (;;) {
+        const answer = await send(FUTURE, { body: { request_id: requestId } });
+        const state = stateOf(answer);
+        if (state === "done") return answer;
+        if (state === "failed") throw refused(FUTURE, answer);
+        if (stallMs !== null && performance.now() - begun > stallMs) {
+          throw new ExternalError(
+            "ENGINE_STALLED",
+            `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds.`,
+          );
+        }
+        await wait(POLL_MS);
+      }
+    },
+    async download(path) {
+      let at = path;
+      for (let hops = 0; hops < 4; hops++) {
+        const answer = await send(at, {});
+        if (answer.status < 300) return answer.bytes;
+        const to = typeof answer.json === "string" ? new URL(answer.json, where) : null;
+        if (answer.status >= 400 || to?.origin !== where) throw refused(at, answer);
+        at = to.pathname;
+      }
+      throw new ExternalError("ENGINE_REFUSED", `${where}, ${path}: redirects without end.`);
+    },
+  };
+}
+
+const FUTURE = "retrieve_future";
+
+/** Submissions of a call that the server refuses as too busy. */
+const REFUSED_TRIES = 6;
+
+function clientOf(
+  { url, http, stallMs }: ServerOptions,
+  variable: string | null,
+  key: string | null,
+): HttpClient {
+  if (!isServerAddress(url)) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`,
+    );
+  }
+  const settings = z.object(httpShape).parse({
+    timeoutMs: POLL_TIMEOUT_MS,
+    deadlineMs: Math.max(POLL_TIMEOUT_MS, stallMs ?? 3_600_000),
+    concurrency: 1024,
+    maxReplyBytes: 2 ** 30,
+    ...http,
+  });
+  return httpClient({
+    ...{ name: "engine", url, settings, nameOf: (name) => `engine.${name}` },
+    ...(key === null || variable === null ? {} : { keys: { [variable]: key } }),
+  });
+}
+
+type Collector = BodyReader & { bytes: () => Uint8Array };
+
+function collector(): Collector {
+  const chunks: Uint8Array[] = [];
+  return {
+    push(bytes) {
+      chunks.push(Uint8Array.from(bytes));
+      return false;
+    },
+    needsEnd: true,
+    failure: () => null,
+    bytes: () => Buffer.concat(chunks),
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a future has its result. 410 and 402 of the hosted service are failures here. */
+function stateOf({ status, json }: WireAnswer): "done" | "pending" | "failed" {
+  if (status === 408 || status === 425 || status === 429) return "pending";
+  if (status >= 300) return "failed";
+  if (typeof json !== "object" || json === null) return "done";
+  const {
+    type,
+    status: state,
+    error,
+  } = json as { type?: unknown; status?: unknown; error?: unknown };
+  if (type === "try_again" || state === "pending") return "pending";
+  return type === "RequestFailedResponse" || (error !== undefined && error !== null)
+    ? "failed"
+    : "done";
+}
+
+/** A restarted server does not know sessions, models and futures of before. */
+function isLost(answer: WireAnswer): boolean {
+  const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)/i;
+  return answer.status === 410 || names.test(reasonOf(answer));
+}
+
+function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
+  return code === "ENGINE_LOST"
+    ? "The server has restarted or unloaded the model: continue from the last checkpoint with --resume."
+    : "Correct what the server names; nothing was learned from this request, and --resume continues from the last checkpoint.";
+}
+
+function reasonOf({ bytes, json }: WireAnswer): string {
+  const checked = checkOptions(errorSchema, json);
+  const { detail, error, error_message: message } = checked.problem === null ? checked.value : {};
+  const found = detail ?? error ?? message ?? Buffer.from(bytes.subarray(0, 300)).toString("utf8");
+  return JSON.stringify(found).slice(0, 400);
+}

@@ -1,0 +1,71 @@
+import type { AdamOptions } from "../../autodiff/adamw.ts";
+
+/** Differences between servers of the Tinker API that change numbers, or that a client must know to be understood. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Encoding of `forward_backward` and of its result. */
+  readonly encoding: "protobuf" | "json";
+  /** sum: a row's loss is Σ weight · token loss. mean: divided by its tokens (or weights), and by the rows of a step. */
+  readonly aggregation: "sum" | "mean";
+  /** How log-probabilities are asked for: a flag of `forward_backward`, a path of its own, or weights of 0. */
+  readonly forward: "flag" | "path" | "weights";
+  /** The same training call, sent twice, is done once. Otherwise a call whose reply was lost cannot be sent again. */
+  readonly repeats: boolean;
+  /** Options of the optimiser that are honoured, besides the learning rate. */
+  readonly adam: readonly Exclude<keyof AdamOptions, "learningRate">[];
+  /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
+  readonly ratioBounds: boolean;
+  /** The adapters' alpha where the server does not report it; null: unknown. */
+  readonly alpha: (rank: number) => number | null;
+  /** Whether the alpha that a client asks for is used. */
+  readonly takesAlpha: boolean;
+}
+
+const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
+
+const plain: Omit<Dialect, "name"> = {
+  ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
+  ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true },
+  ...{ alpha: () => null, takesAlpha: false },
+};
+
+/**
+ * Servers by name, as they were found in November 2026: `agentrl serve engine`; SkyRL 0.4 with its JAX backend, and with FSDP or
+ * Megatron; TuFT 0.2; Open-RL (April 2026); the hosted service.
+ */
+const servers = {
+  agentrl: { ...plain, repeats: true, takesAlpha: true },
+  "skyrl-jax": {
+    ...{ ...plain, aggregation: "mean", repeats: true, adam: MOMENTS, alpha: () => 32 },
+  },
+  skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
+  tuft: { ...plain, alpha: (rank) => 2 * rank },
+  "open-rl": {
+    ...{ ...plain, encoding: "json", forward: "weights", ratioBounds: false },
+    ...{ adam: ["gradClipNorm"], alpha: () => 16 },
+  },
+  tinker: plain,
+} satisfies Record<string, Omit<Dialect, "name">>;
+
+export type DialectName = keyof typeof servers;
+
+export const dialectNames = Object.keys(servers) as [DialectName, ...DialectName[]];
+
+export function dialectNamed(name: DialectName): Dialect {
+  return { name, ...servers[name] };
+}
+
+/** What a server says of itself (`get_server_capabilities`). */
+export interface ServerFacts {
+  supported_models: readonly { model_name: string; [fact: string]: unknown }[];
+  [fact: string]: unknown;
+}
+
+/** The server's dialect as its capabilities tell it; null: they do not, and a probe must. */
+export function dialectOf(facts: ServerFacts): Dialect | null {
+  if (facts["agentrl"] !== undefined) return dialectNamed("agentrl");
+  if (facts["single_process"] !== undefined) return dialectNamed("open-rl");
+  return facts.supported_models.some((model) => model["capabilities"] !== undefined)
+    ? dialectNamed("tuft")
+    : null;
+}

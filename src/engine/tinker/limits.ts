@@ -1,0 +1,70 @@
+import type { AdamOptions } from "../../autodiff/adamw.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { losses } from "../../losses/index.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** A largest gradient norm that clips nothing. */
+const NO_CLIPPING = 1e6;
+
+/**
+ * Options of the optimiser that the server would ignore.
+ * @throws {ConfigError} ENGINE_UNFIT for those with an effect here: clipping and weight decay. Moments' decay and epsilon are then the
+ *   server's own; `machine` and docs/remote-engines.md say so.
+ */
+export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dialect): void {
+  const refuse = (key: string, value: number, remedy: string): ConfigError =>
+    new ConfigError(
+      "ENGINE_UNFIT",
+      `optimizer.${key} is ${value}: a ${name} server ignores it. ${remedy}`,
+    );
+  if (!honoured.includes("gradClipNorm") && adam.gradClipNorm < NO_CLIPPING) {
+    const remedy = `Set optimizer.gradClipNorm: ${NO_CLIPPING} (no clipping), or configure clipping at the server.`;
+    throw refuse("gradClipNorm", adam.gradClipNorm, remedy);
+  }
+  if (!honoured.includes("weightDecay") && adam.weightDecay !== 0)
+    throw refuse("weightDecay", adam.weightDecay, "Set optimizer.weightDecay: 0.");
+}
+
+/** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */
+export function ignoredAdam({ adam }: Dialect): string {
+  const all = ["beta1", "beta2", "epsilon"] as const;
+  return all.filter((key) => !adam.includes(key)).join(", ");
+}
+
+export const MLP = ["gate_proj", "up_proj", "down_proj"];
+export const ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"];
+
+/** @throws {ConfigError} ENGINE_UNFIT when the Tinker API cannot express such adapters. */
+export function requireExpressible({
+  targets,
+  rslora,
+}: Pick<LoraConfig, "targets" | "rslora">): void {
+  const known = [MLP, ATTENTION].filter((group) => group.some((name) => targets.includes(name)));
+  const isWhole = [...known.flat()].sort().join() === [...targets].sort().join();
+  if (isWhole && !rslora) return;
+  const [key, found] = rslora ? ["rslora", "true"] : ["targets", `[${targets.join(", ")}]`];
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `policy.lora.${key} is ${found}: servers of the Tinker API train all attention layers (${ATTENTION.join(", ")}), all MLP layers (${MLP.join(", ")}) or both, scaled by alpha / rank. Remove policy.lora.${key}.`,
+  );
+}
+
+/**
+ * Only the targets' log-probabilities cross the network.
+ * @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values.
+ */
+export function requireComputable(loss: LossSpec): void {
+  const reads = losses.get(loss.name, "loss").reads(loss.options);
+  const other = reads.find((each) => each !== "logprobs");
+  if (other === undefined && loss.joined === undefined) return;
+  const [found, remedy] =
+    other === "entropy"
+      ? ["an entropy bonus", "Set entropyCoef: 0"]
+      : ["a critic's value loss", "Use an algorithm without a critic"];
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`,
+  );
+}

@@ -1,0 +1,90 @@
+import { backward } from "../../autodiff/backward.ts";
+import { Graph } from "../../autodiff/graph.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import { openDevice } from "../../onnx/device.ts";
+import { floats, type Session, type Tensor, tensorOf } from "../../onnx/session.ts";
+import { type ForwardBackwardResult, isScored, type TrainingRow } from "../engine.ts";
+import { buildLoss, FIELD, fieldInputs, lossFields, METRIC } from "../local/training-graph.ts";
+
+/** A loss of given log-probabilities, computed here: its value and metrics, and its derivative by each log-probability. */
+export interface LossSlopes {
+  /**
+   * @param logprobs per row, as long as its targets, of the tokens that are scored.
+   * @returns `slopes`, per row and of the same length; 0 where a token is not scored.
+   */
+  of(
+    rows: readonly TrainingRow[],
+    logprobs: readonly Float32Array[],
+    loss: LossSpec,
+  ): Promise<Omit<ForwardBackwardResult, "logprobs"> & { slopes: Float32Array[] }>;
+  close(): Promise<void>;
+}
+
+const LOGPROBS = "logprobs";
+const SLOPES = "slopes";
+
+/** Compiled sizes: each loss for a count of tokens is a graph of its own, so counts are padded to a power of two. */
+const LEAST_TOKENS = 64;
+
+/** Runs losses on the processor, over log-probabilities that a server computed. */
+export function lossSlopes(): LossSlopes {
+  const device = openDevice("cpu", 1);
+  const compiled = new Map<string, Promise<Session>>();
+  const session = (loss: LossSpec, count: number): Promise<Session> => {
+    const key = JSON.stringify([loss, count]);
+    const known = compiled.get(key) ?? compile(loss, count);
+    compiled.set(key, known);
+    return known;
+  };
+  const compile = (loss: LossSpec, count: number): Promise<Session> => {
+    const graph = new Graph();
+    const logprobs = graph.input(LOGPROBS, "float32", [count, 1]);
+    const outputs = { logprobs, entropy: null, values: null };
+    const built = buildLoss(loss, outputs, fieldInputs(graph, loss, count));
+    const [slopes] = backward(built.loss, [logprobs]);
+    const metrics = Object.entries(built.metrics).map(([name, value]) => [METRIC + name, value]);
+    return device.compile(graph, {
+      ...{ loss: built.loss, ...(slopes === undefined ? {} : { [SLOPES]: slopes }) },
+      ...(Object.fromEntries(metrics) as typeof built.metrics),
+    });
+  };
+  return {
+    async of(rows, logprobs, loss) {
+      const places = rows.flatMap((row, r) =>
+        row.targets.flatMap((_, token) => (isScored(row, token) ? [{ r, token }] : [])),
+      );
+      const count = Math.max(LEAST_TOKENS, 2 ** Math.ceil(Math.log2(places.length)));
+      const ready = await session(loss, count);
+      const column = (value: (row: number, token: number) => number): Tensor => {
+        const data = new Float32Array(count);
+        places.forEach(({ r, token }, k) => (data[k] = value(r, token)));
+        return tensorOf(data, [count, 1]);
+      };
+      const feeds: Record<string, Tensor> = {
+        [LOGPROBS]: column((r, token) => logprobs[r]?.[token] ?? NaN),
+      };
+      for (const name of lossFields(loss).filter((each) => ready.inputNames.includes(FIELD + each)))
+        feeds[FIELD + name] = column((r, token) => rows[r]?.fields[name]?.[token] ?? NaN);
+      const outputs = await ready.run(feeds);
+      const read = (name: string): Float32Array => {
+        const found = outputs[name];
+        return found === undefined ? new Float32Array(count) : floats(found);
+      };
+      const slopes = rows.map((row) => new Float32Array(row.targets.length));
+      const all = read(SLOPES);
+      places.forEach(({ r, token }, k) => {
+        const row = slopes[r];
+        if (row !== undefined) row[token] = all[k] ?? NaN;
+      });
+      const metrics = Object.keys(outputs).filter((name) => name.startsWith(METRIC));
+      return {
+        loss: read("loss")[0] ?? NaN,
+        slopes,
+        metrics: Object.fromEntries(
+          metrics.map((name) => [name.slice(METRIC.length), read(name)[0] ?? NaN]),
+        ),
+      };
+    },
+    close: () => device.close(),
+  };
+}

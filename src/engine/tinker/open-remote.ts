@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { readJson } from "../../base/files.ts";
+import { suggest } from "../../base/nearest.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
+import type { StoredType } from "../../models/stored-numbers.ts";
+import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
+import { type Connection, connect } from "./connection.ts";
+import { type Dialect, dialectNamed, dialectOf, type ServerFacts } from "./dialect.ts";
+import { probedDialect } from "./probe.ts";
+import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
+import { requireExpressible } from "./limits.ts";
+import { createModel, type RemoteModel, type RemoteSession } from "./remote-model.ts";
+import type { TinkerEngineOptions } from "./options.ts";
+
+/** A session with fresh adapters, and what is known here of the model. */
+export interface Remote {
+  session: RemoteSession;
+  policy: RemoteModel;
+  tokenizer: Tokenizer;
+  maxPositions: number;
+  vocabSize: number;
+  /** The folder names weights at the server. */
+  isSaved: boolean;
+  /** Folder of the base here. */
+  base: string;
+  /** Writes a standalone model into a folder; nothing where the server exports no adapter. */
+  export(folder: string, archive: Uint8Array | null, dtype: StoredType): Promise<void>;
+  endHeartbeat(): void;
+}
+
+const factsSchema = z.looseObject({
+  supported_models: z.array(z.looseObject({ model_name: z.string() })),
+});
+
+const sessionSchema = z.object({ session_id: z.string(), error_message: z.string().nullish() });
+
+const configSchema = z.object({
+  max_position_embeddings: z.int().positive(),
+  vocab_size: z.int().positive(),
+});
+
+/** The SDK's interval; SkyRL unloads the models of a session after 300 s without. */
+const HEARTBEAT_MS = 10_000;
+
+/** The SDK whose wire format is spoken. */
+const SDK_VERSION = "0.25.0";
+
+export async function openRemote(options: TinkerEngineOptions): Promise<Remote> {
+  const { model: folder, lora, server } = options;
+  requireExpressible(lora);
+  const isSaved = isRemoteFolder(folder);
+  const base = await baseOf(options);
+  const tokenizer = await loadTokenizer(base);
+  const config = checkOptions(configSchema, await readJson(join(base, "config.json")));
+  if (config.problem !== null) {
+    const { path, message } = config.problem;
+    throw new ConfigError(
+      "ENGINE_UNFIT",
+      `${join(base, "config.json")}: ${path.join(".")} ${message}. The remote engine needs the policy's tokenizer and config.json here.`,
+    );
+  }
+  const { max_position_embeddings: positions, vocab_size: vocabSize } = config.value;
+  const connection = connect(server);
+  const facts = await connection.call("get_server_capabilities", factsSchema);
+  const listed = modelOf(facts, server.model, connection.where);
+  const limit = Number(listed["max_context_length"] ?? positions);
+  const { session_id: sessionId } = await connection.call("create_session", sessionSchema, {
+    body: { tags: [], user_metadata: {}, sdk_version: SDK_VERSION, type: "create_session" },
+  });
+  const timer = heartbeat(connection, sessionId);
+  const named = server.dialect === null ? dialectOf(facts) : dialectNamed(server.dialect);
+  const start = { connection, sessionId, baseModel: listed.model_name };
+  const next = { model: 0, sampler: 0 };
+  try {
+    const dialect: Dialect = named ?? (await probedDialect({ ...start, next }, lora));
+    const session: RemoteSession = { ...start, dialect, next };
+    return {
+      ...{ session, policy: await createModel(session, lora) },
+      ...{ tokenizer, maxPositions: Math.min(positions, limit), vocabSize, isSaved, base },
+      export: (into, archive, dtype) => exportMerged(into, { archive, base, dtype }),
+      endHeartbeat: () => {
+        clearInterval(timer);
+      },
+    };
+  } catch (error) {
+    clearInterval(timer);
+    throw error;
+  }
+}
+
+/** The folder with tokenizer and config.json. */
+async function baseOf({ model, base }: TinkerEngineOptions): Promise<string> {
+  if (isRemoteFolder(model)) return baseOfRemote(model);
+  if (base !== undefined) return base;
+  if (!isAdapterFolder(model)) return model;
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `policy.from is ${model}, a folder of adapters: the Tinker API cannot send adapters to a server. Start from the base, or use engine.name: local.`,
+  );
+}
+
+/** @throws {ConfigError} ENGINE_UNFIT: some servers accept any name in silence. */
+function modelOf(
+  { supported_models: models }: ServerFacts,
+  name: string | null,
+  where: string,
+): ServerFacts["supported_models"][number] {
+  const names = models.map(({ model_name }) => model_name);
+  const found = name === null ? models : models.filter(({ model_name }) => model_name === name);
+  if (found.length === 1 && found[0] !== undefined) return found[0];
+  const hint =
+    name === null ? `Set engine.model to one of: ${names.join(", ")}.` : suggest(name, names);
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`,
+  );
+}
+
+/** A failure is not reported: the next call tells more. */
+function heartbeat(connection: Connection, sessionId: string): NodeJS.Timeout {
+  const body = { session_id: sessionId, type: "session_heartbeat" };
+  return setInterval(() => {
+    connection.call("session_heartbeat", z.unknown(), { body }).catch(() => undefined);
+  }, HEARTBEAT_MS).unref();
+}

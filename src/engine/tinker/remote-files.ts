@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError, DataError } from "../../base/errors.ts";
+import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import { tarContent } from "../../data/cards/tar.ts";
+import { readCheckpoint, writeCheckpoint } from "../../models/checkpoint.ts";
+import { ADAPTER_CONFIG, ADAPTER_WEIGHTS, readAdapter } from "../../models/lora/adapter-folder.ts";
+import { mergeAdapter } from "../../models/lora/lora.ts";
+import type { StoredType } from "../../models/stored-numbers.ts";
+
+/** What a checkpoint of a remote engine holds: where the server keeps the weights. */
+const REMOTE_FILE = "remote-weights.json";
+
+const remoteSchema = z.object({
+  /** Address of the server, without secrets. */
+  server: z.string(),
+  /** Its name of the base model. */
+  model: z.string(),
+  /** `tinker://…` */
+  path: z.string(),
+  /** Whether it is loaded with the optimizer's state. */
+  optimizer: z.boolean(),
+  policyVersion: z.int(),
+  /** Folder of the base here: tokenizer and config.json. */
+  base: z.string(),
+});
+
+export type RemoteWeights = z.output<typeof remoteSchema>;
+
+/** Whether a folder's weights are at a server. */
+export function isRemoteFolder(folder: string): boolean {
+  return existsSync(join(folder, REMOTE_FILE));
+}
+
+export function writeRemote(folder: string, weights: RemoteWeights): Promise<void> {
+  return writeJson(join(folder, REMOTE_FILE), weights);
+}
+
+/**
+ * @param server the address of the server that is asked.
+ * @throws {DataError} CHECKPOINT_MISFIT when the folder names none, or those of another server.
+ */
+export async function readRemote(folder: string, server: string): Promise<RemoteWeights> {
+  const where = join(folder, REMOTE_FILE);
+  const found = isRemoteFolder(folder) ? checkOptions(remoteSchema, await readJson(where)) : null;
+  if (found === null || found.problem !== null) {
+    throw new DataError(
+      "CHECKPOINT_MISFIT",
+      `${where}: ${found === null ? "does not exist" : `${found.problem.path.join(".")} ${found.problem.message}`}. This checkpoint was not made by engine.name: tinker; continue with the engine that made it.`,
+    );
+  }
+  if (found.value.server === server) return found.value;
+  throw new DataError(
+    "CHECKPOINT_MISFIT",
+    `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`,
+  );
+}
+
+async function wholeOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of content) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** The folder of the base that saved weights belong to. */
+export async function baseOfRemote(folder: string): Promise<string> {
+  return remoteSchema.parse(await readJson(join(folder, REMOTE_FILE))).base;
+}
+
+/**
+ * Writes a standalone model from the adapter that a server exports, merged into the base that lies here.
+ * @throws {ConfigError} ENGINE_UNFIT when the server exports none, or the base's weights are not here.
+ */
+export async function exportMerged(
+  folder: string,
+  { archive, base, dtype }: { archive: Uint8Array | null; base: string; dtype: StoredType },
+): Promise<void> {
+  if (archive === null) return;
+  const packed = join(folder, "adapter.tar.gz");
+  await writeFile(packed, archive);
+  try {
+    for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS]) {
+      const content = await tarContent(packed, (path) => path.endsWith(name));
+      if (content === null) {
+        throw new ConfigError(
+          "ENGINE_UNFIT",
+          `the adapter that the server exports has no ${name}. The weights stay at the server: ${join(folder, REMOTE_FILE)}.`,
+        );
+      }
+      await writeFileAtomic(join(folder, name), await wholeOf(content));
+    }
+  } finally {
+    await rm(packed, { force: true });
+  }
+  const whole = await readCheckpoint(base);
+  mergeAdapter(whole.config, whole.weights, await readAdapter(folder, whole.config));
+  await writeCheckpoint(folder, whole, { dtype, tokenizerFrom: base });
+  for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS, REMOTE_FILE])
+    await rm(join(folder, name), { force: true });
+}

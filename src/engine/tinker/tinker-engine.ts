@@ -1,0 +1,189 @@
+/**
+ * A model behind a server of the Tinker API (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The
+ * server holds the weights and adapters, computes log-probabilities and gradients, and steps; losses that it does not have are computed
+ * here from log-probabilities, in two passes (docs/remote-engines.md).
+ */
+import { ConfigError } from "../../base/errors.ts";
+import { losses } from "../../losses/index.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import type { AdamOptions } from "../../autodiff/adamw.ts";
+import {
+  type EngineCapabilities,
+  type ForwardBackwardResult,
+  isScored,
+  type PolicyEngine,
+  type TrainedName,
+  type TrainingRow,
+} from "../engine.ts";
+import { checkRows } from "./check-rows.ts";
+import { ignoredAdam, requireComputable, requireHonoured } from "./limits.ts";
+import { linearLoss, nativeLoss } from "./native-loss.ts";
+import { lossSlopes } from "./loss-slopes.ts";
+import { openRemote } from "./open-remote.ts";
+import type { TinkerEngineOptions } from "./options.ts";
+import { createModel, type RemoteModel, type SamplingSource } from "./remote-model.ts";
+import { readRemote, writeRemote } from "./remote-files.ts";
+import { remoteSampling } from "./remote-sampling.ts";
+
+/**
+ * Connects, and makes adapters at the server.
+ * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked.
+ * @throws {ExternalError} HTTP_UNREACHABLE and others of `HttpClient`; ENGINE_REFUSED.
+ */
+export async function openTinkerEngine(options: TinkerEngineOptions): Promise<PolicyEngine> {
+  const { lora, server } = options;
+  const remote = await openRemote(options);
+  const { session, tokenizer, maxPositions, vocabSize } = remote;
+  const { connection, dialect } = session;
+  const slopes = lossSlopes();
+  const kept = new Map<string, RemoteModel>();
+  const state = { model: remote.policy, version: 0, isFresh: true };
+  let source: Promise<SamplingSource> | null = null;
+  const sampling = remoteSampling(session, { tokenizer, maxPositions });
+  const changed = (version: number): void => {
+    state.version = version;
+    state.isFresh = false;
+    source = null;
+  };
+  /** Another model with the weights of an address. */
+  const loaded = async (path: string | null, withOptimizer: boolean): Promise<RemoteModel> => {
+    const model = await createModel(session, lora);
+    if (path !== null) await model.load(path, withOptimizer);
+    return model;
+  };
+  const modelNamed = async (name: string): Promise<RemoteModel> => {
+    if (name === "policy") return state.model;
+    const known = kept.get(name);
+    if (known !== undefined) return known;
+    if (name !== "base") {
+      throw new ConfigError(
+        "ENGINE_NO_ROLE",
+        `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`,
+      );
+    }
+    const base = await loaded(null, false);
+    kept.set(name, base);
+    return base;
+  };
+  const engine: PolicyEngine = {
+    tokenizer,
+    machine: {
+      ...{ device: "remote", server: connection.where, model: session.baseModel },
+      dialect: dialect.name,
+      ...(remote.policy.alpha === null ? { alpha: "unknown" } : {}),
+      ...(ignoredAdam(dialect) === "" ? {} : { ignoredByServer: ignoredAdam(dialect) }),
+    },
+    get policyVersion() {
+      return state.version;
+    },
+    get capabilities(): EngineCapabilities {
+      return { maxPositions, vocabSize, adapters: true, losses: remoteLosses(), critic: null };
+    },
+    async sample(request) {
+      source ??= state.model.sampler();
+      return sampling.sample(request, await source);
+    },
+    forget: () => undefined,
+    async logprobs(rows, name = "policy") {
+      const model = await modelNamed(name);
+      return scoredOnly(rows, (some) => model.forward(some));
+    },
+    values: () => Promise.reject(noCritic()),
+    async forwardBackward(rows, loss, model: TrainedName = "policy") {
+      if (model === "critic") throw noCritic();
+      requireComputable(loss);
+      return learned(state.model, rows, loss);
+    },
+    async optimStep(adam: AdamOptions, model: TrainedName = "policy") {
+      if (model === "critic") throw noCritic();
+      requireHonoured(adam, dialect);
+      const { gradNorm } = await state.model.optimStep(adam);
+      changed(state.version + 1);
+      return { gradNorm };
+    },
+    async snapshot(name) {
+      const path = state.isFresh ? null : await state.model.save();
+      const copy = await loaded(path, false);
+      await kept.get(name)?.unload();
+      kept.set(name, copy);
+    },
+    async save(folder, { optimizer = false, merged = false, dtype = "F32" } = {}) {
+      const { base } = remote;
+      const facts = { server: connection.where, model: session.baseModel, optimizer, base };
+      const path = await state.model.save();
+      await writeRemote(folder, { ...facts, path, policyVersion: state.version });
+      if (merged) await remote.export(folder, await state.model.archive(), dtype);
+    },
+    async load(folder) {
+      const { path, optimizer, policyVersion } = await readRemote(folder, connection.where);
+      const former = state.model;
+      state.model = await loaded(path, optimizer);
+      await former.unload();
+      changed(policyVersion);
+    },
+    async close() {
+      remote.endHeartbeat();
+      await Promise.all([state.model, ...kept.values()].map((model) => model.unload()));
+      await slopes.close();
+    },
+  };
+  if (remote.isSaved) await engine.load(options.model);
+  return engine;
+
+  async function learned(
+    model: RemoteModel,
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+  ): Promise<ForwardBackwardResult> {
+    const native = nativeLoss(loss, rows, dialect);
+    const first = await scoredOnly(rows, (some) =>
+      native === null ? model.forward(some) : model.forwardBackward(some, native),
+    );
+    const { slopes: slope, ...result } = await slopes.of(rows, first, loss);
+    if (native === null) {
+      const parts = rows.flatMap((row, i) => {
+        const [logprobs, own] = [first[i], slope[i]];
+        return logprobs === undefined || own === undefined
+          ? []
+          : [[row, { logprobs, slope: own }] as const];
+      });
+      const linear = linearLoss(dialect, new Map(parts));
+      // Rows that nothing pulls at are not sent.
+      const pulled = parts.filter(([, part]) => part.slope.some((each) => each !== 0));
+      if (pulled.length > 0)
+        await model.forwardBackward(
+          pulled.map(([row]) => row),
+          linear,
+        );
+    }
+    return { ...result, logprobs: first };
+  }
+
+  /** Sends rows with a scored target alone; NaN for the targets that are not. */
+  async function scoredOnly(
+    rows: readonly TrainingRow[],
+    send: (rows: readonly TrainingRow[]) => Promise<Float32Array[]>,
+  ): Promise<Float32Array[]> {
+    checkRows(rows, { maxPositions, vocabSize });
+    const sent = rows.filter((row) => row.targets.some((_, i) => isScored(row, i)));
+    const answers = sent.length === 0 ? [] : await send(sent);
+    const of = new Map(sent.map((row, i) => [row, answers[i]] as const));
+    return rows.map((row) =>
+      Float32Array.from(row.targets, (_, i) =>
+        isScored(row, i) ? (of.get(row)?.[i] ?? NaN) : NaN,
+      ),
+    );
+  }
+
+  function noCritic(): ConfigError {
+    return new ConfigError(
+      "ENGINE_UNFIT",
+      `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`,
+    );
+  }
+}
+
+/** Losses of log-probabilities alone. */
+function remoteLosses(): string[] {
+  return losses.names.filter((name) => name !== "value");
+}

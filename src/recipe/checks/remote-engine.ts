@@ -1,0 +1,77 @@
+import { ConfigError } from "../../base/errors.ts";
+import {
+  dialectNamed,
+  requireComputable,
+  requireExpressible,
+  requireHonoured,
+} from "../../engine/remote-plan.ts";
+import { algorithms, criticTrunkOf } from "../../train/index.ts";
+import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
+import { adamAt } from "../../train/optimizer-settings.ts";
+import type { RunEvent } from "../../watch/run-event.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+
+/**
+ * Refuses what a training server (`engine.name: tinker`) cannot do or would ignore, before anything is connected. With another engine
+ * there is nothing to refuse.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE without an address; ENGINE_UNFIT with the key.
+ */
+export function requireRemoteEngine(settings: Settings): void {
+  const { engine, policy, algorithm, sft, preference } = settings;
+  if (engine.name !== "tinker") return;
+  if (engine.url === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      "engine.url is not set: engine.name tinker needs the address of a server, e.g. http://127.0.0.1:8000 of agentrl serve engine.",
+    );
+  }
+  if (policy.lora === undefined)
+    throw unfit("policy.lora is not set", "trains adapters alone", "Set policy.lora: {}");
+  requireExpressible(policy.lora);
+  if (algorithm !== undefined) requireAlgorithm(settings, algorithm);
+  const dialect = engine.dialect === undefined ? null : dialectNamed(engine.dialect);
+  const { optimizer } = (algorithm ?? {}) as Partial<OnPolicyOptions>;
+  for (const each of [optimizer, sft?.optimizer, preference?.optimizer])
+    if (each !== undefined && dialect !== null) requireHonoured(adamAt(each, 0, 1), dialect);
+}
+
+function requireAlgorithm(
+  { sampling }: Settings,
+  algorithm: NonNullable<Settings["algorithm"]>,
+): void {
+  const { name, ...rest } = algorithm;
+  const options = rest as unknown as OnPolicyOptions;
+  if (criticTrunkOf(algorithm) !== undefined)
+    throw unfit(`algorithm.name is ${name}`, "has no critic", "Use grpo or reinforce");
+  for (const loss of lossesOf(algorithms.get(name, "algorithm"), options)) requireComputable(loss);
+  const { temperature, topP, topK } = sampling;
+  if ((temperature === 1 && topP === 1 && topK === 0) || recomputesOld(options)) return;
+  throw unfit(
+    `sampling is { temperature: ${temperature}, topP: ${topP}, topK: ${topK} }`,
+    "gives log-probabilities at temperature 1 without limits, which are not those of the draw",
+    "Set algorithm.oldLogprobs: recomputed, or sample plainly",
+  );
+}
+
+function unfit(found: string, why: string, remedy: string): ConfigError {
+  return new ConfigError(
+    "ENGINE_UNFIT",
+    `${found}: a training server ${why}. ${remedy}, or use engine.name: local.`,
+  );
+}
+
+/** A warning where anybody on the way could train, or read the data: a server without a key that is not on this machine. */
+export function exposureWarnings({ engine }: Settings): RunEvent[] {
+  const { name, url, apiKeyEnv } = engine;
+  if (name !== "tinker" || url === undefined) return [];
+  const { hostname, protocol, origin } = new URL(url);
+  if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return [];
+  const without = [
+    ...(apiKeyEnv === null ? ["a key (engine.apiKeyEnv)"] : []),
+    ...(protocol === "http:" ? ["encryption"] : []),
+  ];
+  if (without.length === 0) return [];
+  const message = `${origin} is reached without ${without.join(" and ")}: whoever can reach it, or reads along, can use it. Use a tunnel (ssh -L) to 127.0.0.1, or a key over https.`;
+  return [{ kind: "exposed", step: 0, message, facts: { server: origin } }];
+}

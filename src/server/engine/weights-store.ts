@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { PolicyEngine } from "../../engine/engine.ts";
+import { readJson } from "../../base/files.ts";
+import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from "../../models/lora/adapter-folder.ts";
+import { ApiError } from "./api-error.ts";
+
+/** weights: to train on from, with the optimizer's state. sampler_weights: to sample from, and to export. */
+export type WeightsKind = "weights" | "sampler_weights";
+
+/** Saved weights by address, `tinker://MODEL/KIND/NAME`, in folders that outlive the server. */
+export interface WeightsStore {
+  /** @returns the address. @throws {ApiError} 409 when the name exists. */
+  save(
+    engine: PolicyEngine,
+    at: { model: string; kind: WeightsKind; name: string; overwrite: boolean },
+  ): Promise<string>;
+  /** The folder of an address. @throws {ApiError} 400, 404 */
+  folder(address: string): string;
+  /** Rank of the saved adapters. @throws {ApiError} 404 */
+  rank(address: string): Promise<number>;
+  /** PEFT's files as tar.gz. */
+  archive(address: string): Promise<Buffer>;
+  remove(address: string): Promise<void>;
+  /** A folder for a moment's use. */
+  scratch(model: string): string;
+}
+
+const ADDRESS = /^tinker:\/\/([\w.-]+)\/(weights|sampler_weights)\/([\w.-]+)$/;
+
+export function weightsStore(root: string): WeightsStore {
+  const folderOf = (address: string): string => {
+    const [, model = "", kind = "", name = ""] = ADDRESS.exec(address) ?? [];
+    if (model === "" || [model, name].some((part) => /^\.+$/.test(part)))
+      throw new ApiError(400, `Bad checkpoint address: ${JSON.stringify(address)}`);
+    return join(root, model, kind, name);
+  };
+  const existing = (address: string): string => {
+    const folder = folderOf(address);
+    if (existsSync(join(folder, ADAPTER_WEIGHTS))) return folder;
+    throw new ApiError(404, `Checkpoint not found: ${address}`);
+  };
+  return {
+    async save(engine, { model, kind, name, overwrite }) {
+      const address = `tinker://${model}/${kind}/${name}`;
+      const folder = folderOf(address);
+      if (existsSync(folder)) {
+        if (!overwrite) throw new ApiError(409, `Checkpoint exists: ${address}`);
+        await rm(folder, { recursive: true });
+      }
+      await engine.save(folder, { optimizer: kind === "weights" });
+      return address;
+    },
+    folder: existing,
+    async rank(address) {
+      const config = (await readJson(join(existing(address), ADAPTER_CONFIG))) as { r: number };
+      return config.r;
+    },
+    async archive(address) {
+      const folder = existing(address);
+      const parts: Buffer[] = [];
+      for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS])
+        parts.push(...tarEntry(name, await readFile(join(folder, name))));
+      return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
+    },
+    remove: (address) => rm(folderOf(address), { recursive: true, force: true }),
+    scratch: (model) => join(root, model, "scratch"),
+  };
+}
+
+const BLOCK = 512;
+
+/** Header, content and padding of one file. Source: POSIX.1-1988 ustar. */
+function tarEntry(name: string, content: Buffer): Buffer[] {
+  const header = Buffer.alloc(BLOCK);
+  const octal = (value: number, width: number): string =>
+    `${value.toString(8).padStart(width - 1, "0")}\0`;
+  header.write(name, 0);
+  header.write(octal(0o644, 8), 100);
+  header.write(octal(0, 8), 108);
+  header.write(octal(0, 8), 116);
+  header.write(octal(content.length, 12), 124);
+  header.write(octal(0, 12), 136);
+  header.write("        ", 148);
+  header.write("0", 156);
+  header.write("ustar\x0000", 257, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return [header, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)];
+}
