@@ -33,8 +33,6 @@ export const serveCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("serve")
-      // Its options are its own; a subcommand has others of the same names.
-      .enablePositionalOptions()
       .summary("serve an index over HTTP to any trainer")
       .description(
         "Serve an index, or any retriever, over HTTP: POST /retrieve as in Search-R1's server, GET /health, GET /stats. Ctrl-C or SIGTERM stops it after the accepted requests are answered.",

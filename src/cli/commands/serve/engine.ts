@@ -64,7 +64,10 @@ Examples:
   $ agentrl serve engine --policy base --port 8001
   $ agentrl train --recipe search-r1 --tier smoke --set engine.name=tinker --set engine.url=http://127.0.0.1:8001 --set "policy.lora={}"`,
     )
-    .action((flags: EngineFlags) => serveEngine(flags, context));
+    // Options of the same name (--port, --host, …) are parsed by `serve`.
+    .action((_: unknown, command: Command) =>
+      serveEngine(command.optsWithGlobals<EngineFlags>(), context),
+    );
 }
 
 async function serveEngine(flags: EngineFlags, context: CliContext): Promise<void> {
