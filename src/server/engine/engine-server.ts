@@ -219,6 +219,8 @@ function addRoutes(app: FastifyInstance, service: Service): void {
     service.session(session_id);
     return { type: "session_heartbeat" };
   });
+  // The SDK reports its own use; nothing is kept.
+  post(app, "telemetry", null, () => ({ status: "accepted" }));
   addFutures(app, service);
   addModels(app, service);
   addTraining(app, service);
@@ -387,12 +389,13 @@ function addSampling(app: FastifyInstance, service: Service): void {
     if (typeof id === "string" && known === undefined)
       throw new ApiError(404, `Sampling session not found: ${id}`);
     const weights = known ?? sourceOf(body.model_path, body.base_model);
-    return submitted(
-      futures.begin(async () => {
-        const result = await samplers.sample(weights, body);
-        return { json: jsonSample(result), protobuf: () => encodeSample(result) };
-      }),
-    );
+    const future = futures.begin(async () => {
+      const result = await samplers.sample(weights, body);
+      return { json: jsonSample(result), protobuf: () => encodeSample(result) };
+    });
+    // SDKs from 0.38 name each sequence.
+    const ids = Array.from({ length: body.num_samples }, () => randomUUID());
+    return { ...submitted(future), sample_sequence_ids: ids };
   });
 }
 
