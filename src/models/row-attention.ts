@@ -3,12 +3,16 @@ import { attention } from "../autodiff/ops/composites.ts";
 import { concat, expand, reshape, slice, split, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 
+/** Most blocks of a long row: 8 leave out seven eighths of what any number could, and every block makes the graph larger. */
+const MOST_BLOCKS = 8;
+
 /** Queries per block: shorter blocks skip more of the invisible half, longer ones have larger products. */
 const BLOCK = 128;
 
 /** Number of equal blocks of a row's queries. A row of up to 64 tokens is one block. */
 function blockCount(length: number): number {
-  const least = length <= BLOCK ? Math.ceil(length / 64) : Math.ceil(length / BLOCK);
+  const least =
+    length <= BLOCK ? Math.ceil(length / 64) : Math.min(MOST_BLOCKS, Math.ceil(length / BLOCK));
   const counts = Array.from({ length: least + 1 }, (_, i) => least + i);
   return counts.find((count) => length % count === 0) ?? 1;
 }

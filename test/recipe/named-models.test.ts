@@ -120,7 +120,7 @@ describe("the named models", () => {
   it("are policies: planned before they are here, found after", async () => {
     const [smollm2] = namedModels;
     const environment = { name: "search-qa" } as never;
-    const planned = await plannedModel({ policy: { from: smollm2!.name } as never, environment });
+    const planned = await plannedModel({ policy: { from: smollm2!.name }, environment });
     expect(planned).toMatchObject({ from: "smollm2-135m", folder: null, config: { layers: 30 } });
     expect(existsSync(await folderOfName("smollm2-135m"))).toBe(false);
     vi.stubEnv("HF_HUB_OFFLINE", "1");

@@ -78,7 +78,7 @@ function stopOf({ stopIds, stopStrings }: SampleRequest, tokenizer: Tokenizer): 
  * The completion up to the first stop id, or up to the token that completes a stop string; that token is its last.
  * @example cutAtStop({ tokens: [5, 2, 7], … }, { stopIds: [2], … }, tokenizer).ids // [5, 2]
  */
-export function cutAtStop(
+function cutAtStop(
   { tokens, logprobs, stopReason }: SampledSequence,
   { maxTokens, stopIds, stopStrings }: Pick<SampleRequest, "maxTokens" | "stopIds" | "stopStrings">,
   tokenizer: Pick<Tokenizer, "bytes">,

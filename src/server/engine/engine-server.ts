@@ -4,23 +4,19 @@
  * saved weights stay on disk, so that a client continues after a restart.
  */
 import { randomUUID } from "node:crypto";
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
 import { AgentrlError, ConfigError, errorMessage } from "../../base/errors.ts";
-import { checkOptions, type z } from "../../base/schema.ts";
+import type { z } from "../../base/schema.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { openPolicyEngine, type PolicyEngineOptions } from "../../engine/open-engine.ts";
-import {
-  callOfJson,
-  callSchema,
-  jsonReply,
-  jsonSample,
-} from "../../engine/tinker/json-messages.ts";
-import { decodeCall, encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
+import { jsonReply, jsonSample } from "../../engine/tinker/json-messages.ts";
+import { encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
 import { checkExposure, tokenCheck } from "../server-options.ts";
 import { ApiError } from "./api-error.ts";
 import * as requests from "./engine-requests.ts";
 import { openSamplers, type SamplerWeights } from "./engine-samplers.ts";
 import { openFutures } from "./futures.ts";
+import { decoded, jsonCallOf, parsed } from "./request-body.ts";
 import {
   adamOf,
   forwardBackward,
@@ -409,36 +405,6 @@ function post<S extends z.ZodType>(
   app.post(`${API}/${path}`, (request, reply) =>
     answer(schema === null ? (undefined as z.output<S>) : parsed(schema, request), reply),
   );
-}
-
-/** @throws {ApiError} 415, 422 */
-function parsed<S extends z.ZodType>(schema: S, { body }: FastifyRequest): z.output<S> {
-  if (typeof body !== "string") throw new ApiError(415, "Expected application/json.");
-  let value: unknown;
-  try {
-    value = JSON.parse(body) as unknown;
-  } catch {
-    throw new ApiError(422, "The body is not JSON.");
-  }
-  const checked = checkOptions(schema, value);
-  if (checked.problem === null) return checked.value;
-  const { path, message } = checked.problem;
-  throw new ApiError(422, `${["body", ...path].join(".")} ${message}`);
-}
-
-/** @throws {ApiError} 422 */
-function decoded(body: Buffer): ReturnType<typeof decodeCall> {
-  try {
-    return decodeCall(body);
-  } catch (error) {
-    throw new ApiError(422, `The body is no ForwardBackwardRequest: ${errorMessage(error)}`);
-  }
-}
-
-function jsonCallOf(request: FastifyRequest): ReturnType<typeof decodeCall> {
-  const call = callOfJson(parsed(callSchema, request));
-  if (call !== null) return call;
-  throw new ApiError(422, "body.forward_backward_input is missing.");
 }
 
 function submitted(id: string): object {
