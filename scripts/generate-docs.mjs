@@ -193,7 +193,8 @@ function section(command) {
 }
 
 function leaves(command) {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const own = command._actionHandler == null ? [] : [command];
+  return [...own, ...command.commands.flatMap(leaves)];
 }
 
 function pathOf(command) {

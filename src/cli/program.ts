@@ -56,10 +56,12 @@ export function buildProgram(
       command.configureHelp({ subcommandTerm: termOf }).helpOption("-h, --help", "explain this");
     }
     if (command.commands.length > 0) command.helpCommand(command === program);
-    else
+    const examples = examplesText(pathOf(command).replace(/^agentrl /, ""), io.call);
+    // `serve` does something of its own beside its subcommands.
+    if (command.commands.length === 0 || examples !== "")
       command.addHelpText(
         "after",
-        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(pathOf(command).replace(/^agentrl /, ""), io.call)}`.trimEnd(),
+        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examples}`.trimEnd(),
       );
   }
   return program;

@@ -19,7 +19,8 @@ function commands(called: string[]): Map<string, Command> {
   const visit = (command: Command, path: readonly string[]): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
     for (const child of command.commands) visit(child, [...path, child.name()]);
-    if (command.commands.length > 0) return;
+    // Some groups do something themselves: `serve`.
+    if ((Reflect.get(command, "_actionHandler") ?? null) === null) return;
     command.action(() => {
       called.push(path.join(" "));
     });

@@ -57,13 +57,6 @@ export function addServeEngine(serve: Command, context: CliContext): void {
     .option("--workers <n>", "worker threads of each model (default: one per core)", positive)
     .addOption(deviceOption())
     .addOption(jsonOption("one line of JSON on stdout once it listens: url, name, pid"))
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ agentrl serve engine --policy base --port 8001
-  $ agentrl train --recipe search-r1 --tier smoke --set engine.name=tinker --set engine.url=http://127.0.0.1:8001 --set "policy.lora={}"`,
-    )
     // Options of the same name (--port, --host, …) are parsed by `serve`.
     .action((_: unknown, command: Command) =>
       serveEngine(command.optsWithGlobals<EngineFlags>(), context),
