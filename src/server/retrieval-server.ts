@@ -7,9 +7,10 @@ import { fastify, type FastifyInstance } from "fastify";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { checkExposure, tokenCheck, type ServerOptions, serverOptions } from "./server-options.ts";
+import { checkExposure, tokenCheck, serverOptions } from "./server-options.ts";
 import { admission } from "./admission.ts";
 import { fairSearch } from "./fair-search.ts";
+import { listen } from "./listen.ts";
 import { addRetrieve, refuse, type Service } from "./retrieve-route.ts";
 import { retrieveRequestParser } from "./retrieve-request.ts";
 import { type ServerStats, statsRecorder } from "./server-stats.ts";
@@ -75,7 +76,7 @@ export async function startRetrievalServer(
     const status = service.draining ? "draining" : "ok";
     return { status, name, version, fingerprint, passages };
   });
-  const url = await listen(app, options);
+  const url = await listen(app, options, "serve");
   let ended: Promise<void> | null = null;
   return {
     url,
@@ -150,23 +151,6 @@ const METHODS: Partial<Record<string, string>> = {
 function statsOf({ stats, searches, calls }: Service): ServerStats {
   const inFlight = searches.running;
   return { ...stats.read(), inFlight, queued: calls.size - inFlight };
-}
-
-/** @throws {ConfigError} SERVER_ADDRESS */
-async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<string> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    await app.close();
-    throw new ConfigError(
-      "SERVER_ADDRESS",
-      `serve: cannot listen on ${host}, port ${port} (${errorMessage(error)}). Choose another --port (0 takes any free one) or --host.`,
-      { cause: error },
-    );
-  }
-  const address = app.server.address();
-  const found = typeof address === "object" && address !== null ? address.port : port;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
 }
 
 /** Milliseconds for connections to close after the last reply. */

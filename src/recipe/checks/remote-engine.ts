@@ -72,6 +72,6 @@ export function exposureWarnings({ engine }: Settings): RunEvent[] {
     ...(protocol === "http:" ? ["encryption"] : []),
   ];
   if (without.length === 0) return [];
-  const message = `${origin} is reached without ${without.join(" and ")}: whoever can reach it, or reads along, can use it. Use a tunnel (ssh -L) to 127.0.0.1, or a key over https.`;
+  const message = `${origin} is reached without ${without.join(" and ")}: everyone who can reach the server or read its traffic can use it. Use a tunnel (ssh -L) to 127.0.0.1, or a key over https.`;
   return [{ kind: "exposed", step: 0, message, facts: { server: origin } }];
 }

@@ -5,12 +5,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
-import { AgentrlError, ConfigError, errorMessage } from "../../base/errors.ts";
+import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import type { z } from "../../base/schema.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { openPolicyEngine, type PolicyEngineOptions } from "../../engine/open-engine.ts";
 import { jsonReply, jsonSample } from "../../engine/tinker/json-messages.ts";
 import { encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
+import { listen } from "../listen.ts";
 import { checkExposure, tokenCheck } from "../server-options.ts";
 import { ApiError } from "./api-error.ts";
 import * as requests from "./engine-requests.ts";
@@ -93,20 +94,9 @@ export async function startEngineServer(
     return reply.code(status).send({ detail: errorMessage(error) });
   });
   addRoutes(app, service);
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    await app.close();
-    throw new ConfigError(
-      "SERVER_ADDRESS",
-      `serve engine: cannot listen on ${host}, port ${port} (${errorMessage(error)}). Choose another --port (0 takes any free one) or --host.`,
-      { cause: error },
-    );
-  }
-  const address = app.server.address();
-  const found = typeof address === "object" && address !== null ? address.port : port;
+  const url = await listen(app, { host, port }, "serve engine");
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${found}`,
+    url,
     async close() {
       app.server.closeAllConnections();
       await app.close();
