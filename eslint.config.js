@@ -42,6 +42,7 @@ const owners = {
   "https-proxy-agent": "http",
   "proxy-from-env": "http",
   fastify: "server",
+  ws: "server",
 };
 
 const folders = layers.flat();

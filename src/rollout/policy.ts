@@ -36,6 +36,8 @@ export interface TextPolicy {
   readonly role: string;
   /** Whether it accepts a prefill. */
   readonly takesPrefill: boolean;
+  /** The start of a text in its own tokens; absent: they are unknown, and four characters count as one. */
+  readonly firstTokens?: (text: string, maxTokens: number) => string;
   open(setting: DialogueSetting): Dialogue;
 }
 
@@ -49,7 +51,7 @@ export function takesPrefill(policy: Policy): boolean {
 
 /** The start of a text, at most `maxTokens` of the policy's tokens. */
 export function firstTokens(policy: Policy, text: string, maxTokens: number): string {
-  if ("open" in policy) return beginningOf(text, maxTokens);
+  if ("open" in policy) return (policy.firstTokens ?? beginningOf)(text, maxTokens);
   const ids = policy.tokenizer.encode(text);
   return ids.length <= maxTokens ? text : policy.tokenizer.decode(ids.slice(0, maxTokens));
 }

@@ -7,6 +7,7 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { readToken } from "../server-token.ts";
 import { addServeEngine } from "./serve/engine.ts";
+import { addServeEnv } from "./serve/env.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import {
   addRetrieverOptions,
@@ -41,6 +42,7 @@ export const serveCommand: CliCommand = {
       .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
       .action((flags: ServeFlags) => serve(flags, context));
     addServeEngine(command, context);
+    addServeEnv(command, context);
   },
 };
 

@@ -1,0 +1,98 @@
+import { seedFrom } from "../base/random.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import { rewards } from "../rewards/index.ts";
+import { sharedCache } from "../rewards/context.ts";
+import type { TextPolicy } from "../rollout/policy.ts";
+import { scoreTrajectories, type Unscored, weightsAt } from "../rollout/score.ts";
+import { openStrategy } from "../rollout/strategies/named-strategy.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import {
+  environmentOver,
+  expressionOf,
+  openNamedDataset,
+  retrieverOver,
+  weightedRewards,
+} from "./assemble.ts";
+import { openRoles } from "./roles.ts";
+import type { Settings } from "./settings/settings-schema.ts";
+
+/** One episode that a policy plays. */
+interface EpisodeRequest {
+  policy: TextPolicy;
+  task: Task;
+  /** Seeds the environment's draws. */
+  seed: number;
+  /** Of the trajectory. */
+  id: string;
+  signal: AbortSignal;
+  /** Called after each turn with the record so far. */
+  onTurn?: (trajectory: Trajectory) => void;
+}
+
+/** The episodes of a recipe, as its training rolls them out and scores them, for policies from outside. */
+export interface Episodes {
+  readonly environment: Environment;
+  /** The training questions, in the dataset's order. */
+  readonly tasks: readonly Task[];
+  /** What a step's own reward (`StepResult.reward`) adds to the episode's; 0 where the recipe does not add it up. */
+  readonly stepWeight: number;
+  /** Rewards that compare trajectories of a group or batch: here each episode is alone. */
+  readonly comparing: readonly string[];
+  /**
+   * A whole episode: the recipe's strategy in its environment, then its rewards.
+   * @throws the signal's reason when it aborts.
+   */
+  play(request: EpisodeRequest): Promise<{ trajectory: Trajectory; unscored: Unscored[] }>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a recipe's training side without a policy of its own.
+ * @throws {ConfigError} as the recipe's dataset, retriever and environment.
+ */
+export async function openEpisodes(settings: Settings): Promise<Episodes> {
+  const dataset = await openNamedDataset(settings.dataset, settings.environment);
+  const retriever = await retrieverOver(dataset, settings, "training");
+  const roles = openRoles(settings);
+  const close = async (): Promise<void> => {
+    await roles.close();
+    await retriever.close();
+  };
+  try {
+    const environment = environmentOver(retriever, settings, "training", roles);
+    const strategy = openStrategy(settings.strategy, "strategy");
+    const weighted = weightedRewards(settings);
+    const expression = expressionOf(settings);
+    const cache = sharedCache();
+    return {
+      ...{ environment, close, tasks: await dataset.tasks() },
+      stepWeight: expression === undefined ? stepWeightOf(weighted) : 0,
+      comparing: weighted
+        .filter(({ name }) => rewards.get(name, "rewards").scope !== "trajectory")
+        .map(({ name }) => name),
+      async play({ policy, task, seed, id, signal, onTurn }) {
+        const trajectory = await strategy.run({
+          ...{ policy, environment, task, id, groupId: id, purpose: "train", roles, signal },
+          ...{ sampling: settings.sampling, seed: seedFrom(settings.seed, "episode", seed) },
+          ...(onTurn === undefined ? {} : { onTurn }),
+        });
+        const scoring = { expression, roles, retriever, cache, signal };
+        return {
+          trajectory,
+          unscored: await scoreTrajectories([{ trajectory, task }], weighted, scoring),
+        };
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The share of the reward `environment`, which is the sum of the steps' own rewards. */
+function stepWeightOf(weighted: ReturnType<typeof weightedRewards>): number {
+  const shares = weightsAt(weighted, {});
+  const own = weighted.filter(({ name }) => name === "environment");
+  return own.reduce((sum, { name, as = name }) => sum + (shares.get(as) ?? 0), 0);
+}
