@@ -64,9 +64,7 @@ describe("a policy whose messages are awaited", () => {
 
   it("opens a conversation for each prompt that a strategy writes", async () => {
     const { asked, policy } = noting([], null);
-    await strategies
-      .get("self-consistency", "test")
-      .run(rolloutOptions({ policy }), { draws: 2 });
+    await strategies.get("self-consistency", "test").run(rolloutOptions({ policy }), { draws: 2 });
     expect(asked.map(({ opens }) => opens)).toEqual([true, true]);
   });
 });
