@@ -48,6 +48,12 @@ export interface EnvServer {
 /** Messages of a session that may wait for an answer; a client that sends more is disconnected. */
 const MOST_WAITING = 16;
 
+/** Bytes of replies that a client may leave unread. */
+const MOST_UNREAD = 16 * 2 ** 20;
+
+/** A client has this time to close its side. */
+const CLOSING_MS = 2000;
+
 /**
  * @param episodes stays the caller's to close.
  * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
@@ -58,8 +64,8 @@ export async function startEnvServer(
 ): Promise<EnvServer> {
   const { host, port, token, bodyLimit, tokenizer, onError = () => undefined } = options;
   checkExposure(host, token);
-  let begun = 0;
-  const world: SessionWorld = { episodes, tokenizer, nextSeed: () => begun };
+  let [begun, unseeded] = [0, 0];
+  const world: SessionWorld = { episodes, tokenizer, nextSeed: () => unseeded++ };
   const open = (): EnvSession => {
     const session = openEnvSession(world);
     return {
@@ -78,7 +84,8 @@ export async function startEnvServer(
     else void reply.code(401).send({ detail: "Missing or wrong token" });
   });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bodyLimit });
-  const limit = { taken: () => sockets.clients.size, most: options.maxSessions };
+  const live = new Set<WebSocket>();
+  const limit = { taken: () => live.size, most: options.maxSessions };
   addEnvRoutes(app, { ...options, episodes, open, limit, onError });
   app.server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const path = (request.url ?? "").split("?")[0];
@@ -88,14 +95,19 @@ export async function startEnvServer(
       return;
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      if (sockets.clients.size <= options.maxSessions) serveSession(socket, open(), options);
-      else refuseSession(socket, options.maxSessions);
+      if (live.size >= options.maxSessions) {
+        refuseSession(socket, options.maxSessions);
+        return;
+      }
+      live.add(socket);
+      socket.on("close", () => live.delete(socket));
+      serveSession(socket, open(), options);
     });
   });
   const url = await listen(app, { host, port }, "serve env");
   return {
     url,
-    stats: () => ({ sessions: sockets.clients.size, episodes: begun }),
+    stats: () => ({ sessions: live.size, episodes: begun }),
     async close() {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
@@ -119,7 +131,7 @@ function refuseSession(socket: WebSocket, maxSessions: number): void {
   const message = `All ${maxSessions} sessions are in use. Try again later, or raise --max-sessions.`;
   const more = { active_sessions: maxSessions, max_sessions: maxSessions };
   socket.send(errorText("CAPACITY_REACHED", message, more));
-  socket.close(1013);
+  closeSoon(socket, 1013);
 }
 
 /** Answers a session's messages one after another, until the client leaves or says nothing for too long. */
@@ -131,14 +143,14 @@ function serveSession(
   const idle = setTimeout(() => {
     const message = `No message for ${sessionMs / 1000} s, so the session is closed.`;
     socket.send(errorText("SESSION_ERROR", message));
-    socket.close(1001);
+    closeSoon(socket, 1001);
   }, sessionMs);
   let waiting = 0;
   let last = Promise.resolve();
   const answer = async (raw: string): Promise<void> => {
     try {
       const reply = await replyTo(session, raw);
-      if (reply === null) socket.close(1000);
+      if (reply === null) closeSoon(socket, 1000);
       else socket.send(JSON.stringify(reply));
     } catch (error) {
       // The client has left in the meantime.
@@ -155,7 +167,8 @@ function serveSession(
   socket.on("message", (data) => {
     idle.refresh();
     waiting += 1;
-    if (waiting > MOST_WAITING) socket.close(1008, "too many messages wait for an answer");
+    if (waiting > MOST_WAITING) closeSoon(socket, 1008, "too many messages wait for an answer");
+    else if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
     // A binary frame is read as text.
     else last = last.then(() => answer((data as Buffer).toString("utf8")));
   });
@@ -163,6 +176,14 @@ function serveSession(
     clearTimeout(idle);
     session.close();
   });
+}
+
+/** Closes a socket; its place does not wait for a client that is gone. */
+function closeSoon(socket: WebSocket, code: number, reason?: string): void {
+  socket.close(code, reason);
+  setTimeout(() => {
+    socket.terminate();
+  }, CLOSING_MS).unref();
 }
 
 /** @returns null: the client asked to close. @throws {EnvError} */

@@ -66,6 +66,11 @@ describe("an environment server", () => {
     for (let i = 0; i < 40; i++) hasty.send('{"type":"reset"}');
     expect(await hasty.closed()).toBe(1008);
     await expect.poll(() => server.stats().sessions).toBe(0);
+    // A client that reads nothing keeps no place: it has two seconds to close its side.
+    const deaf = await connectEnv(server.url);
+    deaf.socket.pause();
+    expect(server.stats().sessions).toBe(1);
+    await expect.poll(() => server.stats().sessions, { timeout: 4000 }).toBe(0);
   });
 
   it("ends the episode of a client that leaves, and others go on", async () => {
@@ -75,6 +80,14 @@ describe("an environment server", () => {
     await other.ask("reset", { seed: 0 });
     leaver.socket.terminate();
     expect((await other.ask("step", { message: "<answer>x</answer>" })).data.done).toBe(true);
+  });
+
+  it("takes the next question where a reset names none, also for resets at once", async () => {
+    const { server, episodes } = await serveRecipeEnv("search-r1");
+    const clients = await Promise.all([0, 1, 2].map(() => connectEnv(server.url)));
+    const first = await Promise.all(clients.map((client) => client.ask("reset")));
+    const ids = first.map(({ data }) => data.metadata?.["task_id"]);
+    expect(ids.toSorted()).toEqual(episodes.tasks.slice(0, 3).map(({ id }) => id));
   });
 
   it("describes itself and lists its questions, without answers", async () => {
