@@ -7,6 +7,7 @@ import { openLocalEngine } from "../../../src/engine/local/local-engine.ts";
 import type { DialectName } from "../../../src/engine/tinker/dialect.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
 import type { EngineServer } from "../../../src/server/engine/engine-server.ts";
+import { rowOffsets } from "../../../src/train/training-rows.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { openRemoteEngine, serveModel, SMALL, smallLora } from "../../helpers/served-engine.ts";
@@ -42,20 +43,28 @@ async function remote(options: { dialect?: DialectName } = {}): Promise<PolicyEn
   return engine;
 }
 
-/** Three rows with every field that a loss may read, near the policy; some targets are not scored. */
-async function batch(engine: PolicyEngine): Promise<TrainingRow[]> {
+/**
+ * Three rows with every field that a loss may read; some targets are not scored. `far`: the old log-probabilities are far from the
+ * policy's, so that most ratios are tiny or clipped.
+ */
+async function batch(
+  engine: PolicyEngine,
+  { weight = 0.02, far = false } = {},
+): Promise<TrainingRow[]> {
   const draw = random(3);
   const rows = [40, 7, 23].map((length): TrainingRow => {
     const ids = Array.from({ length: length + 1 }, () => draw.int(tinyConfig.vocabSize));
-    const weights = Array.from({ length }, () => (draw.next() < 0.3 ? 0 : 0.02));
+    const weights = Array.from({ length }, () => (draw.next() < 0.3 ? 0 : weight));
     return { inputs: ids.slice(0, -1), targets: ids.slice(1), fields: { weights } };
   });
   const scored = await engine.logprobs(rows);
   return rows.map((row, i) => {
-    const near = (): number[] => Array.from(scored[i]!, (each) => each + draw.next() - 0.5);
-    const fields = { oldLogprobs: near(), refLogprobs: near(), sampledLogprobs: near() };
+    const other = (): number[] =>
+      Array.from(scored[i]!, (each) => (far ? -3 * draw.next() : each + draw.next() - 0.5));
+    const fields = { oldLogprobs: other(), refLogprobs: other(), sampledLogprobs: other() };
+    const offsets = rowOffsets(row.fields.weights.map(Math.sign));
     const advantages = row.targets.map(() => draw.next() * 2 - 1);
-    return { ...row, fields: { ...row.fields, ...fields, advantages } };
+    return { ...row, fields: { ...row.fields, ...fields, advantages, rowOffsets: offsets } };
   });
 }
 
@@ -69,6 +78,7 @@ const losses: Record<string, LossSpec> = {
     options: { dualClip: 3, importanceSamplingCap: 2 },
   },
   cispo: { name: "cispo", options: {} },
+  gspo: { name: "gspo", options: {} },
 };
 
 async function oneStep(engine: PolicyEngine, rows: readonly TrainingRow[], loss: LossSpec) {
@@ -99,6 +109,71 @@ describe.each(["agentrl", "open-rl"] as const)("updates over the %s dialect", (d
       expect(theirs.first.metrics[metric]).toBeCloseTo(value, 4);
     expectSame(theirs.after, ours.after);
     expectSame(theirs.first.logprobs, ours.first.logprobs);
+  });
+});
+
+/**
+ * `ppo` has no weights, so the client multiplies them into the advantages, which rounds each token by 2⁻²⁴. The local engine rounds
+ * elsewhere. Adam divides by √v, so elements with a gradient below that rounding move either way when ε is as small.
+ */
+describe("native PPO and Adam's epsilon", () => {
+  const ppo = losses["PPO clip"]!;
+  const cases = [false, true].flatMap((far) => [
+    { far, steps: 1, epsilon: 1e-6 },
+    { far, steps: 2, epsilon: 1e-4 },
+    { far, steps: 2, epsilon: 1e-8 },
+  ]);
+  async function apart(
+    engines: [PolicyEngine, PolicyEngine],
+    rows: readonly [readonly TrainingRow[], readonly TrainingRow[]],
+    { steps, epsilon }: { steps: number; epsilon: number },
+  ): Promise<number> {
+    const after = await Promise.all(
+      engines.map(async (engine, i) => {
+        for (let step = 0; step < steps; step++) {
+          await engine.forwardBackward(rows[i]!, ppo);
+          await engine.optimStep({ ...adam, epsilon });
+        }
+        return (await engine.logprobs(rows[0])).flatMap((row) => Array.from(row, known));
+      }),
+    );
+    return Math.max(...after[0]!.map((value, i) => Math.abs(value - after[1]![i]!)));
+  }
+
+  it.each(cases)(
+    "weights of a power of two do not round: same bits ($far, $steps, $epsilon)",
+    async (at) => {
+      const engines: [PolicyEngine, PolicyEngine] = [await local(), await remote()];
+      const rows = await batch(engines[0], { weight: 1 / 64, far: at.far });
+      expect(await apart(engines, [rows, rows], at)).toBe(0);
+    },
+  );
+
+  it.each(cases)(
+    "others: same bits as weights in the advantages here ($far, $steps, $epsilon)",
+    async (at) => {
+      const engines: [PolicyEngine, PolicyEngine] = [await local(), await remote()];
+      const rows = await batch(engines[0], { far: at.far });
+      const folded = rows.map(({ fields, ...row }): TrainingRow => {
+        const advantages = fields["advantages"]!.map((a, i) => a * fields.weights[i]!);
+        return {
+          ...row,
+          fields: { ...fields, advantages, weights: fields.weights.map(Math.sign) },
+        };
+      });
+      expect(await apart(engines, [folded, rows], at)).toBe(0);
+    },
+  );
+
+  it("clips ratios that are far off as here: the gradient's norm, before Adam", async () => {
+    const engines = [await local(), await remote()];
+    const rows = await batch(engines[0]!, { far: true });
+    const norms: number[] = [];
+    for (const engine of engines) {
+      await engine.forwardBackward(rows, ppo);
+      norms.push((await engine.optimStep(adam)).gradNorm);
+    }
+    expect(norms[1]! / norms[0]!).toBeCloseTo(1, 7);
   });
 });
 
