@@ -45,12 +45,13 @@ export const saveWeights = z.object({
 
 export const saveForSampler = saveWeights.extend({ sampling_session_seq_id: z.int().nullish() });
 
-export const loadWeights = z.object({
-  model_id: text,
-  path: text,
-  optimizer: z.boolean().default(false),
-  seq_id: z.int().nullish(),
-});
+const saved = { path: text, optimizer: z.boolean().default(false), seq_id: z.int().nullish() };
+
+/** Into a model, or (SDKs from 0.38) as a session's new model. */
+export const loadWeights = z.union([
+  z.object({ ...saved, session_id: text, model_seq_id: z.int(), base_model: text.nullish() }),
+  z.object({ ...saved, model_id: text }),
+]);
 
 export const modelOnly = z.object({ model_id: text });
 export const weightsInfo = z.object({ tinker_path: text });

@@ -7,54 +7,39 @@ import { randomUUID } from "node:crypto";
 import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
 import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import type { z } from "../../base/schema.ts";
-import type { PolicyEngine } from "../../engine/engine.ts";
-import { openPolicyEngine, type PolicyEngineOptions } from "../../engine/open-engine.ts";
 import { jsonReply, jsonSample } from "../../engine/tinker/json-messages.ts";
+import { ATTENTION, MLP } from "../../engine/tinker/limits.ts";
 import { encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
 import { listen } from "../listen.ts";
 import { checkExposure, tokenCheck } from "../server-options.ts";
 import { ApiError } from "./api-error.ts";
 import * as requests from "./engine-requests.ts";
-import { openSamplers, type SamplerWeights } from "./engine-samplers.ts";
-import { openFutures } from "./futures.ts";
-import { decoded, jsonCallOf, parsed } from "./request-body.ts";
+import type { SamplerWeights } from "./engine-samplers.ts";
 import {
-  adamOf,
-  forwardBackward,
-  loadInto,
-  type ServedModel,
-  servedModel,
-} from "./served-model.ts";
-import { weightsStore } from "./weights-store.ts";
+  type EngineService,
+  openService,
+  type ServedBase,
+  type ServiceOptions,
+} from "./engine-service.ts";
+import { decoded, jsonCallOf, parsed } from "./request-body.ts";
+import { adamOf, forwardBackward, loadInto } from "./served-model.ts";
 
-export interface EngineServerOptions {
+export interface EngineServerOptions extends ServiceOptions {
   /** Address; other than loopback needs a token. */
   host: string;
   /** 0 selects any free port. */
   port: number;
   /** Clients send it as X-API-Key, or as a bearer token. */
   token?: string;
-  /** Folder of saved weights. */
-  data: string;
-  /** The name by which clients ask for the model. */
-  name: string;
-  /** Models that are trained at once, at most. */
-  maxModels: number;
   /** Largest body in bytes. */
   bodyLimit: number;
-  /** Milliseconds without a heartbeat after which a session's models are closed. */
-  sessionMs?: number;
-  version: string;
-  onError?: (error: unknown) => void;
 }
 
 export interface EngineServer {
   readonly url: string;
   close(): Promise<void>;
 }
-
-/** What every model of the server shares. */
-export type ServedBase = Omit<PolicyEngineOptions, "lora" | "trains" | "base" | "critic">;
 
 const API = "/api/v1";
 
@@ -105,89 +90,7 @@ export async function startEngineServer(
   };
 }
 
-type Service = ReturnType<typeof openService>;
-
-function openService(base: ServedBase, options: EngineServerOptions) {
-  const { name, maxModels, data, sessionMs = 300_000, onError = () => undefined } = options;
-  const sessions = new Map<string, { seenAt: number; made: Map<string, string> }>();
-  const models = new Map<string, ServedModel>();
-  const sampling = new Map<string, SamplerWeights>();
-  const store = weightsStore(data);
-  const futures = openFutures(onError);
-  const samplers = openSamplers((folder) =>
-    openPolicyEngine({
-      ...{ ...base, trains: false },
-      ...(folder === null ? {} : { model: folder, base: base.model }),
-    }),
-  );
-  const closeModel = async (model: ServedModel): Promise<void> => {
-    if (models.delete(model.id)) await model.close();
-  };
-  const sweep = async (idleMs: number): Promise<void> => {
-    for (const [id, { seenAt }] of sessions) {
-      if (performance.now() - seenAt < idleMs) continue;
-      for (const model of [...models.values()].filter(({ sessionId }) => sessionId === id))
-        await closeModel(model);
-    }
-  };
-  const timer = setInterval(
-    () => {
-      sweep(sessionMs).catch(onError);
-    },
-    Math.min(sessionMs, 10_000),
-  ).unref();
-  return {
-    ...{ options, futures, sessions, models, sampling, store, samplers, name },
-    session(id: string) {
-      const found = sessions.get(id);
-      if (found === undefined) throw new ApiError(404, `Session not found: ${id}`);
-      found.seenAt = performance.now();
-      return found;
-    },
-    model(id: string): ServedModel {
-      const found = models.get(id);
-      if (found === undefined) throw new ApiError(404, `Model not found: ${id}`);
-      const session = sessions.get(found.sessionId);
-      if (session !== undefined) session.seenAt = performance.now();
-      return found;
-    },
-    requireBase(asked: string): void {
-      if (asked !== name)
-        throw new ApiError(400, `Base model ${JSON.stringify(asked)} is not served: ${name}.`);
-    },
-    async openModel(sessionId: string, lora: z.output<typeof requests.createModel>["lora_config"]) {
-      // Clients that ended without saying so keep no place that another needs.
-      if (models.size >= maxModels) await sweep(60_000);
-      if (models.size >= maxModels)
-        throw new ApiError(400, `Maximum number of models (${maxModels}) reached. Unload one.`);
-      const id = `model-${randomUUID()}`;
-      const { rank, alpha, train_attn, train_mlp } = lora;
-      const targets = [
-        ...(train_attn ? ["q_proj", "k_proj", "v_proj", "o_proj"] : []),
-        ...(train_mlp ? ["gate_proj", "up_proj", "down_proj"] : []),
-      ];
-      if (targets.length === 0) throw new ApiError(400, "train_attn and train_mlp are both false.");
-      const seed = lora.seed ?? Math.floor(Math.random() * 2 ** 31);
-      const engine: PolicyEngine = await openPolicyEngine({
-        ...base,
-        lora: { rank, alpha, rslora: false, targets, seed },
-      });
-      models.set(id, servedModel({ id, sessionId, rank, engine }, futures));
-      return {
-        id,
-        lora_config: { rank, alpha, seed, train_attn, train_mlp, train_unembed: false },
-      };
-    },
-    closeModel,
-    async close() {
-      clearInterval(timer);
-      for (const model of [...models.values()]) await closeModel(model);
-      await samplers.close();
-    },
-  };
-}
-
-function addRoutes(app: FastifyInstance, service: Service): void {
+function addRoutes(app: FastifyInstance, service: EngineService): void {
   const { options, name } = service;
   app.get(`${API}/healthz`, () => ({ status: "ok" }));
   app.get(`${API}/get_server_capabilities`, () => ({
@@ -214,7 +117,7 @@ function addRoutes(app: FastifyInstance, service: Service): void {
   addSampling(app, service);
 }
 
-function addFutures(app: FastifyInstance, { futures }: Service): void {
+function addFutures(app: FastifyInstance, { futures }: EngineService): void {
   app.post(`${API}/retrieve_future`, async (request, reply) => {
     const { request_id } = parsed(requests.future, request);
     const result = await futures.result(request_id, HOLD_MS);
@@ -225,21 +128,22 @@ function addFutures(app: FastifyInstance, { futures }: Service): void {
   });
 }
 
-function addModels(app: FastifyInstance, service: Service): void {
+function addModels(app: FastifyInstance, service: EngineService): void {
   const { futures, name } = service;
   post(app, "create_model", requests.createModel, (body) => {
     const { session_id, model_seq_id, base_model, lora_config } = body;
     service.requireBase(base_model);
-    const { made } = service.session(session_id);
-    const key = `model ${model_seq_id}`;
-    const known = made.get(key);
-    if (known !== undefined) return submitted(known);
-    const future = futures.begin(async () => {
-      const { id, lora_config: found } = await service.openModel(session_id, lora_config);
-      return { json: { model_id: id, base_model, lora_config: found, type: "create_model" } };
-    });
-    made.set(key, future);
-    return submitted(future);
+    const { rank, alpha, train_attn, train_mlp } = lora_config;
+    const targets = [...(train_attn ? ATTENTION : []), ...(train_mlp ? MLP : [])];
+    if (targets.length === 0) throw new ApiError(400, "train_attn and train_mlp are both false.");
+    const seed = lora_config.seed ?? Math.floor(Math.random() * 2 ** 31);
+    return submitted(
+      service.makeOnce(session_id, model_seq_id, async (id) => {
+        await service.openModel(id, session_id, { rank, alpha, targets, rslora: false, seed });
+        const found = { rank, alpha, seed, train_attn, train_mlp, train_unembed: false };
+        return { json: { model_id: id, base_model, lora_config: found, type: "create_model" } };
+      }),
+    );
   });
   post(app, "get_info", requests.modelOnly, ({ model_id }) => {
     const { rank } = service.model(model_id);
@@ -258,7 +162,7 @@ function addModels(app: FastifyInstance, service: Service): void {
   });
 }
 
-function addTraining(app: FastifyInstance, service: Service): void {
+function addTraining(app: FastifyInstance, service: EngineService): void {
   for (const path of ["forward_backward", "forward"]) {
     app.post(`${API}/${path}`, (request) => {
       const body = request.body as Buffer | string;
@@ -286,7 +190,7 @@ function addTraining(app: FastifyInstance, service: Service): void {
   });
 }
 
-function addWeights(app: FastifyInstance, service: Service): void {
+function addWeights(app: FastifyInstance, service: EngineService): void {
   const { store, sampling, name } = service;
   app.post(`${API}/save_weights`, (request) => {
     const { model_id, path, seq_id, overwrite } = parsed(requests.saveWeights, request);
@@ -300,14 +204,31 @@ function addWeights(app: FastifyInstance, service: Service): void {
     );
   });
   app.post(`${API}/load_weights`, (request) => {
-    const { model_id, path, optimizer, seq_id } = parsed(requests.loadWeights, request);
-    const model = service.model(model_id);
+    const body = parsed(requests.loadWeights, request);
+    const { path, optimizer, seq_id } = body;
     const folder = store.folder(path);
+    const scratch = (id: string) => ({ optimizer, scratch: store.scratch(id) });
+    if ("session_id" in body) {
+      // SDKs from 0.38 make a model from saved weights in one call.
+      if (typeof body.base_model === "string") service.requireBase(body.base_model);
+      return submitted(
+        service.makeOnce(body.session_id, body.model_seq_id, async (id) => {
+          const { engine } = await service.openModel(id, body.session_id, {
+            ...(await store.lora(path)),
+            seed: 0,
+          });
+          await loadInto(engine, folder, scratch(id));
+          return { json: { path, model_id: id, type: "load_weights" } };
+        }),
+      );
+    }
+    const { model_id } = body;
+    const model = service.model(model_id);
     return submitted(
       model.train(seq_id ?? null, request.body as string, async (engine) => {
         await model.beginChange();
-        await loadInto(engine, folder, { optimizer, scratch: store.scratch(model_id) });
-        return { json: { path, type: "load_weights" } };
+        await loadInto(engine, folder, scratch(model_id));
+        return { json: { path, model_id, type: "load_weights" } };
       }),
     );
   });
@@ -331,8 +252,8 @@ function addWeights(app: FastifyInstance, service: Service): void {
     );
   });
   post(app, "weights_info", requests.weightsInfo, async ({ tinker_path }) => ({
-    ...{ base_model: name, is_lora: true, lora_rank: await store.rank(tinker_path) },
-    ...{ train_unembed: false, train_mlp: true, train_attn: true },
+    ...{ base_model: name, is_lora: true, train_unembed: false },
+    ...loraFacts(await store.lora(tinker_path)),
   }));
   app.get<{ Params: { run: string; name: string } }>(
     `${API}/training_runs/:run/checkpoints/:name/archive`,
@@ -343,7 +264,7 @@ function addWeights(app: FastifyInstance, service: Service): void {
   );
 }
 
-function addSampling(app: FastifyInstance, service: Service): void {
+function addSampling(app: FastifyInstance, service: EngineService): void {
   const { futures, store, sampling, samplers } = service;
   const weightsOf = (path: string): SamplerWeights =>
     sampling.get(path) ?? { folder: store.folder(path), live: null };
@@ -383,6 +304,11 @@ function addSampling(app: FastifyInstance, service: Service): void {
     const ids = Array.from({ length: body.num_samples }, () => randomUUID());
     return { ...submitted(future), sample_sequence_ids: ids };
   });
+}
+
+function loraFacts({ rank, targets }: Pick<LoraConfig, "rank" | "targets">): object {
+  const has = (names: readonly string[]): boolean => names.some((each) => targets.includes(each));
+  return { lora_rank: rank, train_mlp: has(MLP), train_attn: has(ATTENTION) };
 }
 
 /** A route whose body is JSON of a schema; null: the body does not matter. */

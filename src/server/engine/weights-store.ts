@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { readJson } from "../../base/files.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
 import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from "../../models/lora/adapter-folder.ts";
 import { ApiError } from "./api-error.ts";
 
@@ -19,8 +20,8 @@ export interface WeightsStore {
   ): Promise<string>;
   /** The folder of an address. @throws {ApiError} 400, 404 */
   folder(address: string): string;
-  /** Rank of the saved adapters. @throws {ApiError} 404 */
-  rank(address: string): Promise<number>;
+  /** Configuration of the saved adapters. @throws {ApiError} 404 */
+  lora(address: string): Promise<LoraConfig>;
   /** PEFT's files as tar.gz. */
   archive(address: string): Promise<Buffer>;
   remove(address: string): Promise<void>;
@@ -28,14 +29,24 @@ export interface WeightsStore {
   scratch(model: string): string;
 }
 
-const ADDRESS = /^tinker:\/\/([\w.-]+)\/(weights|sampler_weights)\/([\w.-]+)$/;
+/** Of what `writeAdapter` wrote. */
+interface SavedConfig {
+  r: number;
+  lora_alpha: number;
+  target_modules: string[];
+  use_rslora: boolean;
+}
+
+const ADDRESS = /^tinker:\/\/([\w.:-]+)\/(weights|sampler_weights)\/([\w.-]+)$/;
 
 export function weightsStore(root: string): WeightsStore {
+  // A colon, which models' ids have, is no part of a file's name everywhere.
+  const modelFolder = (model: string): string => join(root, model.replaceAll(":", "_"));
   const folderOf = (address: string): string => {
     const [, model = "", kind = "", name = ""] = ADDRESS.exec(address) ?? [];
     if (model === "" || [model, name].some((part) => /^\.+$/.test(part)))
       throw new ApiError(400, `Bad checkpoint address: ${JSON.stringify(address)}`);
-    return join(root, model, kind, name);
+    return join(modelFolder(model), kind, name);
   };
   const existing = (address: string): string => {
     const folder = folderOf(address);
@@ -54,9 +65,11 @@ export function weightsStore(root: string): WeightsStore {
       return address;
     },
     folder: existing,
-    async rank(address) {
-      const config = (await readJson(join(existing(address), ADAPTER_CONFIG))) as { r: number };
-      return config.r;
+    async lora(address) {
+      const { r, lora_alpha, target_modules, use_rslora } = (await readJson(
+        join(existing(address), ADAPTER_CONFIG),
+      )) as SavedConfig;
+      return { rank: r, alpha: lora_alpha, targets: target_modules, rslora: use_rslora };
     },
     async archive(address) {
       const folder = existing(address);
@@ -66,7 +79,7 @@ export function weightsStore(root: string): WeightsStore {
       return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
     },
     remove: (address) => rm(folderOf(address), { recursive: true, force: true }),
-    scratch: (model) => join(root, model, "scratch"),
+    scratch: (model) => join(modelFolder(model), "scratch"),
   };
 }
 
