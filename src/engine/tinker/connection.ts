@@ -169,8 +169,9 @@ function clientOf(
     );
   }
   const settings = z.object(httpShape).parse({
-    timeoutMs: POLL_TIMEOUT_MS,
-    deadlineMs: Math.max(POLL_TIMEOUT_MS, stallMs ?? 3_600_000),
+    // A server that holds a request without a word has stalled as well.
+    timeoutMs: Math.min(POLL_TIMEOUT_MS, stallMs ?? POLL_TIMEOUT_MS),
+    deadlineMs: stallMs ?? 3_600_000,
     concurrency: 1024,
     maxReplyBytes: 2 ** 30,
     ...http,

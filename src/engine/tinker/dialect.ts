@@ -11,6 +11,8 @@ export interface Dialect {
   readonly forward: "flag" | "path" | "weights";
   /** The same training call, sent twice, is done once. Otherwise a call whose reply was lost cannot be sent again. */
   readonly repeats: boolean;
+  /** Seeds of draws are below this. */
+  readonly seeds: number;
   /** Options of the optimiser that are honoured, besides the learning rate. */
   readonly adam: readonly Exclude<keyof AdamOptions, "learningRate">[];
   /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
@@ -25,7 +27,7 @@ const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
 
 const plain: Omit<Dialect, "name"> = {
   ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
-  ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true },
+  ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
   ...{ alpha: () => null, takesAlpha: false },
 };
 
@@ -37,6 +39,8 @@ const servers = {
   agentrl: { ...plain, repeats: true, takesAlpha: true },
   "skyrl-jax": {
     ...{ ...plain, aggregation: "mean", repeats: true, adam: MOMENTS, alpha: () => 32 },
+    // Its draws take an int32: others end in "out of bounds".
+    seeds: 2 ** 31,
   },
   skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
   tuft: { ...plain, alpha: (rank) => 2 * rank },

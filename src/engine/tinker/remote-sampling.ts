@@ -15,7 +15,7 @@ const submitted = z.object({ request_id: z.union([z.string(), z.number()]).trans
 
 /** Draws at a server. It cuts again what the server wrote: servers differ in which stop conditions they honour. */
 export function remoteSampling(
-  { connection }: RemoteSession,
+  { connection, dialect }: RemoteSession,
   { tokenizer, maxPositions }: { tokenizer: Tokenizer; maxPositions: number },
 ): RemoteSampling {
   let drawn = 0;
@@ -40,7 +40,7 @@ export function remoteSampling(
           num_samples: 1,
           prompt: { chunks: [{ type: "encoded_text", tokens: promptIds }] },
           sampling_params: {
-            ...{ max_tokens: maxTokens, seed: request.seed % 2 ** 32 },
+            ...{ max_tokens: maxTokens, seed: request.seed % dialect.seeds },
             ...{ temperature: request.temperature, top_p: request.topP },
             ...{ top_k: request.topK === 0 ? -1 : request.topK, stop: stopOf(request, tokenizer) },
           },

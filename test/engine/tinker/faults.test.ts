@@ -24,14 +24,17 @@ interface Reply {
 async function scripted(
   replies: Reply[],
   dialect: DialectName = "open-rl",
-): Promise<{ engine: PolicyEngine; seen: { path: string; seq: number }[] }> {
+): Promise<{ engine: PolicyEngine; seen: { path: string; seq: number }[]; seeds: number[] }> {
   const seen: { path: string; seq: number }[] = [];
+  const seeds: number[] = [];
   const server = createServer((request, reply) => {
     const path = (request.url ?? "").replace("/api/v1/", "");
     let text = "";
     request.on("data", (chunk) => (text += String(chunk)));
     request.on("end", () => {
       const body = (text.startsWith("{") ? JSON.parse(text) : {}) as Record<string, unknown>;
+      const drawn = body["sampling_params"] as { seed: number } | undefined;
+      if (drawn !== undefined) seeds.push(drawn.seed);
       const answer = (): Reply => {
         if (path !== "forward_backward") return { status: 200, body: usual(path, body) };
         seen.push({ path, seq: Number(body["seq_id"]) });
@@ -50,14 +53,23 @@ async function scripted(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   const engine = await openRemoteEngine(model, `http://127.0.0.1:${port}`, {
-    ...{ dialect, lora: { rank: 4, alpha: 16, rslora: false, seed: 1, targets: LAYERS } },
+    ...{
+      dialect,
+      lora: {
+        rank: 4,
+        alpha: dialect === "open-rl" ? 16 : 32,
+        rslora: false,
+        seed: 1,
+        targets: LAYERS,
+      },
+    },
   });
   onTestFinished(async () => {
     await engine.close();
     server.closeAllConnections();
     server.close();
   });
-  return { engine, seen };
+  return { engine, seen, seeds };
 }
 
 const LAYERS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -68,6 +80,8 @@ function usual(path: string, body: Record<string, unknown>): object {
   if (path === "create_session") return { session_id: "s" };
   if (path !== "retrieve_future") return { request_id: path };
   if (body["request_id"] === "create_model") return { model_id: "m" };
+  if (body["request_id"] === "asample")
+    return { sequences: [{ tokens: [1], logprobs: [-1], stop_reason: "length" }], type: "sample" };
   const logprobs = { data: [-1, -2] };
   return { loss_fn_outputs: [{ logprobs }], metrics: {}, type: "forward_backward" };
 }
@@ -112,6 +126,18 @@ describe("a server that fails", () => {
     expect([...logprobs[0]!]).toEqual([NaN, NaN]);
     expect(await engine.logprobs([])).toEqual([]);
     expect(seen).toEqual([]);
+  });
+
+  it.each([
+    ["skyrl-jax", 2 ** 31 - 1],
+    ["tinker", 2 ** 32 - 1],
+  ] as const)("draws at %s with a seed that it takes", async (dialect, expected) => {
+    const { engine, seeds } = await scripted([done], dialect);
+    await engine.sample({
+      ...{ promptIds: [5], maxTokens: 1, stopIds: [], stopStrings: [], seed: 2 ** 32 - 1 },
+      ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+    });
+    expect(seeds).toEqual([expected]);
   });
 
   it("checks arrays before it sends them", async () => {
