@@ -126,12 +126,17 @@ async function faulty(
   const proxy = createServer((asked, reply) => {
     const spoiled = asked.url === "/api/v1/forward_backward" && spoils(++count);
     if (spoiled && !done) {
-      asked.resume().on("end", () => { fault(reply); });
+      asked.resume().on("end", () => {
+        fault(reply);
+      });
       return;
     }
     const { method, headers, url: path } = asked;
     const onward = httpRequest(new URL(path ?? "", url), { method, headers }, (answer) => {
-      if (spoiled) answer.resume().on("end", () => { fault(reply); });
+      if (spoiled)
+        answer.resume().on("end", () => {
+          fault(reply);
+        });
       else answer.pipe(reply.writeHead(answer.statusCode ?? 502, answer.headers));
     });
     onward.on("error", () => reply.destroy());
