@@ -26,6 +26,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "index bench": ["idx", "idx --seconds 3 -k 3 --recall-queries 50"],
   serve: ["--index idx", "--index idx --port 9000 --json"],
   "serve engine": ["--policy base --port 8001", "--policy base --data weights --json"],
+  "serve policy": ["--policy base --port 8003", "--policy run/policy --record talks.jsonl --json"],
   "serve env": ["--recipe search-r1 --port 8002", "frozen-lake --tier smoke --json"],
   "synth-data draw": [
     "--recipe search-r1 --tier smoke --teacher gold-chain --out drawn",

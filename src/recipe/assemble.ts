@@ -154,7 +154,7 @@ async function renderingOf(
 }
 
 /** Adapters are asked as their base is. */
-async function templateFolder(model: string): Promise<string> {
+export async function templateFolder(model: string): Promise<string> {
   return (await baseFolder(model)) ?? model;
 }
 

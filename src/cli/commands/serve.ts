@@ -8,6 +8,7 @@ import { jsonOption, wholeNumber } from "../options.ts";
 import { readToken } from "../server-token.ts";
 import { addServeEngine } from "./serve/engine.ts";
 import { addServeEnv } from "./serve/env.ts";
+import { addServePolicy } from "./serve/policy.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import {
   addRetrieverOptions,
@@ -43,6 +44,7 @@ export const serveCommand: CliCommand = {
       .action((flags: ServeFlags) => serve(flags, context));
     addServeEngine(command, context);
     addServeEnv(command, context);
+    addServePolicy(command, context);
   },
 };
 

@@ -1,0 +1,302 @@
+/**
+ * What an agent from outside asks of a policy, recorded as calls. A request that begins with an earlier request and its answer continues
+ * that call: its tokens are kept as they were sampled, and only what follows is rendered and encoded.
+ */
+import { seedFrom } from "../../base/random.ts";
+import type { RenderOptions, TemplateMessage } from "../../chat/chat-template.ts";
+import { firstEnd } from "../../env/protocols/protocol.ts";
+import { sequenceIds } from "../../trajectory/token-rows.ts";
+import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
+import { cutTokens } from "../cut-tokens.ts";
+import type { TokenPolicy } from "../policy.ts";
+import type { Sampling } from "../sampling.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
+import { ServedError } from "./served-error.ts";
+import { toolCallsOf } from "./tool-calls.ts";
+
+/** Renders messages as the text that a model reads. */
+export interface MessageTemplate {
+  /** Whether it can tell the model of tools. */
+  readonly showsTools: boolean;
+  render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
+}
+
+/** For models without a chat template: the texts of the messages one after another, as they are. */
+export const plainTemplate: MessageTemplate = {
+  showsTools: false,
+  render: (messages) => messages.map(({ content }) => String(content)).join(""),
+};
+
+/** How one answer is drawn. */
+export interface Draw {
+  sampling: Sampling;
+  maxTokens: number;
+  stop: readonly string[];
+  /** Leaves the stop string in the text that the client gets. */
+  keepStop: boolean;
+  seed: number | null;
+}
+
+/** An answer of the policy. */
+export interface Answer {
+  /** Index of its call. */
+  call: number;
+  /** Text for the client: without EOS and, by default, without the stop string. */
+  text: string;
+  calls: WireCall[];
+  ids: number[];
+  /** Nats, one per id. */
+  logprobs: number[];
+  promptIds: number[];
+  finish: CallFinish;
+}
+
+export interface Conversation {
+  readonly id: string;
+  readonly calls: Call[];
+  /** Text of each call's answer with its stop string, by index in `calls`. */
+  readonly texts: string[];
+  /** A request did not fit the context. */
+  isFull: boolean;
+  /**
+   * @throws {ServedError} 400
+   * @throws as the policy's engine.
+   */
+  chat(messages: readonly WireMessage[], tools: readonly unknown[], draw: Draw): Promise<Answer>;
+  /** @param prompt text, or token ids. @throws as `chat`. */
+  complete(prompt: string | readonly number[], draw: Draw): Promise<Answer>;
+  /** How many of the keys' messages are of this conversation; 0: none. @param keys of `messageKeys`. */
+  sharedMessages(keys: readonly string[]): number;
+  /** How much of a prompt is an earlier prompt with its answer, in characters or ids; 0: nothing. */
+  sharedPrompt(prompt: string | readonly number[]): number;
+  /** Frees the engine's cache. */
+  end(): void;
+}
+
+export interface ConversationOptions {
+  id: string;
+  seed: number;
+  policy: TokenPolicy;
+  template: MessageTemplate;
+  /** Most tokens of a sequence. */
+  room?: number;
+  /** Whether the engine keeps its cache until `end`. It holds a slot that others wait for. */
+  keepsCache: boolean;
+}
+
+/** Stands for the answer in a rendered conversation, to find what the template puts after it. */
+const MARK = "\u2063answer\u2063";
+
+/** Most requests of a conversation: each is kept. */
+const MOST_CALLS = 1000;
+
+interface State {
+  /** Requests so far. */
+  asked: number;
+  /** The engine works on the cached sequence. */
+  isBusy: boolean;
+}
+
+/** What a request adds to the call that it continues. */
+interface Continued {
+  parent: number | null;
+  added: Segment[];
+}
+
+export function openConversation(options: ConversationOptions): Conversation {
+  const { id, policy, template } = options;
+  const { tokenizer } = policy;
+  const calls: Call[] = [];
+  const texts: string[] = [];
+  /** Calls by the messages up to and including their answer. */
+  const heads = new Map<string, number>();
+  /** Whole texts of plain completions, with their calls. */
+  const wholes: { text: string; call: number }[] = [];
+  const begun = (text: string): Continued => ({
+    parent: null,
+    added: [segment("template", tokenizer.encodeStart(text))],
+  });
+  const after = (parent: number, text: string): Continued => ({
+    parent,
+    added: text === "" ? [] : [segment("environment", tokenizer.encode(text))],
+  });
+
+  const continuedChat = (
+    messages: readonly WireMessage[],
+    keys: readonly string[],
+    tools: readonly unknown[],
+  ): Continued => {
+    const named = tools.length === 0 ? {} : { tools };
+    const render = (each: readonly WireMessage[]): string =>
+      template.render(each.map(withParsedCalls), { addGenerationPrompt: true, ...named });
+    for (let at = messages.length - 1; at > 0; at--) {
+      const parent = heads.get(keys[at] ?? "");
+      if (parent === undefined) continue;
+      const marked = messages.with(at - 1, { role: "assistant", content: MARK });
+      const [, follows, ...more] = render(marked).split(MARK);
+      if (follows === undefined || more.length > 0) break;
+      return after(parent, withoutEnd(policy, calls[parent], follows));
+    }
+    return begun(render(messages));
+  };
+
+  /** The call whose text or ids begin a prompt; the longest. */
+  const beginningOf = (prompt: string | readonly number[]): { call: number; length: number } => {
+    const found =
+      typeof prompt === "string"
+        ? wholes
+            .filter(({ text }) => prompt.startsWith(text))
+            .map(({ text, call }) => ({ call, length: text.length }))
+        : calls
+            .map((_, call) => ({ call, ids: sequenceIds(calls, call) }))
+            .filter(({ ids }) => ids.every((each, i) => each === prompt[i]))
+            .map(({ call, ids }) => ({ call, length: ids.length }));
+    return found.reduce((best, each) => (each.length > best.length ? each : best), {
+      ...{ call: 0, length: 0 },
+    });
+  };
+
+  const continuedText = (prompt: string | readonly number[]): Continued => {
+    const { call, length } = beginningOf(prompt);
+    const parent = length === 0 ? null : call;
+    if (typeof prompt === "string")
+      return parent === null ? begun(prompt) : after(parent, prompt.slice(length));
+    const owner = parent === null ? "template" : "environment";
+    return { parent, added: [segment(owner, prompt.slice(length))] };
+  };
+
+  const state: State = { asked: 0, isBusy: false };
+  const written = (continued: Continued, draw: Draw) =>
+    write(conversation, { ...options, state }, continued, draw);
+  const conversation: Conversation = {
+    ...{ id, calls, texts, isFull: false },
+    async chat(messages, tools, draw) {
+      if (tools.length > 0 && !template.showsTools) {
+        throw new ServedError(
+          400,
+          "tools: the model has no chat template that could tell it of them. Describe them in a message.",
+          { param: "tools" },
+        );
+      }
+      const keys = messageKeys(messages, tools);
+      const continued = continuedChat(messages, keys, tools);
+      const { answer, whole } = await written(continued, draw);
+      const found = tools.length > 0 ? toolCallsOf(answer.text, `${id}-${answer.call}`) : null;
+      const { content, calls: called } = found ?? { content: answer.text, calls: [] };
+      const given = called.length > 0 ? { tool_calls: called } : {};
+      // Agents may put the stop string back.
+      for (const each of new Set([content, ...(called.length === 0 ? [whole] : [])])) {
+        const reply: WireMessage = { role: "assistant", content: each, ...given };
+        heads.set(messageKeys([...messages, reply], tools).at(-1) ?? "", answer.call);
+      }
+      return { ...answer, text: content, calls: called };
+    },
+    async complete(prompt, draw) {
+      const { answer, whole } = await written(continuedText(prompt), draw);
+      if (typeof prompt === "string") {
+        for (const each of new Set([answer.text, whole]))
+          wholes.push({ text: prompt + each, call: answer.call });
+      }
+      return answer;
+    },
+    sharedMessages: (keys) =>
+      Math.max(
+        0,
+        keys.findLastIndex((key) => heads.has(key)),
+      ),
+    sharedPrompt: (prompt) => beginningOf(prompt).length,
+    end: () => {
+      policy.end(id);
+    },
+  };
+  return conversation;
+}
+
+/** Asks the policy and records the call. @returns with `whole`, the text up to and including the stop string. */
+async function write(
+  conversation: Conversation,
+  { id, seed, policy, keepsCache, state, room = Infinity }: ConversationOptions & { state: State },
+  { parent, added }: Continued,
+  { sampling, maxTokens, stop, keepStop, seed: asked }: Draw,
+): Promise<{ answer: Answer; whole: string }> {
+  const { calls, texts } = conversation;
+  const { tokenizer } = policy;
+  if (state.asked >= MOST_CALLS)
+    throw new ServedError(400, `The conversation has had ${MOST_CALLS} requests; begin another.`);
+  const before = parent === null ? [] : sequenceIds(calls, parent);
+  const promptIds = [...before, ...added.flatMap(({ ids }) => ids)];
+  if (promptIds.length === 0) throw new ServedError(400, "The prompt is empty.");
+  const most = Math.min(policy.maxPositions - 1, room);
+  const space = most - promptIds.length;
+  if (space < 1) {
+    conversation.isFull = true;
+    throw new ServedError(
+      400,
+      `The prompt has ${promptIds.length} tokens, and the model's context is ${most} tokens with its answer.`,
+      { code: "context_length_exceeded", param: "messages" },
+    );
+  }
+  const isNext = parent === (calls.length === 0 ? null : calls.length - 1);
+  const sequence = keepsCache && isNext && !state.isBusy ? id : null;
+  const number = state.asked++;
+  if (sequence !== null) state.isBusy = true;
+  const result = await policy
+    .complete({
+      ...{ promptIds, ...sampling, stopStrings: stop, sequence, task: NO_TASK, turns: [] },
+      maxTokens: Math.min(maxTokens, space),
+      stopIds: [...tokenizer.endIds],
+      seed: asked ?? seedFrom(seed, number),
+    })
+    .finally(() => {
+      if (sequence !== null) state.isBusy = false;
+    });
+  const cut = (text: string): number | null => firstEnd(text, stop);
+  const {
+    ids,
+    logprobs,
+    text: whole,
+  } = cutTokens(result, tokenizer, { stopStrings: stop, findCut: cut });
+  const isStopped = cut(whole) !== null;
+  const finish = isStopped ? "stop" : result.finish;
+  const closing = isStopped ? (stop.find((each) => whole.endsWith(each)) ?? "") : "";
+  const call = calls.length;
+  calls.push({
+    ...{ parent, role: policy.role, policyVersion: policy.version, prompt: added },
+    completion: [{ owner: "policy", ids, logprobs }],
+    finish: finish === "length" && space < maxTokens ? "context" : finish,
+  });
+  texts.push(whole);
+  const text = keepStop ? whole : whole.slice(0, whole.length - closing.length);
+  return { answer: { call, text, calls: [], ids, logprobs, promptIds, finish }, whole };
+}
+
+/** What follows an answer, without the end token that the model has written itself. */
+function withoutEnd({ tokenizer }: TokenPolicy, call: Call | undefined, follows: string): string {
+  const last = call?.completion.at(-1)?.ids.at(-1);
+  if (last === undefined || !tokenizer.endIds.includes(last)) return follows;
+  const endings = tokenizer.endIds.map((id) => tokenizer.decode([id]));
+  const end = endings.find((text) => text !== "" && follows.startsWith(text)) ?? "";
+  return follows.slice(end.length);
+}
+
+/** Templates write arguments as JSON themselves. */
+function withParsedCalls(message: WireMessage): TemplateMessage {
+  if (message.tool_calls === undefined) return message;
+  const calls = message.tool_calls.map((call) => {
+    try {
+      const given = JSON.parse(call.function.arguments) as unknown;
+      return { ...call, function: { ...call.function, arguments: given } };
+    } catch {
+      return call;
+    }
+  });
+  return { ...message, tool_calls: calls };
+}
+
+function segment(owner: Segment["owner"], ids: number[]): Segment {
+  return { owner, ids, logprobs: null };
+}
+
+/** Models read tokens alone. */
+const NO_TASK: Task = { id: "", question: "", references: [], source: "", annotations: {} };

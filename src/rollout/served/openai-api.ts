@@ -1,0 +1,104 @@
+import { AgentrlError } from "../../base/errors.ts";
+import type { TokenPolicy } from "../policy.ts";
+import type { Answer, Conversation, Draw } from "./conversation.ts";
+import { messageKeys } from "./message-keys.ts";
+import { chatEvents, chatReply, completionReply } from "./openai-replies.ts";
+import { type DrawLimits, readChat, readCompletion } from "./openai-requests.ts";
+import { errorBody, ServedError } from "./served-error.ts";
+
+/** A policy behind OpenAI's API, without a transport. */
+export interface OpenAiApi {
+  policy: TokenPolicy;
+  /** Its name for clients. */
+  model: string;
+  limits: DrawLimits;
+  /** The conversation that a request belongs to. */
+  conversationOf(request: RequestOrigin): Conversation;
+  /** Replaces what a request asks of the drawing. */
+  drawAs?(draw: Draw): Draw;
+}
+
+/** What tells the conversation of a request. */
+export interface RequestOrigin {
+  /** Its field `user`. */
+  user: string | null;
+  /** How much of the request is a conversation's: messages, characters or token ids; 0: nothing. */
+  shared(conversation: Conversation): number;
+}
+
+/** A reply for a transport to send. */
+export type ApiReply = { conversation: string | null } & (
+  { status: number; json: object } | { status: 200; events: string }
+);
+
+/**
+ * Answers a request of OpenAI's API.
+ * @param path `/v1/models`, `/v1/chat/completions` or `/v1/completions`.
+ * @throws what the engine throws, if it is no error of agentrl's own.
+ */
+export async function answerOpenAi(
+  api: OpenAiApi,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<ApiReply> {
+  try {
+    if (method === "GET" && path === "/v1/models") return models(api);
+    if (method === "POST" && path === "/v1/chat/completions") return await chat(api, body);
+    if (method === "POST" && path === "/v1/completions") return await complete(api, body);
+    throw new ServedError(404, `${method} ${path} is not served here.`);
+  } catch (error) {
+    const refused = error instanceof ServedError ? error : refusalOf(error);
+    if (refused === null) throw error;
+    return { status: refused.status, json: errorBody(refused), conversation: null };
+  }
+}
+
+/** Requests that the policy cannot take. */
+function refusalOf(error: unknown): ServedError | null {
+  if (!(error instanceof AgentrlError)) return null;
+  const { code, message } = error;
+  if (code === "PROMPT_TOO_LONG")
+    return new ServedError(400, message, { code: "context_length_exceeded", param: "messages" });
+  if (code === "CHAT_TEMPLATE_REFUSED" || code === "CHAT_TEMPLATE_BAD")
+    return new ServedError(400, message, { code: "invalid_value", param: "messages" });
+  return null;
+}
+
+function models({ model }: OpenAiApi): ApiReply {
+  const data = [{ id: model, object: "model", created: 0, owned_by: "agentrl" }];
+  return { status: 200, json: { object: "list", data }, conversation: null };
+}
+
+async function chat(api: OpenAiApi, body: unknown): Promise<ApiReply> {
+  const { messages, tools, draw, streams, user, ...asked } = readChat(body, api.limits);
+  const keys = messageKeys(messages, tools);
+  const conversation = api.conversationOf({ user, shared: (each) => each.sharedMessages(keys) });
+  const answer = await conversation.chat(messages, tools, api.drawAs?.(draw) ?? draw);
+  const facts = { ...asked, ...factsOf(api, conversation) };
+  const { tokenizer } = api.policy;
+  if (streams) return eventReply(conversation, chatEvents(answer, facts, tokenizer));
+  return jsonReply(conversation, chatReply(answer, facts, tokenizer));
+}
+
+async function complete(api: OpenAiApi, body: unknown): Promise<ApiReply> {
+  const { prompt, draw, streams, user, ...asked } = readCompletion(body, api.limits);
+  const conversation = api.conversationOf({ user, shared: (each) => each.sharedPrompt(prompt) });
+  const answer: Answer = await conversation.complete(prompt, api.drawAs?.(draw) ?? draw);
+  const facts = { ...asked, ...factsOf(api, conversation) };
+  const reply = completionReply(answer, facts, api.policy.tokenizer);
+  return streams ? eventReply(conversation, [reply]) : jsonReply(conversation, reply);
+}
+
+function factsOf({ model }: OpenAiApi, { id }: Conversation) {
+  return { model, conversation: id, created: Math.floor(Date.now() / 1000) };
+}
+
+function jsonReply({ id }: Conversation, json: object): ApiReply {
+  return { status: 200, json, conversation: id };
+}
+
+function eventReply({ id }: Conversation, events: readonly object[]): ApiReply {
+  const lines = [...events.map((event) => JSON.stringify(event)), "[DONE]"];
+  return { status: 200, events: lines.map((line) => `data: ${line}\n\n`).join(""), conversation: id }; // prettier-ignore
+}
