@@ -119,10 +119,24 @@ export async function baseOfAdapter(folder: string): Promise<string> {
  */
 export async function readAdapter(folder: string, config: DecoderConfig): Promise<Adapter> {
   const where = join(folder, ADAPTER_CONFIG);
-  const lora = parseAdapterConfig(await readJson(where), config, where);
   const path = join(folder, ADAPTER_WEIGHTS);
+  const tensors = await readSafetensors(path);
+  const lora = parseAdapterConfig(withTargets(await readJson(where), tensors), config, where);
   const specs = loraSpecs(config, lora).map((spec) => ({ ...spec, name: PREFIX + spec.name }));
-  return { lora, weights: flattenAs(specs, await readSafetensors(path), path, ADAPTER_CONFIG) };
+  return { lora, weights: flattenAs(specs, tensors, path, ADAPTER_CONFIG) };
+}
+
+/** Layers' names from the tensors where the configuration leaves them out (`target_modules: null`), as SkyRL 0.4 with JAX does. */
+function withTargets(json: unknown, tensors: ReadonlyMap<string, unknown>): unknown {
+  if ((json as { target_modules?: unknown } | null)?.target_modules !== null) return json;
+  const end = ".lora_A.weight";
+  const layers = [...tensors.keys()].filter(
+    (name) => name.startsWith(PREFIX) && name.endsWith(end),
+  );
+  return {
+    ...(json as object),
+    target_modules: layers.map((name) => name.slice(PREFIX.length, -end.length)),
+  };
 }
 
 /**

@@ -81,6 +81,16 @@ describe("an adapter's folder", () => {
     expect(written).toMatchObject({ peft_type: "LORA", task_type: "CAUSAL_LM", use_rslora: true });
   });
 
+  it("is read without target_modules, which SkyRL leaves out: its tensors name the layers", async () => {
+    const at = join(folder, "unnamed");
+    await writeAdapter(at, config, adapter, { base: "base", dtype: "F32" });
+    const path = join(at, "adapter_config.json");
+    await writeJson(path, { ...((await readJson(path)) as object), target_modules: null });
+    const found = await readAdapter(at, config);
+    expect(found.weights).toEqual(adapter.weights);
+    expect(found.lora.rank).toBe(adapter.lora.rank);
+  });
+
   it("is refused when its tensors are not those that its configuration asks for", async () => {
     const at = join(folder, "other");
     await writeAdapter(at, config, adapter, { base: "", dtype: "BF16" });
