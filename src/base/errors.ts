@@ -7,6 +7,10 @@
 export const ERROR_CODES = {
   ADAPTER_UNSUPPORTED:
     "agentrl does not support the adapter type, or an adapter option, in adapter_config.json.",
+  AGENT_FAILED:
+    "An agent of the strategy external ended, answered without asking the policy, or reported no reward; recorded on the trajectory.",
+  AGENT_TIMEOUT:
+    "An agent of the strategy external did not answer within the deadline; recorded on the trajectory.",
   BASE_ABSENT: "The base policy is not made yet, and the caller cannot make it.",
   BUDGETS_UNFIT: "Settings of the recipe contradict each other, so the policy could not learn.",
   CHAT_TEMPLATE_BAD:

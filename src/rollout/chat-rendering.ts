@@ -4,6 +4,7 @@ import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
 import { type Probe, PROBES } from "../chat/probes.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
+import type { MessageTemplate } from "./served/message-template.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
 /** Rendering of text for a chat model. */
@@ -17,6 +18,8 @@ export interface Rendering {
   around(ended: boolean): { before: string; after: string };
   /** Whether the template puts its own marks around the results of tools, so that a protocol's are left out. */
   readonly wrapsResults: boolean;
+  /** Renders the messages of agents from outside; absent: their texts are read as they are. */
+  readonly template?: MessageTemplate;
 }
 
 /** Role of a reply of the environment: its own message, or part of the model's (as in Search-R1). */
@@ -56,9 +59,10 @@ export function chatRendering(
       addGenerationPrompt: true,
       ...named,
     });
+  const served: MessageTemplate = { showsTools: true, render: (...of) => template.render(...of) };
   if (replies === "inline") {
     const around = () => ({ before: "", after: "" });
-    return { opening: prompted, around, wrapsResults: false };
+    return { opening: prompted, around, wrapsResults: false, template: served };
   }
   requireStablePrefixes(template, { tokenizer, ...named, probes: probesOf(replies) });
   const [before, after] = textAround(template, start, replies);
@@ -68,6 +72,7 @@ export function chatRendering(
     opening: prompted,
     around: (ended) => ({ before: ended ? before.slice(end.length) : before, after }),
     wrapsResults: replies === "tool",
+    template: served,
   };
 }
 

@@ -59,16 +59,21 @@ export async function recordOn(
     end = await play();
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
-    const boundary = TOOL_CODES.has(error.code) ? "tool" : "model";
-    end = boundary === "tool" ? "tool-error" : "model-error";
+    const boundary = BOUNDARIES.get(error.code) ?? "model";
+    end = error.code === "AGENT_TIMEOUT" ? "timeout" : boundary === "tool" ? "tool-error" : "model-error"; // prettier-ignore
     trajectory.error = { boundary, code: error.code, message: error.message };
   }
   if (end !== null) trajectory.end = end;
   return end;
 }
 
-/** Error codes of tools; all others come from models. */
-const TOOL_CODES = new Set<ErrorCode>(["TOOL_FAILED", "TOOL_TIMEOUT"]);
+/** Where errors come from, if not from models. */
+const BOUNDARIES = new Map<ErrorCode, string>([
+  ["TOOL_FAILED", "tool"],
+  ["TOOL_TIMEOUT", "tool"],
+  ["AGENT_FAILED", "agent"],
+  ["AGENT_TIMEOUT", "agent"],
+]);
 
 /** An empty trajectory. */
 export function emptyTrajectory(options: RolloutOptions): Trajectory {

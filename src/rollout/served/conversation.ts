@@ -3,7 +3,7 @@
  * that call: its tokens are kept as they were sampled, and only what follows is rendered and encoded.
  */
 import { seedFrom } from "../../base/random.ts";
-import type { RenderOptions, TemplateMessage } from "../../chat/chat-template.ts";
+import type { TemplateMessage } from "../../chat/chat-template.ts";
 import { firstEnd } from "../../env/protocols/protocol.ts";
 import { sequenceIds } from "../../trajectory/token-rows.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
@@ -11,22 +11,10 @@ import { cutTokens } from "../cut-tokens.ts";
 import type { TokenPolicy } from "../policy.ts";
 import type { Sampling } from "../sampling.ts";
 import type { Task } from "../../trajectory/task.ts";
+import type { MessageTemplate } from "./message-template.ts";
 import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
 import { ServedError } from "./served-error.ts";
 import { toolCallsOf } from "./tool-calls.ts";
-
-/** Renders messages as the text that a model reads. */
-export interface MessageTemplate {
-  /** Whether it can tell the model of tools. */
-  readonly showsTools: boolean;
-  render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
-}
-
-/** For models without a chat template: the texts of the messages one after another, as they are. */
-export const plainTemplate: MessageTemplate = {
-  showsTools: false,
-  render: (messages) => messages.map(({ content }) => String(content)).join(""),
-};
 
 /** How one answer is drawn. */
 export interface Draw {

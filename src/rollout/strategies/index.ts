@@ -5,6 +5,7 @@ import { composerag } from "./composerag.ts";
 import { corag } from "./corag.ts";
 import { cot } from "./cot.ts";
 import { direct } from "./direct.ts";
+import { external } from "./external.ts";
 import { given } from "./given.ts";
 import { hintInfer } from "./hint-infer.ts";
 import { ircot } from "./ircot.ts";
@@ -41,5 +42,6 @@ const single = registry<Strategy>("strategy", [
 /** All inference strategies. */
 export const strategies = registry<Strategy>("strategy", [
   ...single.parts,
+  external,
   selfConsistency(single),
 ]);

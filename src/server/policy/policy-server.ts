@@ -5,9 +5,10 @@
 import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
 import { AgentrlError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { type MessageTemplate, openConversation } from "../../rollout/served/conversation.ts";
+import { openConversation } from "../../rollout/served/conversation.ts";
 import { answerOpenAi, type ApiReply } from "../../rollout/served/openai-api.ts";
 import { checkedBody, errorBody, ServedError } from "../../rollout/served/served-error.ts";
+import type { MessageTemplate } from "../../rollout/served/message-template.ts";
 import type { TokenPolicy } from "../../rollout/policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { listen } from "../listen.ts";

@@ -39,15 +39,16 @@ async function run(
 /** An answer in every grammar. */
 const ANSWER = "So the answer is: Oslo.\nAction 1: Finish[Oslo]\n<answer>Oslo</answer>";
 
-describe.each(strategies.names.filter((name) => name !== "tree-search").map((name) => ({ name })))(
-  "strategy $name with a chat server",
-  ({ name }) => {
-    it("ends with its answer", async () => {
-      const trajectory = await run(name, () => ANSWER);
-      expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
-    });
-  },
-);
+describe.each(
+  strategies.names
+    .filter((name) => !["tree-search", "external"].includes(name))
+    .map((name) => ({ name })),
+)("strategy $name with a chat server", ({ name }) => {
+  it("ends with its answer", async () => {
+    const trajectory = await run(name, () => ANSWER);
+    expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
+  });
+});
 
 describe("a chat server, whose messages cannot be begun for it,", () => {
   it("is asked for an answer in words", async () => {
