@@ -11,14 +11,10 @@ export interface TensorType {
 }
 
 /**
- * An axis of an input whose length may differ from run to run. No constant and no attribute of the graph may depend on it: use an
- * input instead.
+ * Axes of an input whose lengths may differ from run to run, by number, with a name: in a run, axes of one name have one length. No
+ * constant and no attribute of the graph may depend on them: use an input instead.
  */
-export interface FreeAxis {
-  axis: number;
-  /** In a run, free axes of one name have one length. */
-  name: string;
-}
+export type FreeAxes = Readonly<Record<number, string>>;
 
 /** An ONNX attribute. A number is an integer attribute; `{ float }` is a float attribute. */
 export type Attribute = number | string | readonly number[] | { readonly float: number };
@@ -97,14 +93,14 @@ export class Graph {
   readonly inputs: Value[] = [];
   /** Constants and their elements. */
   readonly constants = new Map<Value, readonly number[]>();
-  readonly freeAxes = new Map<Value, FreeAxis>();
+  readonly freeAxes = new Map<Value, FreeAxes>();
   readonly #constantByKey = new Map<string, Value>();
   readonly #names = new Set<string>();
   readonly #again = new Map<Value, number>();
   #counter = 0;
 
   /** A tensor that each run feeds. @throws {InternalError} GRAPH_NAME_TWICE */
-  input(name: string, dtype: DType, shape: readonly number[], free?: FreeAxis): Value {
+  input(name: string, dtype: DType, shape: readonly number[], free?: FreeAxes): Value {
     if (this.#names.has(name)) {
       throw new InternalError("GRAPH_NAME_TWICE", `graph input "${name}" already exists.`);
     }

@@ -8,6 +8,7 @@ import {
   tensorOf,
   zeros,
   type Session,
+  type SessionOptions,
   type Tensor,
   type Traffic,
 } from "./session.ts";
@@ -24,7 +25,11 @@ export interface Device {
   /** Total transfers between the host and a resident device; the reader may reset it. */
   readonly traffic: Traffic;
   /** @throws {ExternalError} RUNTIME_FAILED */
-  compile(graph: Graph, outputs: Readonly<Record<string, Value>>): Promise<Session>;
+  compile(
+    graph: Graph,
+    outputs: Readonly<Record<string, Value>>,
+    options?: Pick<SessionOptions, "constants" | "arena">,
+  ): Promise<Session>;
   /** @param type default "float32". @throws {ExternalError} RUNTIME_FAILED for a type that a resident device does not support. */
   zeros(shape: readonly number[], type?: DType): Promise<Tensor>;
   /** Overwrites all elements of a float32 tensor or, on a resident device, a float16 tensor (with rounding). */
@@ -52,7 +57,7 @@ function hostDevice(name: DeviceName, threads: number): Device {
   const { create, close } = openSessions();
   return {
     ...{ name, threads, resident: false, traffic: noTraffic(), close },
-    compile: (graph, outputs) => create(graph, outputs, { device: name, threads }),
+    compile: (graph, outputs, more) => create(graph, outputs, { ...more, device: name, threads }),
     zeros: (shape, type = "float32") => Promise.resolve(zeros(type, shape)),
     write(tensor, data) {
       floats(tensor).set(data);
@@ -110,7 +115,7 @@ function residentDevice(device: DeviceName, threads: number): Device {
   };
   return {
     ...{ name: device, threads, resident: true, traffic, close },
-    compile: (graph, outputs) => create(graph, outputs, options),
+    compile: (graph, outputs, more) => create(graph, outputs, { ...more, ...options }),
     zeros: async (shape, type = "float32") => {
       const session = await allocator(shape, type);
       return (await session.run({ value: tensorOf(Float32Array.of(0), [1]) }))["to"]!;

@@ -4,6 +4,7 @@ import {
   AttributeProto_AttributeType as AttributeType,
   AttributeProtoSchema,
   ModelProtoSchema,
+  TensorProto_DataLocation,
   TensorProto_DataType as DataType,
   TensorProtoSchema,
   ValueInfoProtoSchema,
@@ -36,16 +37,19 @@ const dataTypes: Record<DType, DataType> = {
  *
  * @param outputs the results of a run, by name; only the nodes that they need are emitted.
  * @param device decides which missing operators are replaced.
+ * @param stored names of inputs whose numbers the runtime gets beside the model, once, in files of these names.
  * @returns the serialised ModelProto.
  */
 export function emitModel(
   graph: Graph,
   outputs: Readonly<Record<string, Value>>,
   device: DeviceName = "cpu",
+  stored: ReadonlySet<string> = new Set(),
 ): Uint8Array {
   const nodes = reachable(graph, Object.values(outputs));
   const used = new Set(nodes.flatMap(emittedInputs));
   for (const value of Object.values(outputs)) used.add(value);
+  const inputs = graph.inputs.filter((input) => used.has(input));
   const { nameOf, aliases } = outputNames(outputs);
   const opset = nodes.some(({ op }) => op.name === "BitCast") ? BITCAST_OPSET : OPSET;
   const model = create(ModelProtoSchema, {
@@ -66,11 +70,17 @@ export function emitModel(
           })),
         ...aliases,
       ],
-      initializer: [...graph.constants]
-        .filter(([value]) => used.has(value))
-        .map(([value, data]) => tensor(value, data)),
-      input: graph.inputs.filter((input) => used.has(input)).map((each) => typed(each.name, each)),
-      output: Object.entries(outputs).map(([name, value]) => typed(name, value)),
+      initializer: [
+        ...[...graph.constants]
+          .filter(([value]) => used.has(value))
+          .map(([value, data]) => tensor(value, data)),
+        ...inputs.filter(({ name }) => stored.has(name)).map(external),
+      ],
+      input: inputs.filter(({ name }) => !stored.has(name)).map((each) => typed(each.name, each)),
+      output: Object.entries(outputs).map(([name, value]) =>
+        // With free axes, the lengths of an output are the runtime's to find.
+        graph.freeAxes.size > 0 ? untold(name, value) : typed(name, value),
+      ),
     },
   });
   return toBinary(ModelProtoSchema, model);
@@ -171,6 +181,12 @@ function attribute(name: string, value: Attribute): AttributeProto {
   return create(AttributeProtoSchema, { name, type: AttributeType.INTS, ints: value.map(BigInt) });
 }
 
+/** An output of any shape. */
+function untold(name: string, { dtype }: Value): ValueInfoProto {
+  const value = { case: "tensorType" as const, value: { elemType: dataTypes[dtype] } };
+  return create(ValueInfoProtoSchema, { name, type: { value } });
+}
+
 function typed(name: string, value: Value): ValueInfoProto {
   const { dtype, shape, graph } = value;
   const free = graph.freeAxes.get(value);
@@ -184,9 +200,9 @@ function typed(name: string, value: Value): ValueInfoProto {
           shape: {
             dim: shape.map((n, axis) => ({
               value:
-                axis === free?.axis
-                  ? { case: "dimParam" as const, value: free.name }
-                  : { case: "dimValue" as const, value: BigInt(n) },
+                free?.[axis] === undefined
+                  ? { case: "dimValue" as const, value: BigInt(n) }
+                  : { case: "dimParam" as const, value: free[axis] },
             })),
           },
         },
@@ -201,6 +217,15 @@ function tensor(value: Value, data: readonly number[]): TensorProto {
     dims: value.shape.map(BigInt),
     dataType: dataTypes[value.dtype],
     rawData: rawBytes(value.dtype, data),
+  });
+}
+
+/** An initializer whose numbers are a file of its name. */
+function external({ name, dtype, shape }: Value): TensorProto {
+  return create(TensorProtoSchema, {
+    ...{ name, dims: shape.map(BigInt), dataType: dataTypes[dtype] },
+    dataLocation: TensorProto_DataLocation.EXTERNAL,
+    externalData: [{ key: "location", value: name }],
   });
 }
 

@@ -53,6 +53,10 @@ export interface SessionOptions {
   allocates?: boolean;
   /** Counter of transfers between the host and a GPU. */
   traffic?: Traffic;
+  /** Inputs that never change, by name, which the runtime copies into the layout of its kernels: no run feeds them. */
+  constants?: ReadonlyMap<string, Float32Array>;
+  /** Memory of results stays with the session, for a graph of which every run needs as much. */
+  arena?: boolean;
   /** Path prefix of the runtime's profile. */
   profile?: string;
 }
@@ -93,10 +97,12 @@ export async function createSession(
   outputs: Readonly<Record<string, Value>>,
   options: SessionOptions,
 ): Promise<Session> {
-  const { device = "cpu", traffic } = options;
+  const { device = "cpu", traffic, constants = new Map<string, Float32Array>() } = options;
   requireProvider(device);
-  const model = emitModel(graph, outputs, device);
-  const inputNames = neededInputs(graph, Object.values(outputs));
+  const model = emitModel(graph, outputs, device, new Set(constants.keys()));
+  const inputNames = neededInputs(graph, Object.values(outputs)).filter(
+    (name) => !constants.has(name),
+  );
   const outputNames = Object.keys(outputs);
   const created = (): Promise<ort.InferenceSession> =>
     ort.InferenceSession.create(model, {
@@ -107,7 +113,7 @@ export async function createSession(
       graphOptimizationLevel: "all",
       // Each session would keep an arena as large as its largest run, and there is one session per batch shape: training used
       // 7 GB. The system allocator is as fast here and frees memory after each run.
-      enableCpuMemArena: false,
+      enableCpuMemArena: options.arena ?? false,
       enableMemPattern: false,
       // Errors are thrown, and the catcher prints them.
       logSeverityLevel: 4,
@@ -118,6 +124,7 @@ export async function createSession(
           ...(device === "webgpu" ? { disable_cpu_ep_fallback: "1" } : {}),
         },
       },
+      ...(constants.size === 0 ? {} : { externalData: [...constants].map(externalFile) }),
       // With a preferred output location the runtime would ignore the given output tensors.
       ...(options.allocates === true ? { preferredOutputLocation: "gpu-buffer" as const } : {}),
       ...(options.profile === undefined
@@ -153,6 +160,13 @@ export async function createSession(
       await session.release();
     },
   };
+}
+
+function externalFile([path, numbers]: readonly [string, Float32Array]): {
+  path: string;
+  data: Uint8Array;
+} {
+  return { path, data: new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength) };
 }
 
 /** The runtime silently skips an unknown provider and would run on the CPU. */

@@ -8,6 +8,7 @@ import type { DecoderConfig } from "../../src/models/config.ts";
 import { parseDecoderConfig, toHuggingFaceConfig } from "../../src/models/config-json.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
 import { parameterSpecs } from "../../src/models/parameters.ts";
+import { hostSamplingGraph } from "../../src/models/host-sampling-graph.ts";
 import { samplingGraph } from "../../src/models/sampling-graph.ts";
 import { errorWith } from "../helpers/error-with.ts";
 
@@ -59,13 +60,13 @@ describe.each(parts)("architecture $name", ({ name, part }) => {
   });
 
   it("samples with the parameters that it is trained with", () => {
-    const { graph } = samplingGraph(
-      config,
-      { rows: 1, chunk: 1, capacity: 64 },
-      { gives: "probabilities" },
-    );
-    const known = new Set(parameterSpecs(config).map((spec) => spec.name));
-    const read = graph.inputs.map((input) => input.name.replace(/\.transposed$/, ""));
-    expect([...known].filter((each) => !read.includes(each))).toEqual([]);
+    const shape = { rows: 1, chunk: 1, capacity: 64 };
+    const onDevice = samplingGraph(config, { ...shape, slots: 1 }, { gives: "probabilities" });
+    const inHost = hostSamplingGraph(config, { ...shape, sampled: 1 }, { packed: true, transposed: false });
+    for (const { graph } of [onDevice, inHost]) {
+      const read = graph.inputs.map(({ name }) => name.replace(/\.(transposed|packed)$/, ""));
+      const known = parameterSpecs(config).map(({ name }) => name);
+      expect(known.filter((each) => !read.includes(each))).toEqual([]);
+    }
   });
 });

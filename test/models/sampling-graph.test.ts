@@ -74,11 +74,12 @@ async function worstGap(
   length: number,
   prompt: number,
   lora: LoraConfig | null = null,
+  layout: Partial<ModelWeights> = {},
 ): Promise<number> {
   const draw = random("ids");
   const ids = Array.from({ length }, () => draw.int(config.vocabSize));
   const expected = await asTrained(config, ids, lora);
-  const weights = await modelOf(config, lora);
+  const weights = { ...(await modelOf(config, lora)), ...layout };
   // Two slots: the second stands elsewhere, so that a mask of one would be wrong for the other.
   const model = await cachedModel(config, weights, { slots: 2, device });
   await model.fill(0, ids.slice(0, 70), 0);
@@ -126,6 +127,14 @@ describe("what sampling gives with a cache", () => {
     ["on some, scaled by √r", { rank: 3, alpha: 2, rslora: true, targets: ["q_proj", "up_proj"] }],
   ])("equals what training gives whole with adapters %s", async (_, lora) => {
     expect(await worstGap({ ...base, qkvBias: true }, 132, 84, lora)).toBeLessThan(2e-5);
+  });
+
+  it.each<[string, LoraConfig | null]>([
+    ["a whole model", null],
+    ["adapters", { rank: 4, alpha: 8, rslora: false, targets: targetModules }],
+  ])("equals what training gives whole where the matrices are packed: %s", async (_, lora) => {
+    const layout = { transposed: false };
+    expect(await worstGap({ ...base, qkvBias: true }, 132, 84, lora, layout)).toBeLessThan(2e-5);
   });
 
   it("sees no further back than its windows reach", async () => {

@@ -4,7 +4,7 @@ import { backward } from "../../src/autodiff/backward.ts";
 import { defineOp, Graph, scalarLike, type Value } from "../../src/autodiff/graph.ts";
 import { swiglu } from "../../src/autodiff/ops/composites.ts";
 import { add, mul } from "../../src/autodiff/ops/elementwise.ts";
-import { matMul } from "../../src/autodiff/ops/linear.ts";
+import { gemm, matMul } from "../../src/autodiff/ops/linear.ts";
 import { rmsNorm } from "../../src/autodiff/ops/nn.ts";
 import { slice } from "../../src/autodiff/ops/shape.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
@@ -137,8 +137,8 @@ describe("an emitted model", () => {
 describe("a session", () => {
   it("runs a graph with a free axis on any length of it", async () => {
     const graph = new Graph();
-    const x = graph.input("x", "float32", [2, 4], { axis: 1, name: "length" });
-    const factor = graph.input("factor", "float32", [4], { axis: 0, name: "length" });
+    const x = graph.input("x", "float32", [2, 4], { 1: "length" });
+    const factor = graph.input("factor", "float32", [4], { 0: "length" });
     const y = slice(mul([x, factor]), 1, 2);
     expect(y.shape).toEqual([2, 2]);
     const session = await createSession(graph, { y }, { threads: 1 });
@@ -151,6 +151,21 @@ describe("a session", () => {
       const expected = length === 3 ? [20, 50] : [20, 30, 40, 70, 80, 90];
       expect([...floats((await session.run(given))["y"]!)]).toEqual(expected);
     }
+    await session.release();
+  });
+
+  it("takes constants once, which no run feeds", async () => {
+    const graph = new Graph();
+    const x = graph.input("x", "float32", [1, 2]);
+    const weight = graph.input("weight", "float32", [3, 2]);
+    const y = gemm([x, weight], { transB: 1 });
+    const numbers = Float32Array.of(0, 0, 1, 2, 3, 4, 5, 6);
+    const constants = new Map([["weight", numbers.subarray(2)]]);
+    const session = await createSession(graph, { y }, { threads: 1, constants });
+    numbers.fill(0);
+    const given = tensorOf(Float32Array.of(1, 10), [1, 2]);
+    expect(session.inputNames).toEqual(["x"]);
+    expect([...floats((await session.run({ x: given }))["y"]!)]).toEqual([21, 43, 65]);
     await session.release();
   });
 

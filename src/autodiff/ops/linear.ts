@@ -65,6 +65,20 @@ export const gemm: OpFunction = defineOp({
   ],
 });
 
+/**
+ * Y = alpha · A · B over the last two axes of values with equal leading axes; `transB` 1 reads B transposed without a copy. For graphs
+ * without a derivative.
+ */
+export const fusedMatMul: OpFunction = defineOp({
+  name: "FusedMatMul",
+  domain: "com.microsoft",
+  infer: ([a, b], { transB = 0 }) => [
+    { dtype: a!.dtype, shape: [...a!.shape.slice(0, -1), b!.shape.at(transB === 1 ? -2 : -1)!] },
+  ],
+  vjp: () => [null, null],
+  examples: [],
+});
+
 /** A · B with optional transposes. */
 function product(a: Value, b: Value, transA: boolean, transB: boolean): Value {
   return gemm([a, b], { ...(transA ? { transA: 1 } : {}), ...(transB ? { transB: 1 } : {}) });

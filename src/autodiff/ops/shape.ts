@@ -28,6 +28,18 @@ export function reshape(x: Value, shape: readonly number[]): Value {
   return reshapeOp([x, intVector(x.graph, shape)]);
 }
 
+/**
+ * The same elements in a shape that the run computes: an int64 vector. No derivative.
+ * @param example the shape, with an example's length for each free axis.
+ */
+export function reshapeTo(x: Value, shape: Value, example: readonly number[]): Value {
+  const op: Op = {
+    ...{ name: "Reshape", domain: "", examples: [], vjp: () => [null, null] },
+    infer: () => [{ dtype: x.dtype, shape: example }],
+  };
+  return x.graph.apply(op, [x, shape])[0]!;
+}
+
 export const transposeOp: OpFunction = defineOp({
   name: "Transpose",
   infer: ([x], { perm }) => [
@@ -142,6 +154,27 @@ export const splitOp: Op = {
 /** Splits one axis into pieces of the given lengths, whose sum must be its length. */
 export function split(x: Value, axis: number, lengths: readonly number[]): readonly Value[] {
   return x.graph.apply(splitOp, [x, intVector(x.graph, lengths)], { axis });
+}
+
+/**
+ * Splits one axis into pieces whose lengths the run gives: an int64 vector. No derivative.
+ * @param example a length of each piece.
+ */
+export function splitTo(
+  x: Value,
+  axis: number,
+  lengths: Value,
+  example: readonly number[],
+): readonly Value[] {
+  const op: Op = {
+    ...{ name: "Split", domain: "", examples: [], vjp: () => [null, null] },
+    infer: () =>
+      example.map((length) => ({
+        dtype: x.dtype,
+        shape: x.shape.map((n, i) => (i === axis ? length : n)),
+      })),
+  };
+  return x.graph.apply(op, [x, lengths], { axis });
 }
 
 /** The first element of a value: [1]. */

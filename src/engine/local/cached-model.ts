@@ -1,17 +1,16 @@
 import type { DecoderConfig } from "../../models/config.ts";
-import { CACHE_STEP, samplingGraph } from "../../models/sampling-graph.ts";
-import { floats, zeros, type Session } from "../../onnx/session.ts";
+import { HOST_INPUTS, hostSamplingGraph } from "../../models/host-sampling-graph.ts";
+import { CACHE_STEP } from "../../models/sampling-graph.ts";
+import { PACKED } from "../../models/sampling-weights.ts";
+import { floats, tensorOf, zeros, type Session, type Tensor } from "../../onnx/session.ts";
 import {
   type CachedModel,
   type CachedModelOptions,
   capacityFor,
   inverseTemperatures,
-  pieces,
-  tokenFeeds,
 } from "./cached-steps.ts";
-import { compiled } from "./compiled.ts";
 import { growKvCache, kvCache } from "./kv-cache.ts";
-import type { ModelWeights } from "./model-weights.ts";
+import { packsForSampling, type ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 
@@ -20,17 +19,11 @@ import { residentModel } from "./resident-model.ts";
  * bit (test/engine/local/sampling.test.ts).
  */
 const FEWEST_ROWS = 8;
+/** A step has a multiple of this many rows: with every number, sequences would move at every end of one. */
+const ROW_STEP = 4;
 
-/**
- * Chunk sizes of prefill: close to each other, because a padded position takes as long as a token; up to 128, because a longer chunk
- * would not be faster per token.
- */
-const CHUNKS = [16, 32, 48, 64, 80, 96, 112, 128] as const;
-
-/** Number of graphs that a cache in host memory needs, whatever its capacity. */
-export function hostGraphs(slots: number): number {
-  return rowCountsOf(slots).length + CHUNKS.length;
-}
+/** Tokens of a prompt in one run: more are no faster. */
+export const LONGEST_CHUNK = 256;
 
 /** Creates the decoder's cache in the memory of the device. */
 export function cachedModel(
@@ -43,29 +36,42 @@ export function cachedModel(
     : hostModel(config, weights, options);
 }
 
-/** A cache in host memory: graphs read it, this code writes it and draws the tokens. */
+/** New tokens of some rows. */
+interface Run {
+  /** Row by row, the same number in each. */
+  ids: Int32Array;
+  /** Filled positions of each row. */
+  filled: readonly number[];
+  /** The tables and caches of the rows. */
+  cache: Readonly<Record<string, Tensor>>;
+  capacity: number;
+  /** Indices of tokens whose successors are wanted, with 1 / temperature each. */
+  sampled: Int32Array;
+  inverseTemperature: Tensor;
+}
+
+/** A cache in host memory: one graph reads it, this code writes it and draws the tokens. */
 async function hostModel(
   config: DecoderConfig,
   weights: ModelWeights,
   { device, slots }: CachedModelOptions,
 ): Promise<CachedModel> {
   const { vocabSize } = config;
-  const shape = { slots, chunk: CHUNKS.at(-1)! };
+  const shape = { slots, chunk: LONGEST_CHUNK };
   const shortest = { ...shape, capacity: CACHE_STEP };
   let cache = kvCache(config, shortest);
-  const once = compiled(hostGraphs(slots));
-  const session = (rows: number, chunk: number): Promise<Session> =>
-    once([rows, chunk].join(), () => {
-      const { graph, outputs } = samplingGraph(
-        config,
-        { rows, chunk, capacity: CACHE_STEP },
-        {
-          gives: chunk === 1 ? "probabilities" : "nothing",
-          ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
-        },
-      );
-      return device.compile(graph, outputs);
-    });
+  const { lora, transposed, frozen } = weights;
+  const packed = packsForSampling(weights, device);
+  const example = { rows: slots, chunk: 1, capacity: CACHE_STEP, sampled: slots };
+  const built = hostSamplingGraph(config, example, { lora, transposed, frozen, packed });
+  const compile = (): Promise<Session> => {
+    const constants = new Map(
+      [...built.packed].map((name) => [name + PACKED, floats(weights.feeds[name]!)]),
+    );
+    return device.compile(built.graph, built.outputs, { constants, arena: packed });
+  };
+  let session = await compile();
+  let isOutdated = false;
   const makeRoom = (positions: number): void => {
     if (positions > cache.capacity)
       cache = growKvCache(config, cache, { ...shape, capacity: capacityFor(positions) });
@@ -74,44 +80,79 @@ async function hostModel(
   const probabilities = new Map(
     rowCounts.map((rows) => [rows, zeros("float32", [rows, vocabSize])] as const),
   );
-  await session(slots, 1);
+  const nothing = zeros("float32", [0, vocabSize]);
+
+  async function run(given: Run, into: Tensor): Promise<Record<string, Tensor>> {
+    if (isOutdated) {
+      isOutdated = false;
+      await session.release();
+      session = await compile();
+    }
+    const { filled, ids, sampled } = given;
+    const [rows, chunk] = [filled.length, ids.length / filled.length];
+    const steps = Int32Array.from({ length: chunk }, (_, at) => at);
+    const positions = ids.map((_, i) => filled[Math.floor(i / chunk)]! + (i % chunk));
+    const pair = (a: number, b: number): Tensor =>
+      tensorOf(BigInt64Array.of(BigInt(a), BigInt(b)), [2]);
+    const feeds = {
+      ...{ ...weights.feeds, ...given.cache },
+      [HOST_INPUTS.ids]: tensorOf(ids, [ids.length]),
+      [HOST_INPUTS.positions]: tensorOf(positions, [ids.length]),
+      [HOST_INPUTS.shape]: pair(rows, chunk),
+      [HOST_INPUTS.lengths]: pair(given.capacity, chunk),
+      [HOST_INPUTS.filled]: tensorOf(Int32Array.from(filled), [rows]),
+      [HOST_INPUTS.steps]: tensorOf(steps, [chunk]),
+      [HOST_INPUTS.sampled]: tensorOf(sampled, [sampled.length]),
+      [HOST_INPUTS.inverseTemperature]: given.inverseTemperature,
+    };
+    return session.run(feeds, { probabilities: into });
+  }
+
   return {
     rowCounts,
     async fill(slot, given, from) {
-      for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
-        makeRoom(at + count);
-        const ready = await session(1, ids.length);
-        const feeds = { ...weights.feeds, ...cache.slot(slot) };
-        const results = await ready.run({ ...feeds, ...tokenFeeds(ids, [at]) });
-        cache.write(results, { row: 0, slot, at, count });
+      for (let done = 0; done < given.length; done += LONGEST_CHUNK) {
+        const ids = Int32Array.from(given.slice(done, done + LONGEST_CHUNK));
+        const at = from + done;
+        makeRoom(at + ids.length);
+        const held =
+          at === 0
+            ? { cache: cache.nothing, capacity: 0 }
+            : { cache: cache.slot(slot), capacity: cache.capacity };
+        const none = {
+          sampled: new Int32Array(0),
+          inverseTemperature: tensorOf(new Float32Array(0), [0, 1]),
+        };
+        const results = await run({ ids, filled: [at], ...held, ...none }, nothing);
+        cache.write(results, { row: 0, slot, at });
       }
     },
     clear() {
       if (cache.capacity > CACHE_STEP) cache = kvCache(config, shortest);
       return Promise.resolve();
     },
+    weightsChanged() {
+      // Frozen weights under adapters never change.
+      isOutdated = packed && lora === null;
+    },
     copy(from, to, count) {
       cache.copy(from, to, count);
       return Promise.resolve();
     },
     async step(newest) {
-      const positions = newest.map((each) => each?.position ?? -1);
-      makeRoom(Math.max(...positions) + 1);
+      makeRoom(Math.max(...newest.map((each) => each?.position ?? -1)) + 1);
       const rows = newest.length;
-      const ready = await session(rows, 1);
       const drawn = probabilities.get(rows)!;
-      const ids = Int32Array.from(newest, (each) => each?.id ?? 0);
-      const results = await ready.run(
-        {
-          ...weights.feeds,
-          ...cache.first(rows),
-          ...tokenFeeds(ids, positions),
-          inverseTemperature: inverseTemperatures(newest),
-        },
-        { probabilities: drawn },
-      );
-      positions.forEach((at, slot) => {
-        if (at >= 0) cache.write(results, { row: slot, slot, at, count: 1 });
+      const given: Run = {
+        ids: Int32Array.from(newest, (each) => each?.id ?? 0),
+        filled: newest.map((each) => each?.position ?? 0),
+        ...{ cache: cache.first(rows), capacity: cache.capacity },
+        sampled: Int32Array.from({ length: rows }, (_, row) => row),
+        inverseTemperature: inverseTemperatures(newest),
+      };
+      const results = await run(given, drawn);
+      newest.forEach((each, slot) => {
+        if (each !== null) cache.write(results, { row: slot, slot, at: each.position });
       });
       const all = floats(drawn);
       return newest.map(
@@ -121,9 +162,9 @@ async function hostModel(
   };
 }
 
-/** Rows of a step: 8, 16, 32, … up to all slots. */
+/** Rows of a step: 8, 12, 16, … up to all slots. */
 function rowCountsOf(slots: number): number[] {
   const counts = [slots];
-  for (let rows = FEWEST_ROWS; rows < slots; rows *= 2) counts.splice(-1, 0, rows);
+  for (let rows = FEWEST_ROWS; rows < slots; rows += ROW_STEP) counts.splice(-1, 0, rows);
   return counts;
 }

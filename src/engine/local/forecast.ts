@@ -4,15 +4,16 @@ import type { DecoderConfig } from "../../models/config.ts";
 import type { Layout } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
+import { hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import type { CriticTrunk } from "../engine.ts";
 import { lengthsUpTo, microBatchShape } from "./batching.ts";
-import { hostGraphs } from "./cached-model.ts";
+import { LONGEST_CHUNK } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
-import { keepsTransposed } from "./model-weights.ts";
+import { keepsTransposed, packsForSampling } from "./model-weights.ts";
 import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 
 /** The settings of a run that determine its memory. */
@@ -188,23 +189,57 @@ function shorterCacheBytes(load: EngineLoad): number {
 
 /** Peaks of the largest graphs, and bytes of the compiled graphs of all workers. */
 function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
-  const { config, lora, slots, rowTokens, workers } = load;
+  const { rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
-  const capacity = capacityFor(load.samples ? rowTokens : 1);
-  const step = samplingGraph(
-    config,
-    { rows: slots, chunk: 1, capacity },
-    { gives: "probabilities", lora, ...layoutOf(load) },
-  );
-  const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
-  const kept = load.device === "webgpu" ? keptGraphs(config).sampling : hostGraphs(slots);
-  const sampled = load.samples ? kept : 1;
+  const sampling = load.device === "webgpu" ? residentSampling(load) : hostSampling(load);
   return {
     training: withAllowance(longest.peak, load.recompute),
-    sampling: 4 * slots * config.vocabSize + stepRun.peak,
-    graphs:
-      trainingGraphBytes(load, longest) +
-      workers * sampled * (NODE_BYTES * step.graph.nodes.length + stepRun.constants),
+    sampling: sampling.run,
+    graphs: trainingGraphBytes(load, longest) + workers * sampling.graphs,
+  };
+}
+
+/** Bytes of a run, and of the compiled graphs of one worker. */
+interface SamplingBytes {
+  run: number;
+  graphs: number;
+}
+
+function residentSampling(load: EngineLoad): SamplingBytes {
+  const { config, lora, slots } = load;
+  const capacity = capacityFor(load.samples ? load.rowTokens : 1);
+  const { graph, outputs } = samplingGraph(
+    config,
+    { rows: slots, chunk: 1, capacity, slots },
+    { gives: "probabilities", lora, ...layoutOf(load) },
+  );
+  const { peak, constants } = runMemory(graph, outputs, (name) => name === "probabilities");
+  const kept = load.samples ? keptGraphs(config).sampling : 1;
+  return {
+    run: 4 * slots * config.vocabSize + peak,
+    graphs: kept * (NODE_BYTES * graph.nodes.length + constants),
+  };
+}
+
+/** One graph for steps of all slots and for prompts. */
+function hostSampling(load: EngineLoad): SamplingBytes {
+  const { config, lora, slots, samples, rowTokens } = load;
+  const capacity = capacityFor(samples ? rowTokens : 1);
+  const layout = layoutOf(load);
+  const packed = packsForSampling(layout, { resident: false });
+  const step = { rows: slots, chunk: 1, capacity, sampled: slots };
+  const prompt = { rows: 1, chunk: LONGEST_CHUNK, capacity, sampled: 0 };
+  const [first, second] = [step, prompt].map((shape) => {
+    const { graph, outputs } = hostSamplingGraph(config, shape, { lora, packed, ...layout });
+    const memory = runMemory(graph, outputs, (name) => name === "probabilities");
+    return { ...memory, nodes: graph.nodes.length };
+  }) as [RunMemory & { nodes: number }, RunMemory];
+  const matrices = parameterSpecs(config).filter(({ shape }) => shape.length === 2);
+  // The embedding's rows are read from the weights; only as an output matrix it is packed too.
+  const copies = packed ? 4 * totalSize(matrices) : 0;
+  return {
+    run: 4 * slots * config.vocabSize + (samples ? Math.max(first.peak, second.peak) : first.peak),
+    graphs: NODE_BYTES * first.nodes + first.constants + copies,
   };
 }
 

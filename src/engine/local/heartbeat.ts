@@ -25,8 +25,8 @@ export function beatingDevice(device: Device, { beats }: Heartbeat): Device {
   const beat = (): void => void Atomics.add(beats, 0, 1);
   return {
     ...device,
-    async compile(graph, outputs) {
-      const session: Session = await device.compile(graph, outputs);
+    async compile(graph, outputs, options) {
+      const session: Session = await device.compile(graph, outputs, options);
       beat();
       return {
         ...session,

@@ -1,32 +1,30 @@
 import type { DecoderConfig } from "../../models/config.ts";
-import { positionNumbers } from "../../models/position-tables.ts";
+import { HOST_INPUTS } from "../../models/host-sampling-graph.ts";
+import { rotaryAngles } from "../../models/rope.ts";
 import { cacheNames } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
-/** Keys and values of all slots, by layer: [slots, KV, d, capacity] and [slots, KV, capacity, d]. Graphs read it; `write` fills it. */
+/** Keys and values of all slots in host memory, [slots, KV, capacity, d] by layer. Graphs read it; `write` fills it. */
 export interface KvCache {
   /** Positions per slot. */
   readonly capacity: number;
   /** Tensors over the first slots, by input name, with the tables of positions. */
-  first(count: number): Readonly<Record<string, Tensor>>;
+  first(count: number): Feeds;
   /** The same over one slot's part of the memory. */
-  slot(index: number): Readonly<Record<string, Tensor>>;
+  slot(index: number): Feeds;
+  /** The same of a slot without positions. */
+  readonly nothing: Feeds;
   /**
    * Stores the keys and values that a run computed for new tokens.
-   * @param results the run's outputs, with several rows of new tokens.
-   * @param place.row row of the results, `place.slot` target slot, `place.at` position of the first token, `place.count` number of tokens.
+   * @param results the run's outputs.
+   * @param place.row row of the results, `place.slot` target slot, `place.at` position of the first token.
    */
-  write(results: Readonly<Record<string, Tensor>>, place: CachePlace): void;
+  write(results: Feeds, place: { row: number; slot: number; at: number }): void;
   /** Copies the first `count` positions of one slot to another. */
   copy(from: number, to: number, count: number): void;
 }
 
-export interface CachePlace {
-  row: number;
-  slot: number;
-  at: number;
-  count: number;
-}
+type Feeds = Readonly<Record<string, Tensor>>;
 
 export interface KvCacheShape {
   slots: number;
@@ -40,59 +38,59 @@ export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
   const { kvHeads, headDim } = config;
   const { slots, capacity } = shape;
   const size = kvHeads * capacity * headDim;
-  const layers = Array.from({ length: config.layers }, (_, layer) => {
-    const { key, value } = cacheNames(layer);
-    return {
-      ...{ key, value },
-      keys: new Float32Array(slots * size),
-      values: new Float32Array(slots * size),
-    };
-  });
-  const tables = Object.entries(positionNumbers(config, shape)).map(
-    ([name, { data, shape }]) => [name, tensorOf(data, shape)] as const,
+  const names = Array.from({ length: config.layers }, (_, layer) => cacheNames(layer)).flatMap(
+    ({ key, value }) => [key, value],
   );
-  const view = (from: number, count: number): Record<string, Tensor> => {
-    const tensors: Record<string, Tensor> = Object.fromEntries(tables);
-    for (const { key, value, keys, values } of layers) {
-      const [begin, end] = [from * size, (from + count) * size];
-      tensors[key] = tensorOf(keys.subarray(begin, end), [count, kvHeads, headDim, capacity]);
-      tensors[value] = tensorOf(values.subarray(begin, end), [count, kvHeads, capacity, headDim]);
-    }
-    return tensors;
-  };
+  const held = names.map((name) => ({ name, numbers: new Float32Array(slots * size) }));
+  const angles = rotaryAngles(config, capacity + shape.chunk);
+  const table = (of: (angle: number) => number): Tensor =>
+    tensorOf(Float32Array.from(angles, of), [capacity + shape.chunk, headDim / 2]);
+  const tables = { [HOST_INPUTS.cos]: table(Math.cos), [HOST_INPUTS.sin]: table(Math.sin) };
+  const places = (count: number): Tensor =>
+    tensorOf(
+      Int32Array.from({ length: count }, (_, at) => at),
+      [count],
+    );
+  const all = { ...tables, [HOST_INPUTS.cached]: places(capacity) };
+  const view = (from: number, count: number): Feeds => ({
+    ...all,
+    ...Object.fromEntries(
+      held.map(({ name, numbers }) => [
+        name,
+        tensorOf(numbers.subarray(from * size, (from + count) * size), [
+          ...[count, kvHeads, capacity, headDim],
+        ]),
+      ]),
+    ),
+  });
+  const none = tensorOf(new Float32Array(0), [1, kvHeads, 0, headDim]);
   const views = Array.from({ length: slots }, (_, index) => view(index, 1));
   return {
     capacity,
     first: (count) => view(0, count),
     slot: (index) => views[index]!,
-    write(results, { row, slot, at, count }) {
-      for (const { key, value, keys, values } of layers) {
-        const newKeys = floats(results[`${key}.new`]!);
-        const newValues = floats(results[`${value}.new`]!);
-        const chunk = results[`${key}.new`]!.dims[3]!;
+    nothing: {
+      ...tables,
+      [HOST_INPUTS.cached]: places(0),
+      ...Object.fromEntries(names.map((name) => [name, none])),
+    },
+    write(results, { row, slot, at }) {
+      for (const { name, numbers } of held) {
+        const fresh = results[`${name}.new`]!;
+        const length = fresh.dims[2]! * headDim;
         for (let head = 0; head < kvHeads; head++) {
-          const from = (row * kvHeads + head) * chunk * headDim;
-          const to = (slot * kvHeads + head) * capacity * headDim;
-          values.set(newValues.subarray(from, from + count * headDim), to + at * headDim);
-          for (let i = 0; i < headDim; i++) {
-            const source = from + i * chunk;
-            const target = to + i * capacity + at;
-            for (let t = 0; t < count; t++) keys[target + t] = newKeys[source + t]!;
-          }
+          const from = (row * kvHeads + head) * length;
+          const to = slot * size + (head * capacity + at) * headDim;
+          numbers.set(floats(fresh).subarray(from, from + length), to);
         }
       }
     },
     copy(from, to, count) {
-      for (const { keys, values } of layers) {
+      for (const { numbers } of held) {
         for (let head = 0; head < kvHeads; head++) {
-          const [source, target] = [from, to].map(
-            (slot) => slot * size + head * capacity * headDim,
-          ) as [number, number];
-          values.copyWithin(target, source, source + count * headDim);
-          for (let i = 0; i < headDim; i++) {
-            const row = source + i * capacity;
-            keys.copyWithin(target + i * capacity, row, row + count);
-          }
+          const within = head * capacity * headDim;
+          const source = from * size + within;
+          numbers.copyWithin(to * size + within, source, source + count * headDim);
         }
       }
     },
@@ -105,10 +103,9 @@ export function growKvCache(config: DecoderConfig, cache: KvCache, shape: KvCach
   const grown = kvCache(config, shape);
   const [from, to] = [cache.first(slots), grown.first(slots)];
   for (let layer = 0; layer < config.layers; layer++) {
-    const { key, value } = cacheNames(layer);
-    const { headDim, kvHeads } = config;
-    copyRows(from[key]!, to[key]!, slots * kvHeads * headDim);
-    copyRows(from[value]!, to[value]!, slots * kvHeads);
+    for (const name of Object.values(cacheNames(layer))) {
+      copyRows(from[name]!, to[name]!, slots * config.kvHeads);
+    }
   }
   return grown;
 }

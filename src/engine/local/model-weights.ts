@@ -31,6 +31,17 @@ export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "res
 }
 
 /**
+ * Whether sampling holds a copy of the matrices in the layout of the runtime's kernels, which makes products of few rows twice as fast:
+ * for models that are too large for a transposed copy in reach of every graph.
+ */
+export function packsForSampling(
+  { transposed, frozen }: Layout,
+  device: Pick<Device, "resident">,
+): boolean {
+  return !device.resident && !transposed && frozen === null;
+}
+
+/**
  * @param initial values in the order of `parameterSpecs`, which are copied; or a function that writes them into an array, which in host
  *   memory is the parameters' own.
  */

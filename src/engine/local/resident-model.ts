@@ -64,9 +64,9 @@ export async function residentModel(
     const { capacity } = cache;
     return once([rows, chunk, gives, capacity].join(), () => {
       const { lora, transposed, frozen } = weights;
-      const shape = { rows, chunk, capacity };
+      const shape = { rows, chunk, capacity, slots };
       const layout = { transposed, frozen };
-      const { graph, outputs } = samplingGraph(config, shape, { gives, lora, slots, ...layout });
+      const { graph, outputs } = samplingGraph(config, shape, { gives, lora, ...layout });
       return device.compile(graph, outputs);
     });
   };
@@ -100,6 +100,9 @@ export async function residentModel(
         await run(ready, tokenFeeds(ids, [at]), { slots: [slot], written });
         held[slot] = at + count;
       }
+    },
+    weightsChanged() {
+      // Graphs read the weights where training writes them.
     },
     async clear() {
       held.fill(0);

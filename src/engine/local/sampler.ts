@@ -262,6 +262,7 @@ export async function makeSampler(
       await running;
     },
     invalidate() {
+      model.weightsChanged();
       isOutdated = slots.every(({ active }) => active === null);
       for (const slot of slots) {
         slot.origin = null;

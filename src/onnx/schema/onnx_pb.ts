@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file onnx.proto.
  */
 export const file_onnx: GenFile = /*@__PURE__*/
-  fileDesc("Cgpvbm54LnByb3RvEgRvbm54IogBCgpNb2RlbFByb3RvEhIKCmlyX3ZlcnNpb24YASABKAMSFQoNcHJvZHVjZXJfbmFtZRgCIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90byI1ChJPcGVyYXRvclNldElkUHJvdG8SDgoGZG9tYWluGAEgASgJEg8KB3ZlcnNpb24YAiABKAMirAEKCkdyYXBoUHJvdG8SHQoEbm9kZRgBIAMoCzIPLm9ubnguTm9kZVByb3RvEgwKBG5hbWUYAiABKAkSJgoLaW5pdGlhbGl6ZXIYBSADKAsyES5vbm54LlRlbnNvclByb3RvEiMKBWlucHV0GAsgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIkCgZvdXRwdXQYDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvIoIBCglOb2RlUHJvdG8SDQoFaW5wdXQYASADKAkSDgoGb3V0cHV0GAIgAygJEgwKBG5hbWUYAyABKAkSDwoHb3BfdHlwZRgEIAEoCRInCglhdHRyaWJ1dGUYBSADKAsyFC5vbm54LkF0dHJpYnV0ZVByb3RvEg4KBmRvbWFpbhgHIAEoCSLJAQoOQXR0cmlidXRlUHJvdG8SDAoEbmFtZRgBIAEoCRIJCgFmGAIgASgCEgkKAWkYAyABKAMSCQoBcxgEIAEoDBIMCgRpbnRzGAggAygDEjAKBHR5cGUYFCABKA4yIi5vbm54LkF0dHJpYnV0ZVByb3RvLkF0dHJpYnV0ZVR5cGUiSAoNQXR0cmlidXRlVHlwZRINCglVTkRFRklORUQQABIJCgVGTE9BVBABEgcKA0lOVBACEgoKBlNUUklORxADEggKBElOVFMQByI9Cg5WYWx1ZUluZm9Qcm90bxIMCgRuYW1lGAEgASgJEh0KBHR5cGUYAiABKAsyDy5vbm54LlR5cGVQcm90byKHAQoJVHlwZVByb3RvEi0KC3RlbnNvcl90eXBlGAEgASgLMhYub25ueC5UeXBlUHJvdG8uVGVuc29ySAAaQgoGVGVuc29yEhEKCWVsZW1fdHlwZRgBIAEoBRIlCgVzaGFwZRgCIAEoCzIWLm9ubnguVGVuc29yU2hhcGVQcm90b0IHCgV2YWx1ZSKBAQoQVGVuc29yU2hhcGVQcm90bxItCgNkaW0YASADKAsyIC5vbm54LlRlbnNvclNoYXBlUHJvdG8uRGltZW5zaW9uGj4KCURpbWVuc2lvbhITCglkaW1fdmFsdWUYASABKANIABITCglkaW1fcGFyYW0YAiABKAlIAEIHCgV2YWx1ZSLHAQoLVGVuc29yUHJvdG8SDAoEZGltcxgBIAMoAxIRCglkYXRhX3R5cGUYAiABKAUSDAoEbmFtZRgIIAEoCRIQCghyYXdfZGF0YRgJIAEoDCJ3CghEYXRhVHlwZRINCglVTkRFRklORUQQABIJCgVGTE9BVBABEgoKBlVJTlQxNhAEEgkKBUlOVDMyEAYSCQoFSU5UNjQQBxIICgRCT09MEAkSCwoHRkxPQVQxNhAKEgoKBkRPVUJMRRALEgwKCEJGTE9BVDE2EBA");
+  fileDesc("Cgpvbm54LnByb3RvEgRvbm54IogBCgpNb2RlbFByb3RvEhIKCmlyX3ZlcnNpb24YASABKAMSFQoNcHJvZHVjZXJfbmFtZRgCIAEoCRIfCgVncmFwaBgHIAEoCzIQLm9ubnguR3JhcGhQcm90bxIuCgxvcHNldF9pbXBvcnQYCCADKAsyGC5vbm54Lk9wZXJhdG9yU2V0SWRQcm90byI1ChJPcGVyYXRvclNldElkUHJvdG8SDgoGZG9tYWluGAEgASgJEg8KB3ZlcnNpb24YAiABKAMirAEKCkdyYXBoUHJvdG8SHQoEbm9kZRgBIAMoCzIPLm9ubnguTm9kZVByb3RvEgwKBG5hbWUYAiABKAkSJgoLaW5pdGlhbGl6ZXIYBSADKAsyES5vbm54LlRlbnNvclByb3RvEiMKBWlucHV0GAsgAygLMhQub25ueC5WYWx1ZUluZm9Qcm90bxIkCgZvdXRwdXQYDCADKAsyFC5vbm54LlZhbHVlSW5mb1Byb3RvIoIBCglOb2RlUHJvdG8SDQoFaW5wdXQYASADKAkSDgoGb3V0cHV0GAIgAygJEgwKBG5hbWUYAyABKAkSDwoHb3BfdHlwZRgEIAEoCRInCglhdHRyaWJ1dGUYBSADKAsyFC5vbm54LkF0dHJpYnV0ZVByb3RvEg4KBmRvbWFpbhgHIAEoCSLJAQoOQXR0cmlidXRlUHJvdG8SDAoEbmFtZRgBIAEoCRIJCgFmGAIgASgCEgkKAWkYAyABKAMSCQoBcxgEIAEoDBIMCgRpbnRzGAggAygDEjAKBHR5cGUYFCABKA4yIi5vbm54LkF0dHJpYnV0ZVByb3RvLkF0dHJpYnV0ZVR5cGUiSAoNQXR0cmlidXRlVHlwZRINCglVTkRFRklORUQQABIJCgVGTE9BVBABEgcKA0lOVBACEgoKBlNUUklORxADEggKBElOVFMQByI9Cg5WYWx1ZUluZm9Qcm90bxIMCgRuYW1lGAEgASgJEh0KBHR5cGUYAiABKAsyDy5vbm54LlR5cGVQcm90byKHAQoJVHlwZVByb3RvEi0KC3RlbnNvcl90eXBlGAEgASgLMhYub25ueC5UeXBlUHJvdG8uVGVuc29ySAAaQgoGVGVuc29yEhEKCWVsZW1fdHlwZRgBIAEoBRIlCgVzaGFwZRgCIAEoCzIWLm9ubnguVGVuc29yU2hhcGVQcm90b0IHCgV2YWx1ZSKBAQoQVGVuc29yU2hhcGVQcm90bxItCgNkaW0YASADKAsyIC5vbm54LlRlbnNvclNoYXBlUHJvdG8uRGltZW5zaW9uGj4KCURpbWVuc2lvbhITCglkaW1fdmFsdWUYASABKANIABITCglkaW1fcGFyYW0YAiABKAlIAEIHCgV2YWx1ZSI0ChZTdHJpbmdTdHJpbmdFbnRyeVByb3RvEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLeAgoLVGVuc29yUHJvdG8SDAoEZGltcxgBIAMoAxIRCglkYXRhX3R5cGUYAiABKAUSDAoEbmFtZRgIIAEoCRIQCghyYXdfZGF0YRgJIAEoDBIzCg1leHRlcm5hbF9kYXRhGA0gAygLMhwub25ueC5TdHJpbmdTdHJpbmdFbnRyeVByb3RvEjUKDWRhdGFfbG9jYXRpb24YDiABKA4yHi5vbm54LlRlbnNvclByb3RvLkRhdGFMb2NhdGlvbiJ3CghEYXRhVHlwZRINCglVTkRFRklORUQQABIJCgVGTE9BVBABEgoKBlVJTlQxNhAEEgkKBUlOVDMyEAYSCQoFSU5UNjQQBxIICgRCT09MEAkSCwoHRkxPQVQxNhAKEgoKBkRPVUJMRRALEgwKCEJGTE9BVDE2EBAiKQoMRGF0YUxvY2F0aW9uEgsKB0RFRkFVTFQQABIMCghFWFRFUk5BTBAB");
 
 /**
  * @generated from message onnx.ModelProto
@@ -344,6 +344,28 @@ export const TensorShapeProto_DimensionSchema: GenMessage<TensorShapeProto_Dimen
   messageDesc(file_onnx, 7, 0);
 
 /**
+ * @generated from message onnx.StringStringEntryProto
+ */
+export type StringStringEntryProto = Message<"onnx.StringStringEntryProto"> & {
+  /**
+   * @generated from field: optional string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: optional string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message onnx.StringStringEntryProto.
+ * Use `create(StringStringEntryProtoSchema)` to create a new message.
+ */
+export const StringStringEntryProtoSchema: GenMessage<StringStringEntryProto> = /*@__PURE__*/
+  messageDesc(file_onnx, 8);
+
+/**
  * @generated from message onnx.TensorProto
  */
 export type TensorProto = Message<"onnx.TensorProto"> & {
@@ -366,6 +388,16 @@ export type TensorProto = Message<"onnx.TensorProto"> & {
    * @generated from field: optional bytes raw_data = 9;
    */
   rawData: Uint8Array;
+
+  /**
+   * @generated from field: repeated onnx.StringStringEntryProto external_data = 13;
+   */
+  externalData: StringStringEntryProto[];
+
+  /**
+   * @generated from field: optional onnx.TensorProto.DataLocation data_location = 14;
+   */
+  dataLocation: TensorProto_DataLocation;
 };
 
 /**
@@ -373,7 +405,7 @@ export type TensorProto = Message<"onnx.TensorProto"> & {
  * Use `create(TensorProtoSchema)` to create a new message.
  */
 export const TensorProtoSchema: GenMessage<TensorProto> = /*@__PURE__*/
-  messageDesc(file_onnx, 8);
+  messageDesc(file_onnx, 9);
 
 /**
  * @generated from enum onnx.TensorProto.DataType
@@ -429,5 +461,26 @@ export enum TensorProto_DataType {
  * Describes the enum onnx.TensorProto.DataType.
  */
 export const TensorProto_DataTypeSchema: GenEnum<TensorProto_DataType> = /*@__PURE__*/
-  enumDesc(file_onnx, 8, 0);
+  enumDesc(file_onnx, 9, 0);
+
+/**
+ * @generated from enum onnx.TensorProto.DataLocation
+ */
+export enum TensorProto_DataLocation {
+  /**
+   * @generated from enum value: DEFAULT = 0;
+   */
+  DEFAULT = 0,
+
+  /**
+   * @generated from enum value: EXTERNAL = 1;
+   */
+  EXTERNAL = 1,
+}
+
+/**
+ * Describes the enum onnx.TensorProto.DataLocation.
+ */
+export const TensorProto_DataLocationSchema: GenEnum<TensorProto_DataLocation> = /*@__PURE__*/
+  enumDesc(file_onnx, 9, 1);
 

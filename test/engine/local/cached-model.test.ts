@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { cachedModel, hostGraphs } from "../../../src/engine/local/cached-model.ts";
+import { cachedModel } from "../../../src/engine/local/cached-model.ts";
 import type { CachedModel, PickedToken } from "../../../src/engine/local/cached-steps.ts";
-import { modelWeights } from "../../../src/engine/local/model-weights.ts";
+import { modelWeights, type ModelWeights } from "../../../src/engine/local/model-weights.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
 import { openDevice, type Device } from "../../../src/onnx/device.ts";
@@ -13,25 +13,30 @@ const draw = random("ids");
 const ids = Array.from({ length: 256 }, () => draw.int(tinyConfig.vocabSize));
 
 /** A model with weights spread wider than fresh ones, and the number of graphs that it has compiled. */
-async function openModel(): Promise<{ model: CachedModel; compiled: () => number }> {
+async function openModel({ slots = SLOTS, packed = false } = {}): Promise<{
+  model: CachedModel;
+  weights: ModelWeights;
+  compiled: () => number;
+}> {
   const cpu = openDevice("cpu", 1);
   let count = 0;
   const device: Device = {
     ...cpu,
-    compile: (graph, outputs) => {
+    compile: (graph, outputs, options) => {
       count += 1;
-      return cpu.compile(graph, outputs);
+      return cpu.compile(graph, outputs, options);
     },
   };
   const named = initialWeights(tinyConfig, 7);
   const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
-  const weights = await modelWeights(
+  const whole = await modelWeights(
     tinyConfig,
     numbers.map((each) => 3 * each),
     cpu,
   );
-  const model = await cachedModel(tinyConfig, weights, { device, slots: SLOTS });
-  return { model, compiled: () => count };
+  const weights = packed ? { ...whole, transposed: false } : whole;
+  const model = await cachedModel(tinyConfig, weights, { device, slots });
+  return { model, weights, compiled: () => count };
 }
 
 /** The draws after the token at one position of the first `count` slots. */
@@ -39,37 +44,17 @@ async function drawn(
   model: CachedModel,
   count: number,
   position: number,
+  rows = SLOTS,
 ): Promise<(PickedToken | null)[]> {
   const pick = { temperature: 1, topP: 1, topK: 0 };
   return model.step(
-    Array.from({ length: SLOTS }, (_, slot) =>
+    Array.from({ length: rows }, (_, slot) =>
       slot < count ? { id: ids[position]!, position, pick, stream: random("draw") } : null,
     ),
   );
 }
 
 describe("prefill", () => {
-  it("gives the same bits in a chunk that fits and at the start of a longer one", async () => {
-    const { model } = await openModel();
-    for (const count of [1, 15, 16, 17, 48, 49, 64, 65, 80, 81, 96, 97, 112, 113, 127]) {
-      await model.fill(0, ids.slice(0, count), 0);
-      await model.fill(1, ids.slice(0, 128), 0);
-      const [fitting, longer] = await drawn(model, 2, count);
-      expect(fitting, `${count} tokens`).toEqual(longer);
-    }
-  });
-
-  it("gives the same bits behind cached positions, in a chunk that fits and in a longer one", async () => {
-    const { model } = await openModel();
-    for (const slot of [0, 1]) await model.fill(slot, ids.slice(0, 70), 0);
-    for (const count of [16, 33, 80, 81, 100]) {
-      await model.fill(0, ids.slice(70, 70 + count), 70);
-      await model.fill(1, ids.slice(70, 70 + 120), 70);
-      const [fitting, longer] = await drawn(model, 2, 70 + count);
-      expect(fitting, `${count} tokens`).toEqual(longer);
-    }
-  });
-
   it("gives a copied prompt the bits of a computed one", async () => {
     const { model } = await openModel();
     for (const slot of [0, 1]) await model.fill(slot, ids.slice(0, 90), 0);
@@ -79,23 +64,47 @@ describe("prefill", () => {
   });
 });
 
-describe("the graphs of a cache in host memory", () => {
-  it("are compiled once for caches of every capacity", async () => {
+describe("the graph of a cache in host memory", () => {
+  it("is compiled once, for prompts and caches of every length", async () => {
     const { model, compiled } = await openModel();
-    await model.fill(0, ids.slice(0, 30), 0);
-    const known = compiled();
-    for (let at = 30; at < 240; at += 30) {
+    for (let at = 0; at < 240; at += 30) {
       await model.fill(0, ids.slice(at, at + 30), at);
       await drawn(model, 1, at + 30);
     }
     await model.clear();
-    await model.fill(0, ids.slice(0, 30), 0);
-    expect(compiled()).toBe(known);
+    for (let count = 1; count <= 255; count += 31) await model.fill(0, ids.slice(0, count), 0);
+    expect(compiled()).toBe(1);
+  });
+});
+
+describe("packed matrices", () => {
+  it("give a row the same bits in a step of any number of rows", async () => {
+    const { model } = await openModel({ slots: 32, packed: true });
+    await model.fill(0, ids.slice(0, 90), 0);
+    const found = [];
+    for (const rows of model.rowCounts) found.push((await drawn(model, 1, 90, rows))[0]);
+    expect(model.rowCounts).toEqual([8, 12, 16, 20, 24, 28, 32]);
+    expect(found).toEqual(found.map(() => found[0]));
   });
 
-  it("are no more than the memory forecast counts", async () => {
-    const { model, compiled } = await openModel();
-    for (let count = 1; count <= 255; count += 6) await model.fill(0, ids.slice(0, count), 0);
-    expect(compiled()).toBe(hostGraphs(SLOTS));
+  it("are packed again after the weights changed, before the next run", async () => {
+    const { model, weights, compiled } = await openModel({ packed: true });
+    const other = await openModel({ packed: true });
+    for (const each of [weights, other.weights]) {
+      const { flat } = each.trained;
+      flat!.forEach((number, i) => (flat![i] = 0.5 * number));
+    }
+    model.weightsChanged();
+    for (const each of [model, other.model]) await each.fill(0, ids.slice(0, 20), 0);
+    const [[changed], [old]] = [await drawn(model, 1, 20), await drawn(other.model, 1, 20)];
+    expect(compiled()).toBe(2);
+    expect(other.compiled()).toBe(1);
+    expect(changed!.logprob).not.toBe(old!.logprob);
+    const fresh = await cachedModel(tinyConfig, weights, {
+      device: openDevice("cpu", 1),
+      slots: SLOTS,
+    });
+    await fresh.fill(0, ids.slice(0, 20), 0);
+    expect((await drawn(fresh, 1, 20))[0]).toEqual(changed);
   });
 });

@@ -82,8 +82,8 @@ describeOnGpu("frozen weights in float16 on WebGPU", () => {
     const trained = trainingGraph(everyFeature, shape, policyGradient, options);
     const sampled = samplingGraph(
       everyFeature,
-      { rows: 2, chunk: 1, capacity: 64 },
-      { ...layout, gives: "picks", slots: 2 },
+      { rows: 2, chunk: 1, capacity: 64, slots: 2 },
+      { ...layout, gives: "picks" },
     );
     // The runtime refuses a graph of which it would run a part on the processor.
     for (const { graph, outputs } of [trained, sampled]) {

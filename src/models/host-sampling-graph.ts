@@ -1,0 +1,242 @@
+import { Graph, intVector, scalarLike, sizeOf, type Value } from "../autodiff/graph.ts";
+import { swiglu } from "../autodiff/ops/composites.ts";
+import { add, and, castTo, greater, less, lessOrEqual, mul, where } from "../autodiff/ops/elementwise.ts";
+import { gather } from "../autodiff/ops/indexing.ts";
+import { fusedMatMul, matMul } from "../autodiff/ops/linear.ts";
+import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
+import { concat, reshapeTo, slice, splitTo, transpose } from "../autodiff/ops/shape.ts";
+import { windowOf, type DecoderConfig } from "./config.ts";
+import { MASKED } from "./decoder.ts";
+import { FINAL_NORM, layerNames } from "./parameters.ts";
+import { cacheNames } from "./sampling-graph.ts";
+import { samplingWeights, type SamplingWeightOptions } from "./sampling-weights.ts";
+
+/** Lengths of a run. The graph accepts any: these are an example, by which its memory is planned. */
+export interface HostSamplingShape {
+  /** Number of sequences. */
+  rows: number;
+  /** New tokens per sequence. */
+  chunk: number;
+  /** Positions in the caches, a multiple of CACHE_STEP. */
+  capacity: number;
+  /** New tokens whose successors are wanted. */
+  sampled: number;
+}
+
+/** Names of the inputs besides weights and caches. */
+export const HOST_INPUTS = {
+  /** int32 [R · C], row by row. */
+  ids: "ids",
+  /** int32 [R · C] */
+  positions: "positions",
+  /** int64 [2]: R and C. */
+  shape: "shape",
+  /** int64 [2]: the caches' positions, and C. */
+  lengths: "lengths",
+  /** int32 [R]: number of visible positions in each row's cache. */
+  filled: "filled",
+  /** int32 [C]: 0, 1, … */
+  steps: "steps",
+  /** int32 [S]: indices of tokens. */
+  sampled: "sampled",
+  /** float32 [S, 1] */
+  inverseTemperature: "inverseTemperature",
+  /** float32 [positions, d / 2] */
+  cos: "rotary.cos",
+  sin: "rotary.sin",
+  /** int32 [capacity]: 0, 1, … */
+  cached: "cachePositions",
+} as const;
+
+/**
+ * The decoder for sampling with caches in host memory: new tokens of several rows against their caches, all of any length, so that one
+ * compiled graph serves prompts and single steps, and its constants are stored once. The graph only reads the caches, and the caller
+ * writes the new keys and values afterwards: a cache among the outputs would be copied at every run (docs/lab-log.md).
+ *
+ * New tokens see their row's filled cache, and each other causally. Cached positions come first in the softmax, and their number is a
+ * multiple of CACHE_STEP: each number is then summed in the same lane for any capacity, so a row's result does not depend on the length
+ * of the others.
+ *
+ * @returns the graph, its outputs (`probabilities` [S, V] of the successors, and each layer's new keys and values [R, KV, C, d] under
+ *   `cacheNames` plus `.new`), and the matrices that are to be constants (see `samplingWeights`).
+ */
+export function hostSamplingGraph(
+  config: DecoderConfig,
+  shape: HostSamplingShape,
+  options: SamplingWeightOptions,
+): {
+  graph: Graph;
+  outputs: Record<string, Value>;
+  packed: ReadonlySet<string>;
+} {
+  const graph = new Graph();
+  const { rows, chunk, capacity } = shape;
+  const { hiddenSize, headDim, heads, kvHeads, intermediateSize } = config;
+  const tokens = rows * chunk;
+  const weights = samplingWeights(graph, config, options);
+  const ids = graph.input(HOST_INPUTS.ids, "int32", [tokens], { 0: "tokens" });
+  const positions = graph.input(HOST_INPUTS.positions, "int32", [tokens], { 0: "tokens" });
+  const sampled = graph.input(HOST_INPUTS.sampled, "int32", [shape.sampled], { 0: "sampled" });
+  const table = (name: string): Value =>
+    graph.input(name, "float32", [capacity + chunk, headDim / 2], { 0: "positions" });
+  const [cos, sin] = [table(HOST_INPUTS.cos), table(HOST_INPUTS.sin)];
+  // The row-wise parts of the graph see all tokens as one row.
+  const places = castTo(freely(positions, [1, -1]), "int64");
+  const form = attentionForm(graph, config, shape);
+  const rotate = (x: Value, norm: string, count: number): Value => {
+    const width = count * headDim;
+    const normal = (): Value =>
+      rmsNorm(freely(x, [-1, headDim]), weights.vector(norm, headDim), config.normEpsilon);
+    const wide = freely(config.qkNorm ? normal() : x, [1, -1, width]);
+    return rotaryEmbedding([wide, places, cos, sin], { num_heads: count });
+  };
+  const normed = (x: Value, name: string): Value =>
+    rmsNorm(x, weights.vector(name, hiddenSize), config.normEpsilon);
+  const outputs: Record<string, Value> = {};
+  let x = weights.embed(ids);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const names = layerNames(layer);
+    const cache = cacheNames(layer);
+    const first = normed(x, names.inputNorm);
+    const project = (name: string, bias: string, count: number): Value =>
+      weights.project(first, {
+        ...{ name, columns: count * headDim, bias: config.qkvBias ? bias : undefined },
+      });
+    const q = rotate(project(names.q, names.qBias, heads), names.qNorm, heads);
+    const k = rotate(project(names.k, names.kBias, kvHeads), names.kNorm, kvHeads);
+    const v = project(names.v, names.vBias, kvHeads);
+    const keys = form.perHead(k);
+    const values = form.perHead(v);
+    outputs[`${cache.key}.new`] = keys;
+    outputs[`${cache.value}.new`] = values;
+    const mixed = form.attend(q, {
+      ...{ keys, values, window: windowOf(config, layer) },
+      cachedKeys: form.cache(cache.key),
+      cachedValues: form.cache(cache.value),
+    });
+    x = add([x, weights.project(mixed, { name: names.o, columns: hiddenSize })]);
+    if (layer === config.layers - 1) x = gather([x, sampled]);
+    const second = normed(x, names.postNorm);
+    const gate = weights.project(second, { name: names.gate, columns: intermediateSize });
+    const up = weights.project(second, { name: names.up, columns: intermediateSize });
+    const gated = swiglu(gate, up);
+    x = add([x, weights.project(gated, { name: names.down, columns: hiddenSize })]);
+  }
+  const hidden = normed(x, FINAL_NORM);
+  const inverse = graph.input(HOST_INPUTS.inverseTemperature, "float32", [shape.sampled, 1], {
+    0: "sampled",
+  });
+  // The temperature divides the scores; it is applied to the hidden states, which are smaller.
+  outputs["probabilities"] = softmax([weights.scores(mul([hidden, inverse]))], { axis: -1 });
+  return { graph, outputs, packed: weights.packed };
+}
+
+/** The same elements in another shape, whose length -1 is what is left. */
+function freely(x: Value, shape: readonly number[]): Value {
+  const known = shape.reduce((product, each) => (each < 0 ? product : product * each), 1);
+  const example = shape.map((each) => (each < 0 ? sizeOf(x.shape) / known : each));
+  return reshapeTo(x, intVector(x.graph, shape), example);
+}
+
+interface AttentionForm {
+  /** [R · C, KV · d] → [R, KV, C, d] */
+  perHead(x: Value): Value;
+  /** A layer's cache of keys or values, an input: [R, KV, capacity, d]. */
+  cache(name: string): Value;
+  /** Attention over cached and new tokens under one softmax: [R · C, H · d]. */
+  attend(
+    q: Value,
+    at: Record<"keys" | "values" | "cachedKeys" | "cachedValues", Value> & { window: number },
+  ): Value;
+}
+
+/** Attention whose numbers of rows, new tokens and cached positions are only known in a run. Query heads are stacked as in training. */
+function attentionForm(
+  graph: Graph,
+  config: DecoderConfig,
+  { rows, chunk, capacity }: HostSamplingShape,
+): AttentionForm {
+  const { kvHeads, headDim, heads } = config;
+  const group = heads / kvHeads;
+  const stacked = group * chunk;
+  const vector = (...numbers: number[]): Value => intVector(graph, numbers);
+  const joined = (...parts: Value[]): Value => concat(parts, { axis: 0 });
+  const both = graph.input(HOST_INPUTS.shape, "int64", [2]);
+  const rowCount = slice(both, 0, 0, 1);
+  const lengths = graph.input(HOST_INPUTS.lengths, "int64", [2]);
+  const shapes = {
+    queries: joined(both, vector(kvHeads, group, headDim)),
+    stacked: joined(rowCount, vector(kvHeads, -1, headDim)),
+    unstacked: joined(rowCount, vector(kvHeads, group, -1, headDim)),
+    keys: joined(both, vector(kvHeads, headDim)),
+    flat: vector(-1, heads * headDim),
+  };
+  const masks = visibility(graph, group, { rows, chunk, capacity }, config.maxPositions);
+  const scale = { transB: 1, alpha: { float: 1 / Math.sqrt(headDim) } };
+  return {
+    perHead: (x) =>
+      transpose(reshapeTo(x, shapes.keys, [rows, chunk, kvHeads, headDim]), [0, 2, 1, 3]),
+    cache: (name) =>
+      graph.input(name, "float32", [rows, kvHeads, capacity, headDim], { 0: "rows", 2: "capacity" }),
+    attend(q, { keys, values, cachedKeys, cachedValues, window }) {
+      const apart = reshapeTo(q, shapes.queries, [rows, chunk, kvHeads, group, headDim]);
+      const queries = reshapeTo(transpose(apart, [0, 2, 3, 1, 4]), shapes.stacked, [
+        ...[rows, kvHeads, stacked, headDim],
+      ]);
+      const { cached, fresh } = masks(window);
+      const scores = [
+        add([fusedMatMul([queries, cachedKeys], scale), cached]),
+        add([fusedMatMul([queries, keys], scale), fresh]),
+      ];
+      const all = softmax([concat(scores, { axis: 3 })], { axis: -1 });
+      const [before, among] = splitTo(all, 3, lengths, [capacity, chunk]) as [Value, Value];
+      const mixed = add([matMul([before, cachedValues]), matMul([among, values])]);
+      const unstacked = reshapeTo(mixed, shapes.unstacked, [rows, kvHeads, group, chunk, headDim]);
+      const back = transpose(unstacked, [0, 3, 1, 2, 4]);
+      return reshapeTo(back, shapes.flat, [rows * chunk, heads * headDim]);
+    },
+  };
+}
+
+/**
+ * Masks per window, 0 where a token is seen and else MASKED: `cached`, [R, 1, 1, capacity] or with a window [R, 1, G · C, capacity];
+ * `fresh`, [G · C, C].
+ */
+function visibility(
+  graph: Graph,
+  group: number,
+  { rows, chunk, capacity }: Pick<HostSamplingShape, "rows" | "chunk" | "capacity">,
+  maxPositions: number,
+): (window: number) => { cached: Value; fresh: Value } {
+  const filled = graph.input(HOST_INPUTS.filled, "int32", [rows], { 0: "rows" });
+  const steps = graph.input(HOST_INPUTS.steps, "int32", [chunk], { 0: "chunk" });
+  const places = graph.input(HOST_INPUTS.cached, "int32", [capacity], { 0: "capacity" });
+  const masked = graph.constant("float32", [], [MASKED]);
+  const mask = (seen: Value): Value => where([seen, scalarLike(masked, 0), masked]);
+  const heldBy = freely(filled, [-1, 1, 1, 1]);
+  const column = freely(steps, [-1, 1]);
+  const stack = (x: Value, axis: number): Value =>
+    concat(
+      Array.from({ length: group }, () => x),
+      { axis },
+    );
+  const made = new Map<number, { cached: Value; fresh: Value }>();
+  const held = less([places, heldBy]);
+  const causal = lessOrEqual([steps, column]);
+  return (window) => {
+    const limited = window < maxPositions;
+    const known = made.get(limited ? window : Infinity);
+    if (known !== undefined) return known;
+    const within = scalarLike(places, window);
+    const position = add([heldBy, column]); // [R, 1, C, 1]
+    const found = limited
+      ? {
+          // A token at position t sees position p if t − p < window.
+          cached: stack(mask(and([held, greater([add([places, within]), position])])), 2),
+          fresh: stack(mask(and([causal, greater([add([steps, within]), column])])), 0),
+        }
+      : { cached: mask(held), fresh: stack(mask(causal), 0) };
+    made.set(limited ? window : Infinity, found);
+    return found;
+  };
+}
