@@ -61,7 +61,7 @@ export interface LocalEngineOptions {
   /** Device; default the CPU; `auto` selects by `fastestDevice`. */
   device?: DeviceName | "auto";
   /**
-   * Worker threads, with one replica each; default: one per core, or one in total on another device. The number changes the last
+   * Worker threads, with one replica each; default: `defaultWorkers`. The number changes the last
    * bits of results (order of sums).
    */
   workers?: number;
@@ -136,7 +136,7 @@ async function openModelEngine(
   }
   const named = options.device ?? "cpu";
   const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
-  const workers = options.workers ?? defaultWorkers(device);
+  const workers = options.workers ?? defaultWorkers(device, config);
   const asked = options.frozenWeights ?? "float32";
   const adapter =
     opened.adapter ?? (options.trains === false && asked !== "float32" ? NO_ADAPTER : null);

@@ -22,12 +22,17 @@ export interface ModelWeights extends Readonly<Layout> {
   copy(): Promise<ModelWeights>;
 }
 
-/** Largest model (parameters) whose matrices a CPU keeps in both layouts: 256 MB for the second copy. */
-const BOTH_LAYOUTS_UP_TO = 64_000_000;
+/** Parameters of the largest small model: 256 MB. */
+const SMALL = 64_000_000;
+
+/** Whether a CPU keeps a model's weights in every form that makes it fast: both layouts of matrices, and a replica per core. */
+export function isSmall(config: DecoderConfig): boolean {
+  return parameterCount(config) <= SMALL;
+}
 
 /** Whether a model's matrices are also stored transposed: where products need it and memory allows it. */
 export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "resident">): boolean {
-  return !device.resident && parameterCount(config) <= BOTH_LAYOUTS_UP_TO;
+  return !device.resident && isSmall(config);
 }
 
 /**

@@ -1,10 +1,12 @@
 import { availableParallelism } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { Worker, type ResourceLimits } from "node:worker_threads";
+import type { DecoderConfig } from "../../models/config.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { ExternalError } from "../../base/errors.ts";
 import { noteStuckThread } from "../../base/waits/stuck-threads.ts";
 import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";
+import { isSmall } from "./model-weights.ts";
 import { beatsOf, heartbeat, type WorkerData } from "./heartbeat.ts";
 import {
   describeCall,
@@ -53,9 +55,12 @@ const STOP_MS = 10_000;
 /** How long the thread of a stalled worker may take to terminate. */
 const CUT_MS = 5000;
 
-/** Default number of workers: one per core, or one in total on another device. */
-export function defaultWorkers(device: DeviceName): number {
-  return device === "cpu" ? availableParallelism() : 1;
+/**
+ * Default number of workers: one per core for a small model on the CPU. One with all cores for a large model, whose weights would else be
+ * in memory once per core and read from there by each at every step of sampling; and one on another device.
+ */
+export function defaultWorkers(device: DeviceName, config: DecoderConfig): number {
+  return device === "cpu" && isSmall(config) ? availableParallelism() : 1;
 }
 
 interface Waiting {

@@ -42,7 +42,7 @@ export function loadOf(
   const written = Math.min(1, longest.messages.tokens / longest.tokens);
   return {
     ...model,
-    workers: engine.workers ?? defaultWorkers(model.device),
+    workers: engine.workers ?? defaultWorkers(model.device, model.config),
     ...{ slots, microBatchTokens, recompute },
     rowTokens: longest.tokens,
     scoredShare: work.scoresAll ? 1 : written,

@@ -81,7 +81,7 @@ describe("packed matrices", () => {
   it("give a row the same bits in a step of any number of rows", async () => {
     const { model } = await openModel({ slots: 32, packed: true });
     await model.fill(0, ids.slice(0, 90), 0);
-    const found = [];
+    const found: (PickedToken | null | undefined)[] = [];
     for (const rows of model.rowCounts) found.push((await drawn(model, 1, 90, rows))[0]);
     expect(model.rowCounts).toEqual([8, 12, 16, 20, 24, 28, 32]);
     expect(found).toEqual(found.map(() => found[0]));
