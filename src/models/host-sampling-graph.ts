@@ -1,6 +1,15 @@
 import { Graph, intVector, scalarLike, sizeOf, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
-import { add, and, castTo, greater, less, lessOrEqual, mul, where } from "../autodiff/ops/elementwise.ts";
+import {
+  add,
+  and,
+  castTo,
+  greater,
+  less,
+  lessOrEqual,
+  mul,
+  where,
+} from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { fusedMatMul, matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
@@ -177,7 +186,10 @@ function attentionForm(
     perHead: (x) =>
       transpose(reshapeTo(x, shapes.keys, [rows, chunk, kvHeads, headDim]), [0, 2, 1, 3]),
     cache: (name) =>
-      graph.input(name, "float32", [rows, kvHeads, capacity, headDim], { 0: "rows", 2: "capacity" }),
+      graph.input(name, "float32", [rows, kvHeads, capacity, headDim], {
+        0: "rows",
+        2: "capacity",
+      }),
     attend(q, { keys, values, cachedKeys, cachedValues, window }) {
       const apart = reshapeTo(q, shapes.queries, [rows, chunk, kvHeads, group, headDim]);
       const queries = reshapeTo(transpose(apart, [0, 2, 3, 1, 4]), shapes.stacked, [

@@ -62,7 +62,11 @@ describe.each(parts)("architecture $name", ({ name, part }) => {
   it("samples with the parameters that it is trained with", () => {
     const shape = { rows: 1, chunk: 1, capacity: 64 };
     const onDevice = samplingGraph(config, { ...shape, slots: 1 }, { gives: "probabilities" });
-    const inHost = hostSamplingGraph(config, { ...shape, sampled: 1 }, { packed: true, transposed: false });
+    const inHost = hostSamplingGraph(
+      config,
+      { ...shape, sampled: 1 },
+      { packed: true, transposed: false },
+    );
     for (const { graph } of [onDevice, inHost]) {
       const read = graph.inputs.map(({ name }) => name.replace(/\.(transposed|packed)$/, ""));
       const known = parameterSpecs(config).map(({ name }) => name);

@@ -54,7 +54,11 @@ export function addServeEngine(serve: Command, context: CliContext): void {
       positive,
       4,
     )
-    .option("--workers <n>", "worker threads of each model (default: one per core; one in all for a model above 64 M parameters)", positive)
+    .option(
+      "--workers <n>",
+      "worker threads of each model (default: one per core; one in all for a model above 64 M parameters)",
+      positive,
+    )
     .addOption(deviceOption())
     .addOption(jsonOption("one line of JSON on stdout once it listens: url, name, pid"))
     // Options of the same name (--port, --host, …) are parsed by `serve`.

@@ -56,7 +56,11 @@ export function addServePolicy(serve: Command, context: CliContext): void {
       positive,
       1024,
     )
-    .option("--workers <n>", "worker threads (default: one per core; one in all for a model above 64 M parameters)", positive)
+    .option(
+      "--workers <n>",
+      "worker threads (default: one per core; one in all for a model above 64 M parameters)",
+      positive,
+    )
     .addOption(deviceOption())
     .addOption(seedOption("seed of answers to requests without one (default: 0)"))
     .addOption(jsonOption("one line of JSON on stdout once it listens: url, name, pid"))
