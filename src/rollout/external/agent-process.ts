@@ -6,9 +6,9 @@ import { RolloutError } from "../../base/errors.ts";
 export interface AgentProcess {
   /** Sends a line to its stdin; unread lines of its stdout are dropped. */
   send(line: string): void;
-  /** The next line of its stdout that is not empty. @throws {RolloutError} AGENT_FAILED when it ends without one. */
+  /** The next line of its stdout; an empty one is an answer too. @throws {RolloutError} AGENT_FAILED when it ends without one. */
   nextLine(): Promise<string>;
-  /** The last line of its stdout, after it has ended well. @throws {RolloutError} AGENT_FAILED */
+  /** The last line of its stdout that is not empty, after it has ended well. @throws {RolloutError} AGENT_FAILED */
   lastLine(): Promise<string>;
   readonly isRunning: boolean;
   /** An idle agent does not keep this process running; it ends when its stdin does. */
@@ -48,7 +48,7 @@ export function startAgent(
     stderr = (stderr + text).slice(-TOLD);
   });
   createInterface({ input: child.stdout }).on("line", (line) => {
-    if (line.trim() !== "") lines.push(line.trim().slice(0, LONGEST));
+    lines.push(line.trim().slice(0, LONGEST));
     if (lines.length > MOST_LINES) agent.kill();
     changed();
   });
@@ -87,9 +87,8 @@ export function startAgent(
     async lastLine() {
       child.stdin.end();
       while (ended === null) await untilChanged();
-      const line = lines.at(-1);
       if (code !== 0) throw failed();
-      return line ?? "";
+      return lines.findLast((line) => line !== "") ?? "";
     },
     get isRunning() {
       return ended === null;

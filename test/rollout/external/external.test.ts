@@ -156,6 +156,36 @@ describe("strategy external", () => {
     expect([first.answer, last.answer]).toEqual(["aaa", "bbb"]);
   });
 
+  it("takes an empty line for no answer", async () => {
+    const agent = `async (q) => { await ask([user(q)]); return ""; }`;
+    const trajectory = await play(staying(agent), { timeoutSeconds: 5 });
+    expect(trajectory).toMatchObject({ answer: null, end: "no-answer" });
+    expect(trajectory.error).toBeUndefined();
+  });
+
+  it("goes on with new agents where some end between questions", async () => {
+    const own = policy();
+    const agent = `async (q) => { globalThis.n = (globalThis.n ?? 0) + 1; if (n % 3 === 0) process.exit(1); return (${searching})(q); }`;
+    const names = Array.from({ length: 8 }, (_, i) => `q${i}:`);
+    const played = await Promise.all(
+      names.map((question) =>
+        play(
+          staying(agent),
+          { processes: 2, timeoutSeconds: 5 },
+          {
+            ...{ policy: own, id: question, task: { ...task, question } },
+          },
+        ),
+      ),
+    );
+    const answers = played.flatMap(({ answer }) => answer ?? []);
+    expect(answers).toEqual(names.filter((_, i) => played[i]?.error === undefined));
+    expect(new Set(played.flatMap(({ error }) => error?.code ?? []))).toEqual(
+      new Set(["AGENT_FAILED"]),
+    );
+    expect(answers.length).toBeGreaterThan(4);
+  });
+
   it("ends at a full context, which is the policy's limit and no failure", async () => {
     const environment = searchEnvironment({
       budgets: [{ scope: "context", unit: "tokens", limit: 10, onExhausted: "end" }],
