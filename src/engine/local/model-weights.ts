@@ -36,8 +36,8 @@ export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "res
 }
 
 /**
- * Whether sampling holds a copy of the matrices in the layout of the runtime's kernels, which makes products of few rows twice as fast:
- * for models that are too large for a transposed copy in reach of every graph.
+ * Whether sampling holds a copy of the matrices in the layout of the runtime's kernels, which makes products of few rows twice as fast.
+ * Small models have transposed copies instead, which training uses too.
  */
 export function packsForSampling(
   { transposed, frozen }: Layout,
