@@ -25,8 +25,8 @@ export function compiled(most: number): Compiled {
 /**
  * The number of graphs that a worker keeps. A step trains on about thirty shapes in turn: a smaller cache would recompile each
  * of them at every step, so only deep models, whose graphs are large, get a smaller one. Shapes beyond the first 64 occur once in ten
- * steps or less (400 steps of search-r1's mini tier). On a device with its own memory, sampling uses few graphs per cache length; in host
- * memory see `hostGraphs`.
+ * steps or less (400 steps of search-r1's mini tier). On a device with its own memory, sampling uses few graphs per cache
+ * length; in host memory it has one.
  */
 export function keptGraphs({ layers }: { layers: number }): { training: number; sampling: number } {
   return { training: Math.min(64, Math.max(32, Math.floor(512 / layers))), sampling: 8 };
