@@ -1,5 +1,4 @@
 import { Graph, intVector, scalarLike, sizeOf, type Value } from "../autodiff/graph.ts";
-import { swiglu } from "../autodiff/ops/composites.ts";
 import {
   add,
   and,
@@ -80,7 +79,7 @@ export function hostSamplingGraph(
 } {
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
-  const { hiddenSize, headDim, heads, kvHeads, intermediateSize } = config;
+  const { headDim, heads, kvHeads } = config;
   const tokens = rows * chunk;
   const weights = samplingWeights(graph, config, options);
   const ids = graph.input(HOST_INPUTS.ids, "int32", [tokens], { 0: "tokens" });
@@ -99,23 +98,16 @@ export function hostSamplingGraph(
     const wide = freely(config.qkNorm ? normal() : x, [1, -1, width]);
     return rotaryEmbedding([wide, places, cos, sin], { num_heads: count });
   };
-  const normed = (x: Value, name: string): Value =>
-    rmsNorm(x, weights.vector(name, hiddenSize), config.normEpsilon);
   const outputs: Record<string, Value> = {};
   let x = weights.embed(ids);
   for (let layer = 0; layer < config.layers; layer++) {
     const names = layerNames(layer);
     const cache = cacheNames(layer);
-    const first = normed(x, names.inputNorm);
-    const project = (name: string, bias: string, count: number): Value =>
-      weights.project(first, {
-        ...{ name, columns: count * headDim, bias: config.qkvBias ? bias : undefined },
-      });
-    const q = rotate(project(names.q, names.qBias, heads), names.qNorm, heads);
-    const k = rotate(project(names.k, names.kBias, kvHeads), names.kNorm, kvHeads);
-    const v = project(names.v, names.vBias, kvHeads);
+    const inputs = weights.attentionInputs(x, layer);
+    const q = rotate(inputs.q, names.qNorm, heads);
+    const k = rotate(inputs.k, names.kNorm, kvHeads);
     const keys = form.perHead(k);
-    const values = form.perHead(v);
+    const values = form.perHead(inputs.v);
     outputs[`${cache.key}.new`] = keys;
     outputs[`${cache.value}.new`] = values;
     const mixed = form.attend(q, {
@@ -123,15 +115,11 @@ export function hostSamplingGraph(
       cachedKeys: form.cache(cache.key),
       cachedValues: form.cache(cache.value),
     });
-    x = add([x, weights.project(mixed, { name: names.o, columns: hiddenSize })]);
+    x = weights.withAttention(x, mixed, layer);
     if (layer === config.layers - 1) x = gather([x, sampled]);
-    const second = normed(x, names.postNorm);
-    const gate = weights.project(second, { name: names.gate, columns: intermediateSize });
-    const up = weights.project(second, { name: names.up, columns: intermediateSize });
-    const gated = swiglu(gate, up);
-    x = add([x, weights.project(gated, { name: names.down, columns: hiddenSize })]);
+    x = weights.withFeedForward(x, layer);
   }
-  const hidden = normed(x, FINAL_NORM);
+  const hidden = weights.norm(x, FINAL_NORM);
   const inverse = graph.input(HOST_INPUTS.inverseTemperature, "float32", [shape.sampled, 1], {
     0: "sampled",
   });

@@ -1,9 +1,9 @@
 import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
-import { addMask, swiglu } from "../autodiff/ops/composites.ts";
+import { addMask } from "../autodiff/ops/composites.ts";
 import { add, castTo, greater, less, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { matMul } from "../autodiff/ops/linear.ts";
-import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
+import { rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import { cacheWriter } from "./cache-writes.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
@@ -64,7 +64,7 @@ export function samplingGraph(
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
   const { rows, chunk, capacity, slots } = shape;
-  const { hiddenSize, headDim, heads, kvHeads, intermediateSize } = config;
+  const { headDim, heads, kvHeads } = config;
   const weights = samplingWeights(graph, config, options);
   const ids = graph.input("ids", "int32", [rows, chunk]);
   const positions = graph.input("positions", "int32", [rows, chunk]);
@@ -82,24 +82,17 @@ export function samplingGraph(
     fresh: causalMasks(ids, chunk),
     cached: cacheMasks(shape, heads / kvHeads, { positions, filled }),
   };
-  const normed = (from: Value, name: string): Value =>
-    rmsNorm(from, weights.vector(name, hiddenSize), config.normEpsilon);
   const outputs: Record<string, Value> = {};
   let x = weights.embed(reshape(ids, [rows * chunk]));
   for (let layer = 0; layer < config.layers; layer++) {
     const names = layerNames(layer);
     const cache = cacheNames(layer);
-    const first = normed(x, names.inputNorm);
-    const project = (name: string, bias: string, count: number): Value =>
-      weights.project(first, {
-        ...{ name, columns: count * headDim, bias: config.qkvBias ? bias : undefined },
-      });
-    const q = rotate(project(names.q, names.qBias, heads), names.qNorm, heads);
-    const k = rotate(project(names.k, names.kBias, kvHeads), names.kNorm, kvHeads);
-    const v = project(names.v, names.vBias, kvHeads);
+    const inputs = weights.attentionInputs(x, layer);
+    const q = rotate(inputs.q, names.qNorm, heads);
+    const k = rotate(inputs.k, names.kNorm, kvHeads);
     const split = [rows, chunk, kvHeads, headDim];
     const keys = transpose(reshape(k, split), [0, 2, 3, 1]);
-    const values = transpose(reshape(v, split), [0, 2, 1, 3]);
+    const values = transpose(reshape(inputs.v, split), [0, 2, 1, 3]);
     const allKeys = graph.input(cache.key, "float32", [slots, kvHeads, headDim, capacity]);
     const allValues = graph.input(cache.value, "float32", [slots, kvHeads, capacity, headDim]);
     outputs[`${cache.key}.next`] = writer.keys(allKeys, keys);
@@ -117,15 +110,11 @@ export function samplingGraph(
       cachedKeys: seen(allKeys),
       cachedValues: seen(allValues),
     });
-    x = add([x, weights.project(mixed, { name: names.o, columns: hiddenSize })]);
-    const second = normed(x, names.postNorm);
-    const gate = weights.project(second, { name: names.gate, columns: intermediateSize });
-    const up = weights.project(second, { name: names.up, columns: intermediateSize });
-    const gated = swiglu(gate, up);
-    x = add([x, weights.project(gated, { name: names.down, columns: hiddenSize })]);
+    x = weights.withAttention(x, mixed, layer);
+    x = weights.withFeedForward(x, layer);
   }
   if (options.gives === "nothing") return { graph, outputs };
-  const hidden = normed(x, FINAL_NORM);
+  const hidden = weights.norm(x, FINAL_NORM);
   const perRow = (name: string): Value => graph.input(name, "float32", [rows, 1]);
   // The temperature divides the scores; it is applied to the hidden states, which are smaller.
   const scores = weights.scores(mul([hidden, perRow("inverseTemperature")]));
