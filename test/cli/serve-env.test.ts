@@ -1,41 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { startServe, type StartedServe } from "../helpers/serve-command.ts";
 import { connectEnv } from "../helpers/served-env.ts";
 
-interface Started {
-  line: { url: string; name: string; tier: string; questions: number; pid: number };
-  child: ChildProcess;
-  /** Exit status and stderr, once it has ended. */
-  ended: Promise<{ status: number | null; stderr: string }>;
+interface Line {
+  url: string;
+  name: string;
+  tier: string;
+  questions: number;
+  pid: number;
 }
 
-/** The real command on a free port. */
-async function start(...args: string[]): Promise<Started> {
-  const flags = ["serve", "env", "--port", "0", "--json", ...args];
-  const child = spawn(process.execPath, ["bin/agentrl.js", ...flags], {
-    env: { ...process.env, SERVE_TEST_TOKEN: "s3cret", NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let stderr = "";
-  child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
-  const ended = new Promise<{ status: number | null; stderr: string }>((resolve) => {
-    child.on("close", (status) => {
-      resolve({ status, stderr });
-    });
-  });
-  const text = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (piece: Buffer) => {
-      resolve(piece.toString());
-    });
-    void ended.then(({ stderr: said }) => {
-      reject(new Error(said));
-    });
-  });
-  return { line: JSON.parse(text) as Started["line"], child, ended };
-}
+const start = (...args: string[]): Promise<StartedServe<Line>> => startServe(["env", ...args]);
 
 describe("agentrl serve env", () => {
   it("serves a recipe's episodes until SIGTERM, ends with 0, and prints no token", async () => {

@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { startServe, type StartedServe } from "../helpers/serve-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const cwd = temporaryFolder();
-const binary = join(import.meta.dirname, "..", "..", "bin", "agentrl.js");
 
 beforeAll(() => {
   const passages = [
@@ -21,39 +20,15 @@ beforeAll(() => {
   expect(runCli(["index", "build", "corpus.jsonl", "--out", "idx"], { cwd }).status).toBe(0);
 });
 
-interface Started {
-  /** What --json printed. */
-  line: { url: string; name: string; fingerprint: string; passages?: number; pid: number };
-  child: ChildProcess;
-  /** Exit status and everything on stderr, once it has ended. */
-  ended: Promise<{ status: number | null; stderr: string }>;
+interface Line {
+  url: string;
+  name: string;
+  fingerprint: string;
+  passages?: number;
+  pid: number;
 }
 
-/** Starts the real command on a free port. */
-async function start(...args: string[]): Promise<Started> {
-  const child = spawn(process.execPath, [binary, "serve", "--port", "0", "--json", ...args], {
-    cwd,
-    env: { ...process.env, SERVE_TEST_TOKEN: "s3cret", NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let stderr = "";
-  child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
-  const ended = new Promise<{ status: number | null; stderr: string }>((resolve) => {
-    child.on("close", (status) => {
-      resolve({ status, stderr });
-    });
-  });
-  const text = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (piece: Buffer) => {
-      resolve(piece.toString());
-    });
-    void ended.then(({ stderr: said }) => {
-      reject(new Error(said));
-    });
-  });
-  return { line: JSON.parse(text) as Started["line"], child, ended };
-}
+const start = (...args: string[]): Promise<StartedServe<Line>> => startServe(args, { cwd });
 
 const post = (url: string, body: unknown) =>
   fetch(`${url}/retrieve`, {
