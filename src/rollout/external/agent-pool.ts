@@ -30,7 +30,7 @@ interface Slot {
 /** Agents without work for this long are ended. */
 const IDLE_MS = 60_000;
 
-/** Where it stands in the command, it is replaced by the question, and every rollout starts the agent anew. */
+/** Stands for the question in a command. Such an agent starts anew for every rollout. */
 const PLACE = "{question}";
 
 const pools = new WeakMap<TokenPolicy, Map<string, AgentPool>>();
