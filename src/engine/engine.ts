@@ -20,6 +20,11 @@ export interface Engine {
   sample(request: SampleRequest): Promise<SampleResult>;
   /** Drops the cache of a sequence of earlier requests. */
   forget(sequence: string): void;
+  /**
+   * Samples from the weights that the engine holds when this is called, also while and after it trains. Training calls that follow need
+   * not wait for the result. Absent where an engine cannot.
+   */
+  samplingClient?(): Promise<SamplingClient>;
 
   /**
    * Log-probabilities (nats, temperature 1) of given targets, of the policy's own or of any other text.
@@ -117,6 +122,11 @@ export interface SampleRequest {
    * Kept sequences occupy slots that others wait for, so forget a sequence when it ends.
    */
   sequence: string | null;
+}
+
+/** Weights to sample from that do not change. */
+export interface SamplingClient extends Pick<Engine, "sample" | "forget"> {
+  readonly policyVersion: number;
 }
 
 export interface SampleResult {

@@ -6,6 +6,7 @@ import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
+import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine, type TinkerServer } from "../engine/open-engine.ts";
 import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -122,7 +123,7 @@ function serverOf(settings: Settings): TinkerServer | null {
  * @throws as `chatRendering` and `loadChatTemplate`, where it is asked through a chat template.
  */
 export async function policyOf(
-  engine: PolicyEngine,
+  engine: RolloutEngine,
   settings: Settings,
   model: string,
   environment: Environment,
@@ -136,7 +137,7 @@ export async function policyOf(
 
 /** Rendering of text for a policy; undefined: unchanged. */
 async function renderingOf(
-  { tokenizer }: PolicyEngine,
+  { tokenizer }: Pick<RolloutEngine, "tokenizer">,
   { policy: { chat } }: Settings,
   { model, environment }: { model: string; environment: Environment },
 ): Promise<Rendering | undefined> {

@@ -1,7 +1,7 @@
 import { RolloutError } from "../base/errors.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
-import type { PolicyEngine } from "../engine/engine.ts";
+import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
 import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import {
@@ -25,7 +25,7 @@ export interface RoleOptions {
    * Holds the policy and its snapshots, and the folder that it was read from. It may be set after `openRoles`; until then a request to
    * either fails.
    */
-  policy?: { engine: PolicyEngine; model: string };
+  policy?: { engine: RolloutEngine; model: string };
   /** Tells of a model's download. */
   download?: PolicyOptions;
 }

@@ -1,4 +1,5 @@
-import type { Engine, SampleRequest, SampleResult } from "../engine/engine.ts";
+import type { SampleRequest, SampleResult } from "../engine/engine.ts";
+import type { RolloutEngine } from "../engine/held-weights.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
@@ -68,7 +69,7 @@ export function beginningOf(text: string, maxTokens: number): string {
 
 /** The policy of an engine. */
 export function enginePolicy(
-  engine: Engine,
+  engine: Omit<RolloutEngine, "tokenizer">,
   tokenizer: Tokenizer,
   rendering?: Rendering,
 ): TokenPolicy {
@@ -93,7 +94,7 @@ export function enginePolicy(
  * @param kept name of a snapshot in the engine; default: its current weights.
  */
 export function engineLogprobs(
-  engine: Engine,
+  engine: Pick<RolloutEngine, "logprobs">,
   kept?: string,
 ): NonNullable<TokenPolicy["logprobs"]> {
   return async (promptIds, ids) => {

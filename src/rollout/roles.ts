@@ -2,7 +2,7 @@ import { ConfigError, DataError, ExternalError, RolloutError } from "../base/err
 import { suggest } from "../base/nearest.ts";
 import { choice, z } from "../base/schema.ts";
 import { isModel } from "../base/setting-path.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { RolloutEngine } from "../engine/held-weights.ts";
 import { chatClient } from "../http/chat.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
 import { completionsClient } from "../http/completions.ts";
@@ -98,7 +98,7 @@ export function lazyRoles(
 
 /** A model of an engine. */
 export interface EngineModel {
-  engine: Engine;
+  engine: Omit<RolloutEngine, "tokenizer">;
   tokenizer: Tokenizer;
   /** Chat rendering of prompts; default: unchanged. */
   rendering?: Rendering | undefined;

@@ -20,6 +20,11 @@ export const onPolicyShape = {
   promptsPerStep: fixed(z.int().min(1).default(16)),
   /** Trajectories per group (G). */
   groupSize: fixed(z.int().min(1).default(8)),
+  /**
+   * 1: asynchronous rollouts. Those of a step are sampled while the step before trains, by weights one step older. 0: one after the other.
+   * More would hide no more time, since the rollouts of one step already take as long as they can.
+   */
+  maxStepsOffPolicy: fixed(z.int().min(0).max(1).default(0)),
   /** Which rollouts are made, and what of them is a batch. */
   sampler: partSchema(samplers).prefault("shuffled"),
   /** Groups left out of a batch by their raw scores, one filter after another. */

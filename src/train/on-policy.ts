@@ -1,7 +1,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type OnPolicyAlgorithm, optionsAt } from "./algorithm.ts";
-import { rolloutMetrics } from "./rollout-metrics.ts";
+import { rolloutMetrics, staleness } from "./rollout-metrics.ts";
 import { openStepRollouts, type RolloutRun, type RolloutState } from "./step-rollouts.ts";
 import { updateOn } from "./update.ts";
 
@@ -13,7 +13,7 @@ export interface OnPolicyStep {
   step: number;
   /** By the field's names, `group/snake_case`; the same for the same seed. */
   metrics: Record<string, number>;
-  /** Milliseconds by part. */
+  /** Milliseconds by part. Rollouts: only what the update waited for them. */
   timings: { rollout: number; update: number };
   /** Tokens sampled and tokens computed by the trainer. */
   tokens: { sampled: number; trained: number };
@@ -54,24 +54,30 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
   const { options } = run;
   const rollouts = openStepRollouts(run);
   let klCoef = run.state?.klCoef;
+  /** For the next step's rollouts, after an update; ms. */
+  let waited = 0;
   for (let step = run.firstStep; step < options.steps; step++) {
     run.signal.throwIfAborted();
     await run.onStepBegin?.(step);
-    const begun = performance.now();
+    const begun = performance.now() - waited;
     const { trajectories, sampledTokens, metrics } = await rollouts.batch(step);
     const sampledAt = performance.now();
-    await run.onBatch?.(trajectories, step + 1);
-    const updateBegun = performance.now();
-    const updated = await updateOn(
-      { ...run, options: optionsAt(options, step), ...(klCoef === undefined ? {} : { klCoef }) },
-      step,
-      trajectories,
-    );
+    const stale = options.maxStepsOffPolicy === 0 ? {} : staleness(trajectories, run.engine);
+    const coef = klCoef === undefined ? {} : { klCoef };
+    const { update, updatedAt, ...updated } = await rollouts.during(step, async () => {
+      await run.onBatch?.(trajectories, step + 1);
+      const updateBegun = performance.now();
+      const options = optionsAt(run.options, step);
+      const updated = await updateOn({ ...run, options, ...coef }, step, trajectories);
+      const updatedAt = performance.now();
+      return { ...updated, updatedAt, update: updatedAt - updateBegun };
+    });
+    waited = performance.now() - updatedAt;
     klCoef = updated.klCoef;
     const continues = await run.onStep({
       step: step + 1,
-      metrics: { ...rolloutMetrics(trajectories), ...metrics, ...updated.metrics },
-      timings: { rollout: sampledAt - begun, update: performance.now() - updateBegun },
+      metrics: { ...rolloutMetrics(trajectories), ...metrics, ...stale, ...updated.metrics },
+      timings: { rollout: sampledAt - begun, update },
       tokens: { sampled: sampledTokens, trained: updated.trained },
       trajectories,
       state: { ...rollouts.state(), ...(klCoef === undefined ? {} : { klCoef }) },

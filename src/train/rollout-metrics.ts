@@ -1,6 +1,6 @@
 import { allEqual, sampleDeviation } from "../advantages/estimator.ts";
 import { groupedBy } from "../base/grouped-by.ts";
-import { meanOrZero } from "../base/statistics.ts";
+import { mean, meanOrZero } from "../base/statistics.ts";
 import { repeatedQueryShare } from "../text/words.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
 import { firstAnswerAt } from "../trajectory/first-answer.ts";
@@ -111,6 +111,24 @@ export function mismatchKl(
     }),
   );
   return meanOrZero(values);
+}
+
+/**
+ * How old the weights are that sampled a batch, when training on it begins: optimiser steps that they lack, mean over trajectories. Absent
+ * where no message has a version.
+ */
+export function staleness(
+  trajectories: readonly Trajectory[],
+  { policyVersion: trained }: { policyVersion: number },
+): Record<string, number> {
+  const ages = trajectories.flatMap(({ purpose, calls }) => {
+    const versions = calls.flatMap(({ role, policyVersion }) =>
+      role === "policy" && policyVersion !== null ? [policyVersion] : [],
+    );
+    const isTrained = purpose === "train" && versions.length > 0;
+    return isTrained ? [trained - mean(versions)] : [];
+  });
+  return ages.length === 0 ? {} : { "rollout/staleness": mean(ages) };
 }
 
 function rewardMeans(trajectories: readonly Trajectory[]): Record<string, number> {

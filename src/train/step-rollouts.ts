@@ -35,6 +35,8 @@ export interface RolloutRun {
   /** As the last step gave it; null where there is none. */
   state?: RolloutState | null;
   signal: AbortSignal;
+  /** Rollouts that begin after this call sample from the weights of this moment. Needed with `maxStepsOffPolicy`. */
+  holdWeights?: () => Promise<void>;
   /** Trajectories of a step, from 0, that were sampled before; null, or without it, the step samples its own. */
   batchOf?: (step: number) => Promise<Trajectory[] | null>;
   /** Rewards for which a model failed. @param step from 1. */
@@ -45,10 +47,14 @@ export interface RolloutRun {
 export interface RolloutState {
   history: HistoryState;
   sampler: unknown;
+  /** The next step's rollouts, where they were sampled while this one trained: the weights that sampled them are gone. */
+  ahead?: StepBatch;
 }
 
 /** What a step learns from. */
 export interface StepBatch {
+  /** From 0. */
+  step: number;
   trajectories: Trajectory[];
   /** Of everything that was sampled for it, rejected groups included. */
   sampledTokens: number;
@@ -60,6 +66,11 @@ export interface StepBatch {
 export interface StepRollouts {
   /** @throws {ExternalError} ROLLOUTS_FAILED */
   batch(step: number): Promise<StepBatch>;
+  /**
+   * Trains on a batch; with `maxStepsOffPolicy` the next batch is sampled meanwhile, and this waits for both.
+   * @param train gets nothing from the rollouts: they see the weights from before it, and everything else as if it were done.
+   */
+  during<T>(step: number, train: () => Promise<T>): Promise<T>;
   /** To continue after the last batch. */
   state(): RolloutState;
 }
@@ -73,18 +84,45 @@ export function openStepRollouts(run: RolloutRun): StepRollouts {
   const sampler = samplers
     .get(name, "algorithm.sampler")
     .open(samplerOptions, { tasks, seed, promptsPerStep, groupSize }, run.state?.sampler ?? null);
+  let ahead = run.state?.ahead ?? null;
+  const sample = async (step: number, signal: AbortSignal): Promise<StepBatch> => {
+    // Before anything else is awaited: what trains beside it would change the weights.
+    await run.holdWeights?.();
+    const known = (await run.batchOf?.(step)) ?? null;
+    const { sampled, ...rest } =
+      known === null
+        ? await rollOutStep({ ...run, signal, sampler, history }, step)
+        : { trajectories: known, sampled: known, metrics: {} };
+    requireSomeRollout(sampled, step + 1);
+    const sampledTokens = sampled.reduce((n, each) => n + policyTokenCount(each), 0);
+    return { step, ...rest, sampledTokens };
+  };
   return {
     async batch(step) {
-      const known = (await run.batchOf?.(step)) ?? null;
-      const { sampled, ...rest } =
-        known === null
-          ? await rollOutStep({ ...run, sampler, history }, step)
-          : { trajectories: known, sampled: known, metrics: {} };
-      requireSomeRollout(sampled, step + 1);
-      const sampledTokens = sampled.reduce((n, each) => n + policyTokenCount(each), 0);
-      return { ...rest, sampledTokens };
+      const batch = ahead?.step === step ? ahead : await sample(step, run.signal);
+      ahead = null;
+      return batch;
     },
-    state: () => ({ history: history.state(), sampler: sampler.state() }),
+    async during(step, train) {
+      const isLast = step + 1 >= options.steps;
+      if (options.maxStepsOffPolicy === 0 || isLast || run.batchOf !== undefined) return train();
+      // The run's own signal would lose the step that trains: without the next batch there is no checkpoint of it.
+      const stop = new AbortController();
+      const next = sample(step + 1, stop.signal);
+      next.catch(() => undefined);
+      try {
+        const trained = await train();
+        ahead = await next;
+        return trained;
+      } catch (error) {
+        stop.abort();
+        throw error;
+      }
+    },
+    state: () => ({
+      ...{ history: history.state(), sampler: sampler.state() },
+      ...(ahead === null ? {} : { ahead }),
+    }),
   };
 }
 
@@ -97,7 +135,7 @@ function requireSomeRollout(trajectories: readonly Trajectory[], step: number): 
   if (first === undefined || others.includes(undefined)) return;
   throw new ExternalError(
     "ROLLOUTS_FAILED",
-    `step ${step}: all ${trajectories.length} rollouts failed, the first with ${first.code}: ${first.message} Earlier steps are kept: fix the cause, then start the same command with --resume.`,
+    `step ${step}: all ${trajectories.length} rollouts failed, the first with ${first.code}: ${first.message} Steps up to the newest checkpoint are kept: fix the cause, then start the same command with --resume.`,
   );
 }
 

@@ -84,6 +84,15 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return sampling.sample(request, await source);
     },
     forget: () => undefined,
+    async samplingClient() {
+      const { version } = state;
+      const at = await (source ??= state.model.sampler());
+      return {
+        policyVersion: version,
+        sample: (request) => sampling.sample(request, at),
+        forget: () => undefined,
+      };
+    },
     async logprobs(rows, name = "policy") {
       const model = await modelNamed(name);
       return scoredOnly(rows, (some) => model.forward(some));

@@ -11,6 +11,7 @@ import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { BudgetFacts, BudgetFinding, TokenFacts } from "./budget-facts.ts";
+import { staleFindings } from "./off-policy.ts";
 import { ratioFindings } from "./ratio-findings.ts";
 import { vocabularyProblem } from "./spelled-words.ts";
 
@@ -34,6 +35,7 @@ export function checkBudgets(
     ...batchFindings(algorithm.name, options),
     ...signalFindings(settings, options),
     ...ratioFindings(settings, options),
+    ...staleFindings(settings),
     ...scheduleFindings(options),
     ...(facts === null ? [] : factFindings(settings, options, facts)),
   ];

@@ -12,6 +12,7 @@ import type { StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
+import { requireAheadFits } from "../checks/off-policy.ts";
 import { requireRemoteEngine } from "../checks/remote-engine.ts";
 import { batchOf, type BatchPlan, type Work } from "./batch-plan.ts";
 import { type LongestSequence, longestSequence } from "./longest-sequence.ts";
@@ -80,6 +81,7 @@ export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedMod
   const { resolved, stage, stages } = plannedStage(recipe);
   const { settings } = resolved;
   requireRemoteEngine(settings);
+  requireAheadFits(settings);
   const { config } = model;
   const device = settings.engine.device === "auto" ? "cpu" : settings.engine.device;
   const lora = settings.policy.lora ?? model.lora;

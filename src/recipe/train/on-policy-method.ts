@@ -3,6 +3,7 @@ import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
+import { heldWeights } from "../../engine/held-weights.ts";
 import { evaluationName } from "../../evaluate/evaluation-name.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { algorithms, readsReference } from "../../train/index.ts";
@@ -12,6 +13,7 @@ import { environmentOver, openNamedDataset, policyOf } from "../assemble.ts";
 import { checkBeforeTraining } from "../check-rewards.ts";
 import { budgetFacts } from "../checks/budget-facts.ts";
 import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
+import { requireAheadFits, samplesAhead } from "../checks/off-policy.ts";
 import { requireHonoured } from "../checks/ignored-settings.ts";
 import { checkpointFolder } from "../folder/checkpoints.ts";
 import {
@@ -153,6 +155,7 @@ function onPolicyMethod<R>(
     );
   }
   if (!allowIgnored) requireHonoured(resolved);
+  requireAheadFits(resolved.settings);
   return {
     ...{ command: "train", learnsFrom: "questions", length: "algorithm.steps" },
     open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
@@ -202,12 +205,13 @@ function learn(
   const { firstStep, learningRateFactor, afterStep } = leg;
   const { signal } = options;
   return deferring(async (defer) => {
+    const held = samplesAhead(settings) ? heldWeights(engine) : null;
     const roles = openRoles(settings, {
-      policy: { engine, model },
+      policy: { engine: held?.engine ?? engine, model },
       download: { ...options.download, signal },
     });
     defer(() => roles.close());
-    const from = { algorithm, engine, train, model, signal, roles };
+    const from = { algorithm, engine, held, train, model, signal, roles };
     const { run: assembled, retriever, close } = await assembleOnPolicyRun(settings, from);
     defer(close);
     const { environment } = assembled;

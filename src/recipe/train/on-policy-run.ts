@@ -1,5 +1,6 @@
 import type { Dataset } from "../../data/datasets.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
+import type { HeldWeights } from "../../engine/held-weights.ts";
 import { algorithms } from "../../train/index.ts";
 import type { OnPolicyOptions, OnPolicyRun } from "../../train/on-policy.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
@@ -30,6 +31,7 @@ export interface AssembledRun {
 
 /**
  * Assembles the parts that a recipe names for `trainOnPolicy`: retriever, environment, policy, rewards.
+ * @param from.held what rollouts sample from while `engine` trains; they sample from the engine when absent.
  * @param from.model folder that the policy was read from.
  * @param from.roles models beside the policy, for tools that ask one.
  * @param from.questions false: batches are read from disk, so no questions are.
@@ -39,6 +41,7 @@ export async function assembleOnPolicyRun(
   from: {
     algorithm: AlgorithmSettings;
     engine: PolicyEngine;
+    held?: HeldWeights | null;
     train: Dataset;
     model: string;
     signal: AbortSignal;
@@ -46,7 +49,7 @@ export async function assembleOnPolicyRun(
     questions?: boolean;
   },
 ): Promise<AssembledRun> {
-  const { algorithm, engine, train, model, signal, roles, questions = true } = from;
+  const { algorithm, engine, held = null, train, model, signal, roles, questions = true } = from;
   const retriever = await retrieverOver(train, settings, "training");
   const close = (): Promise<void> => retriever.close();
   try {
@@ -55,11 +58,12 @@ export async function assembleOnPolicyRun(
       algorithm: algorithms.get(algorithm.name, "algorithm"),
       options: onPolicyOptions(algorithm),
       ...{ engine, environment, strategy: settings.strategy },
-      policy: await policyOf(engine, settings, model, environment),
+      policy: await policyOf(held?.engine ?? engine, settings, model, environment),
       tasks: questions ? await train.tasks() : [],
       ...{ rewards: weightedRewards(settings), sampling: settings.sampling },
       scoring: { expression: expressionOf(settings) },
       ...{ seed: settings.seed, signal },
+      ...(held === null ? {} : { holdWeights: () => held.hold() }),
     };
     return { run, retriever, close };
   } catch (error) {
