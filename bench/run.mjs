@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 
 const benchmarks = {
+  asynchronous: () => import("./asynchronous.mjs"),
   dashboard: () => import("./dashboard.mjs"),
   engine: () => import("./engine.mjs"),
   evaluation: () => import("./evaluation.mjs"),
