@@ -6,23 +6,32 @@ import { startPlayer, turnsOf, withPlayers } from "./players.mjs";
 import { compared, inRounds, spread, verdict } from "./rounds.mjs";
 import { writePrompts, writeWork } from "./shapes.mjs";
 
-const BAR = 5;
-const SHAPE = { sequences: 64, promptTokens: 64, newTokens: 128 };
-const MODELS = ["0.90M", "27.4M"];
+const SMALL = { sequences: 64, promptTokens: 64, newTokens: 128, bar: 5 };
+const LARGE = { sequences: 16, promptTokens: 200, newTokens: 64, bar: 2 };
+/** By name: what is sampled. No new tokens: the prompts' forward pass alone, without output matrix. */
+const CASES = {
+  "0.90M": { model: "0.90M", ...SMALL },
+  "27.4M": { model: "27.4M", ...SMALL },
+  "135M": { model: "135M", ...LARGE },
+  "135M-group": { model: "135M", ...LARGE, alike: true },
+  "135M-prefill": { model: "135M", ...LARGE, newTokens: 0, bar: 1 },
+};
 
-export async function measure({ only = MODELS, ...settings }) {
+export async function measure({ only = Object.keys(CASES), ...settings }) {
   const runs = [];
-  for (const model of MODELS.filter((name) => only.includes(name))) {
-    console.error(`generate, ${model}`);
-    runs.push(rounded(await compare(model, settings)));
+  for (const [name, given] of Object.entries(CASES)) {
+    if (!only.includes(name)) continue;
+    console.error(`generate, ${name}`);
+    runs.push({ name, ...rounded(await compare(given, settings)) });
   }
   return { runs, tables: [table(runs)] };
 }
 
-async function compare(model, { work, python, seconds, rounds, llamaBatchedBench }) {
+async function compare(given, { work, python, seconds, rounds, llamaBatchedBench }) {
+  const { model, bar, ...shape } = given;
   const { folder } = await writeWork(work, model);
-  const prompts = await writePrompts(folder, model, SHAPE);
-  const settings = { ...SHAPE, folder, prompts };
+  const prompts = await writePrompts(folder, model, shape);
+  const settings = { ...shape, folder, prompts };
   const script = (name, more = {}) => [
     join(import.meta.dirname, name),
     JSON.stringify({ ...settings, ...more }),
@@ -33,10 +42,10 @@ async function compare(model, { work, python, seconds, rounds, llamaBatchedBench
       theirs: [python, script("generate_player.py")],
     },
     async ({ ours, theirs }) => {
-      const llama = await startPlayer(
-        python,
-        script("llama_player.py", { program: llamaBatchedBench }),
-      );
+      const llama =
+        shape.newTokens === 0
+          ? { status: "not applicable", detail: "it times tokens" }
+          : await startPlayer(python, script("llama_player.py", { program: llamaBatchedBench }));
       const turns = { agentrl: await turnsOf(ours, {}, seconds) };
       const missing = {};
       for (const [name, player] of Object.entries({ transformers: theirs, "llama.cpp": llama })) {
@@ -46,13 +55,13 @@ async function compare(model, { work, python, seconds, rounds, llamaBatchedBench
       const found = await inRounds(turns, rounds);
       await llama.close?.();
       const { "llama.cpp": cpp, ...barred } = found;
-      const least = { transformers: BAR, "llama.cpp": undefined };
+      const least = { transformers: bar, "llama.cpp": undefined };
       const against = Object.entries({
         transformers: barred,
         "llama.cpp": { agentrl: found.agentrl, "llama.cpp": cpp },
       });
       return {
-        ...{ model, ...SHAPE, missing, version: theirs.ready?.version },
+        ...{ ...shape, missing, version: theirs.ready?.version },
         against: Object.fromEntries(
           against
             .filter(([name]) => missing[name] === undefined)
@@ -64,8 +73,9 @@ async function compare(model, { work, python, seconds, rounds, llamaBatchedBench
 }
 
 function table(runs) {
-  const head = ["", "tokens/s", "s for all", "processor s", "busy elsewhere"];
-  const rows = runs.flatMap(({ model, sequences, newTokens, against, missing }) => {
+  const head = ["", "new tokens/s", "s for all", "processor s", "busy elsewhere"];
+  const rows = runs.flatMap(({ name: run, against, missing, ...shape }) => {
+    const { sequences, promptTokens, newTokens, alike } = shape;
     const contenders = Object.assign({}, ...Object.values(against).map((each) => each.contenders));
     const cells = Object.entries(contenders).map(([name, each]) => [
       `  ${name}`,
@@ -77,15 +87,14 @@ function table(runs) {
     const absent = Object.entries(missing).map(([name, each]) => [
       ...[`  ${name}`, each.status, each.detail],
     ]);
-    return [[model], ...cells, ...absent];
+    const title = `${run}: ${sequences} × (${promptTokens} + ${newTokens})${alike ? ", one prompt" : ""}`;
+    return [[title], ...cells, ...absent];
   });
-  const notes = runs.flatMap(({ model, against, version }) =>
+  const notes = runs.flatMap(({ name: run, against, version }) =>
     Object.values(against).map(
       ({ best, ratio, processorRatio }) =>
-        `  ${model}: ${verdict(ratio, best)}; processor time ${spread(processorRatio)}${best === "transformers" ? `; ${version}` : ""}`,
+        `  ${run}: ${verdict(ratio, best)}; processor time ${spread(processorRatio)}${best === "transformers" ? `; ${version}` : ""}`,
     ),
   );
-  const { sequences, promptTokens, newTokens } = SHAPE;
-  const title = `${sequences} sequences, prompts of ${promptTokens} tokens, ${newTokens} new tokens each`;
-  return { title, rows: [head, ...rows], notes };
+  return { title: "sequences × (prompt + new tokens)", rows: [head, ...rows], notes };
 }

@@ -24,7 +24,7 @@ def main():
         temperature=1.0,
         top_k=0,
         top_p=1.0,
-        max_new_tokens=given["newTokens"],
+        max_new_tokens=max(1, given["newTokens"]),
         eos_token_id=None,
         pad_token_id=0,
         use_cache=True,
@@ -33,6 +33,9 @@ def main():
 
     @torch.inference_mode()
     def turn(_):
+        if given["newTokens"] == 0:
+            model.model(prompts, use_cache=True)
+            return {"tokens": 0}
         whole = model.generate(prompts, attention_mask=mask, generation_config=config)
         return {"tokens": whole[:, prompts.shape[1] :].numel()}
 

@@ -1,12 +1,18 @@
 // node bench/training/ours.mjs TASK JSON: the local engine as a contender; one JSON line when ready, one for every line given.
-import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { openLocalEngine } from "../../dist/engine/local/local-engine.js";
+import { targetModules } from "../../dist/models/lora/lora.js";
 import { grpoTurn } from "./ours-grpo.mjs";
+import { readRows } from "./shapes.mjs";
 
 const [task, given] = process.argv.slice(2);
 const settings = JSON.parse(given);
-const engine = await openLocalEngine({ model: settings.folder });
+const { folder, lora } = settings;
+const adapters = { ...lora, rslora: false, targets: targetModules, seed: 1 };
+const engine = await openLocalEngine({
+  ...{ model: folder, trains: task !== "generate" },
+  ...(lora === undefined ? {} : { lora: adapters }),
+});
 const tasks = { train, generate, grpo: grpoTurn };
 const { ready, turn } = await tasks[task](settings, engine);
 say(ready);
@@ -25,13 +31,16 @@ function say(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-async function train({ rows: path, adam, warmUp }) {
-  const ids = JSON.parse(await readFile(path, "utf8"));
-  const weight = 1 / ids.reduce((sum, each) => sum + each.length - 1, 0);
-  const rows = ids.map((each) => ({
-    ...{ inputs: each.slice(0, -1), targets: each.slice(1) },
-    fields: { weights: new Array(each.length - 1).fill(weight) },
-  }));
+/** With adapters the second half of each row is scored, else all of it. */
+async function train({ rows: path, adam, warmUp, lora }) {
+  const ids = await readRows(path);
+  const rows = ids.map((each) => {
+    const targets = each.slice(1);
+    const unscored = lora === undefined ? 0 : targets.length >> 1;
+    const weight = 1 / (ids.length * (targets.length - unscored));
+    const weights = targets.map((_, i) => (i < unscored ? 0 : weight));
+    return { inputs: each.slice(0, -1), targets, fields: { weights } };
+  });
   const turn = async () => {
     const { loss } = await engine.forwardBackward(rows, { name: "cross-entropy", options: {} });
     await engine.optimStep({ ...adam, gradClipNorm: Infinity });
@@ -43,13 +52,13 @@ async function train({ rows: path, adam, warmUp }) {
 }
 
 async function generate({ prompts: path, newTokens }) {
-  const prompts = JSON.parse(await readFile(path, "utf8"));
+  const prompts = await readRows(path);
   let seed = 0;
   const turn = async () => {
     const results = await Promise.all(
       prompts.map((promptIds) =>
         engine.sample({
-          ...{ promptIds, maxTokens: newTokens, stopIds: [], stopStrings: [] },
+          ...{ promptIds, maxTokens: Math.max(1, newTokens), stopIds: [], stopStrings: [] },
           ...{ temperature: 1, topP: 1, topK: 0, seed: seed++, sequence: null },
         }),
       ),

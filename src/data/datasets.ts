@@ -19,6 +19,7 @@ import { judgeExercises } from "./exercises/judge-exercises.ts";
 import { readerExercises } from "./exercises/reader-exercises.ts";
 import { simulatorExercises } from "./exercises/simulator-exercises.ts";
 import { knightsKnaves } from "./knights/knights-knaves.ts";
+import { oneHop } from "./one-hop.ts";
 import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
 import { partOf, questionPart } from "./question-part.ts";
 import { readPassages } from "./passages.ts";
@@ -104,6 +105,7 @@ export const datasets: Registry<DatasetPart> = registry("dataset", [
   beirDataset,
   weakTinyWorld,
   byTries({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
+  oneHop({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
   arithmetic,
   numberWorldDataset,
   knightsKnaves,

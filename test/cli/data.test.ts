@@ -140,6 +140,7 @@ describe("agentrl data", () => {
         "beir",
         "weak-tinyworld",
         "by-tries",
+        "one-hop",
         "arithmetic",
         "numberworld",
         "knights-knaves",

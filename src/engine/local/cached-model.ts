@@ -9,7 +9,8 @@ import {
   capacityFor,
   inverseTemperatures,
 } from "./cached-steps.ts";
-import { growKvCache, kvCache } from "./kv-cache.ts";
+import { collectGarbage } from "./collect-garbage.ts";
+import { kvCache } from "./kv-cache.ts";
 import { packsForSampling, type ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
@@ -33,7 +34,7 @@ export function cachedModel(
 ): Promise<CachedModel> {
   return options.device.resident
     ? residentModel(config, weights, options)
-    : hostModel(config, weights, options);
+    : Promise.resolve(hostModel(config, weights, options));
 }
 
 /** New tokens of some rows. */
@@ -51,15 +52,13 @@ interface Run {
 }
 
 /** A cache in host memory: one graph reads it, this code writes it and draws the tokens. */
-async function hostModel(
+function hostModel(
   config: DecoderConfig,
   weights: ModelWeights,
   { device, slots }: CachedModelOptions,
-): Promise<CachedModel> {
+): CachedModel {
   const { vocabSize } = config;
-  const shape = { slots, chunk: LONGEST_CHUNK };
-  const shortest = { ...shape, capacity: CACHE_STEP };
-  let cache = kvCache(config, shortest);
+  const cache = kvCache(config, { slots, chunk: LONGEST_CHUNK, capacity: CACHE_STEP });
   const { lora, transposed, frozen } = weights;
   const packed = packsForSampling(weights, device);
   const example = { rows: slots, chunk: 1, capacity: CACHE_STEP, sampled: slots };
@@ -70,11 +69,15 @@ async function hostModel(
     );
     return device.compile(built.graph, built.outputs, { constants, arena: packed });
   };
-  let session = await compile();
+  let session: Promise<Session> | null = null;
+  const release = async (): Promise<void> => {
+    const held = session;
+    session = null;
+    await (await held)?.release();
+  };
   let isOutdated = false;
   const makeRoom = (positions: number): void => {
-    if (positions > cache.capacity)
-      cache = growKvCache(config, cache, { ...shape, capacity: capacityFor(positions) });
+    if (positions > cache.capacity) cache.grow(capacityFor(positions));
   };
   const rowCounts = rowCountsOf(slots);
   const probabilities = new Map(
@@ -83,11 +86,9 @@ async function hostModel(
   const nothing = zeros("float32", [0, vocabSize]);
 
   async function run(given: Run, into: Tensor): Promise<Record<string, Tensor>> {
-    if (isOutdated) {
-      isOutdated = false;
-      await session.release();
-      session = await compile();
-    }
+    if (isOutdated) await release();
+    isOutdated = false;
+    session ??= compile();
     const { filled, ids, sampled } = given;
     const [rows, chunk] = [filled.length, ids.length / filled.length];
     const steps = Int32Array.from({ length: chunk }, (_, at) => at);
@@ -105,9 +106,12 @@ async function hostModel(
       [HOST_INPUTS.sampled]: tensorOf(sampled, [sampled.length]),
       [HOST_INPUTS.inverseTemperature]: given.inverseTemperature,
     };
-    return session.run(feeds, { probabilities: into });
+    return (await session).run(feeds, { probabilities: into });
   }
 
+  const clear = (): void => {
+    if (cache.capacity > CACHE_STEP) collectGarbage(cache.clear());
+  };
   return {
     rowCounts,
     async fill(slot, given, from) {
@@ -117,7 +121,7 @@ async function hostModel(
         makeRoom(at + ids.length);
         const held =
           at === 0
-            ? { cache: cache.nothing, capacity: 0 }
+            ? { cache: cache.nothing(), capacity: 0 }
             : { cache: cache.slot(slot), capacity: cache.capacity };
         const none = {
           sampled: new Int32Array(0),
@@ -128,8 +132,13 @@ async function hostModel(
       }
     },
     clear() {
-      if (cache.capacity > CACHE_STEP) cache = kvCache(config, shortest);
+      clear();
       return Promise.resolve();
+    },
+    async rest() {
+      clear();
+      // Packed matrices are a second copy of the weights, made again within seconds.
+      if (packed) await release();
     },
     weightsChanged() {
       // Frozen weights under adapters never change.

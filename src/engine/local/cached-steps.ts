@@ -13,6 +13,8 @@ export interface CachedModel {
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
   /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
   clear(): Promise<void>;
+  /** Gives back what only sampling needs, also constants of its graph, because training begins. */
+  rest(): Promise<void>;
   /** The weights changed: runs from now on read the new ones. */
   weightsChanged(): void;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */

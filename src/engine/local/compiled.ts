@@ -22,12 +22,17 @@ export function compiled(most: number): Compiled {
   };
 }
 
+const DEEP = 16;
+
 /**
  * The number of graphs that a worker keeps. A step trains on about thirty shapes in turn: a smaller cache would recompile each
- * of them at every step, so only deep models, whose graphs are large, get a smaller one. Shapes beyond the first 64 occur once in ten
+ * of them at every step. So only deep models get a smaller one: their graphs take up to 100 MB each, and a run of one takes several times as long as its
+ * compilation. Shapes beyond the first 64 occur once in ten
  * steps or less (400 steps of search-r1's mini tier). On a device with its own memory, sampling uses few graphs per cache
  * length; in host memory it has one.
  */
 export function keptGraphs({ layers }: { layers: number }): { training: number; sampling: number } {
-  return { training: Math.min(64, Math.max(32, Math.floor(512 / layers))), sampling: 8 };
+  const training =
+    layers <= DEEP ? Math.min(64, Math.max(32, Math.floor(512 / layers))) : Math.ceil(360 / layers);
+  return { training, sampling: 8 };
 }

@@ -103,29 +103,32 @@ function besideThePolicy(parts: MemoryForecast["parts"]): number {
 }
 
 function forecastModel(load: EngineLoad): MemoryForecast {
-  const { config, lora, workers } = load;
-  const resident = load.device === "webgpu";
-  const trained = 4 * totalSize(trainedSpecs(config, lora));
-  const { training, sampling, graphs } = runs(load);
-  const shorter = shorterCacheBytes(load);
-  // A single worker sends copies for saving; several have everything in shared memory.
-  const saving = workers === 1 && !resident ? 3 * trained : 0;
-  const passing = [
-    { name: "a training run's activations", bytes: workers * training },
-    // A device frees the shorter cache at once; in host memory it waits for garbage collection and is counted separately.
-    {
-      name: "a sampling run's activations",
-      bytes: workers * (resident ? Math.max(sampling, shorter) : sampling),
-    },
-    { name: "copies for saving", bytes: saving },
+  const { training, sampling, packed, graphs } = runs(load);
+  // Only one of these phases is alive at a time: training begins with an empty cache, except on a device with memory of its own.
+  const phases = [
+    [
+      { name: "a training run's activations", bytes: load.workers * training },
+      // What an empty cache holds.
+      ...(load.device === "webgpu" ? [] : cacheParts({ ...load, samples: false }).slice(0, 1)),
+    ],
+    [
+      ...(load.device === "webgpu" ? [] : cacheParts(load)),
+      { name: "a sampling run's activations", bytes: load.workers * sampling },
+      { name: "packed matrices", bytes: load.workers * packed },
+    ],
+    [{ name: "copies for saving", bytes: savingBytes(load) }],
   ];
   const parts = [
     ...heldParts(load),
-    // Only one of these is alive at a time.
-    passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
+    ...phases.reduce((most, each) => (sumOf(each) > sumOf(most) ? each : most)),
     { name: "compiled graphs", bytes: graphs },
   ];
   return { parts, total: sumOf(parts) };
+}
+
+/** A single worker sends copies for saving; several have everything in shared memory. */
+function savingBytes({ config, lora, workers, device }: EngineLoad): number {
+  return workers === 1 && device !== "webgpu" ? 3 * 4 * totalSize(trainedSpecs(config, lora)) : 0;
 }
 
 /** Bytes that a load needs before any graph runs: a lower bound of the forecast, which is found without building a graph. */
@@ -149,15 +152,22 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   // Several workers use shared arrays; a single worker has its own.
   const shared = workers === 1 ? 0 : (1 + workers) * trained;
   const references = load.references * (lora === null ? model : trained);
-  const shorter = resident ? 0 : workers * shorterCacheBytes(load);
   return [
     { name: "weights", bytes: workers * (model + references + (lora === null ? 0 : trained)) },
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
-    { name: "key/value cache", bytes: workers * cacheBytes(load) },
-    { name: "shorter key/value cache before it", bytes: shorter },
-    ...(resident ? [] : [{ name: PROCESS_PART, bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
+    ...(resident
+      ? cacheParts(load)
+      : [{ name: PROCESS_PART, bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
   ];
+}
+
+/** What holds the keys and values while sequences are sampled. In host memory a cache grows layer by layer. */
+function cacheParts(load: EngineLoad): MemoryForecast["parts"] {
+  const bytes = load.workers * cacheBytes(load);
+  const cache = { name: "key/value cache", bytes };
+  if (load.device === "webgpu") return [cache];
+  return [cache, { name: "a layer of it before it grew", bytes: bytes / (2 * load.config.layers) }];
 }
 
 /** Layout of matrices: 16-bit only under adapters, and then a single layout. */
@@ -180,7 +190,7 @@ function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
   return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
 }
 
-/** The previous cache, from which the current one was copied. */
+/** On a device the cache before the last one, from which that was copied. */
 function shorterCacheBytes(load: EngineLoad): number {
   const capacity = capacityFor(load.samples ? load.rowTokens : 1);
   const before = capacity - capacityStep(capacity);
@@ -188,13 +198,13 @@ function shorterCacheBytes(load: EngineLoad): number {
 }
 
 /** Peaks of the largest graphs, and bytes of the compiled graphs of all workers. */
-function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
+function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "graphs", number> {
   const { rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
   const sampling = load.device === "webgpu" ? residentSampling(load) : hostSampling(load);
   return {
     training: withAllowance(longest.peak, load.recompute),
-    sampling: sampling.run,
+    ...{ sampling: sampling.run, packed: sampling.packed },
     graphs: trainingGraphBytes(load, longest) + workers * sampling.graphs,
   };
 }
@@ -203,6 +213,8 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
 interface SamplingBytes {
   run: number;
   graphs: number;
+  /** Matrices in the layout of the runtime's kernels. */
+  packed: number;
 }
 
 function residentSampling(load: EngineLoad): SamplingBytes {
@@ -216,8 +228,9 @@ function residentSampling(load: EngineLoad): SamplingBytes {
   const { peak, constants } = runMemory(graph, outputs, (name) => name === "probabilities");
   const kept = load.samples ? keptGraphs(config).sampling : 1;
   return {
-    run: 4 * slots * config.vocabSize + peak,
+    run: Math.max(4 * slots * config.vocabSize + peak, shorterCacheBytes(load)),
     graphs: kept * (NODE_BYTES * graph.nodes.length + constants),
+    packed: 0,
   };
 }
 
@@ -236,10 +249,10 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   }) as [RunMemory & { nodes: number }, RunMemory];
   const matrices = parameterSpecs(config).filter(({ shape }) => shape.length === 2);
   // The embedding's rows are read from the weights; only as an output matrix it is packed too.
-  const copies = packed ? 4 * totalSize(matrices) : 0;
   return {
     run: 4 * slots * config.vocabSize + (samples ? Math.max(first.peak, second.peak) : first.peak),
-    graphs: NODE_BYTES * first.nodes + first.constants + copies,
+    graphs: NODE_BYTES * first.nodes + first.constants,
+    packed: packed ? 4 * totalSize(matrices) : 0,
   };
 }
 

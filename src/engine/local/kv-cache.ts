@@ -13,7 +13,7 @@ export interface KvCache {
   /** The same over one slot's part of the memory. */
   slot(index: number): Feeds;
   /** The same of a slot without positions. */
-  readonly nothing: Feeds;
+  nothing(): Feeds;
   /**
    * Stores the keys and values that a run computed for new tokens.
    * @param results the run's outputs.
@@ -22,65 +22,66 @@ export interface KvCache {
   write(results: Feeds, place: { row: number; slot: number; at: number }): void;
   /** Copies the first `count` positions of one slot to another. */
   copy(from: number, to: number, count: number): void;
+  /** Makes room for more positions. Layer by layer, so that never more than one layer is there twice. */
+  grow(capacity: number): void;
+  /** Empties it, with room for the fewest positions. @returns the bytes that became garbage. */
+  clear(): number;
 }
 
 type Feeds = Readonly<Record<string, Tensor>>;
 
 export interface KvCacheShape {
   slots: number;
-  /** Positions per slot. */
+  /** Fewest positions per slot: of a new cache, and of one that was cleared. */
   capacity: number;
   /** Limit on the new tokens of a run. */
   chunk: number;
 }
 
 export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
-  const { kvHeads, headDim } = config;
-  const { slots, capacity } = shape;
-  const size = kvHeads * capacity * headDim;
-  const names = Array.from({ length: config.layers }, (_, layer) => cacheNames(layer)).flatMap(
+  const { kvHeads, headDim, layers } = config;
+  const { slots, chunk } = shape;
+  const names = Array.from({ length: layers }, (_, layer) => cacheNames(layer)).flatMap(
     ({ key, value }) => [key, value],
   );
-  const held = names.map((name) => ({ name, numbers: new Float32Array(slots * size) }));
-  const angles = rotaryAngles(config, capacity + shape.chunk);
-  const table = (of: (angle: number) => number): Tensor =>
-    tensorOf(Float32Array.from(angles, of), [capacity + shape.chunk, headDim / 2]);
-  const tables = { [HOST_INPUTS.cos]: table(Math.cos), [HOST_INPUTS.sin]: table(Math.sin) };
-  const places = (count: number): Tensor =>
-    tensorOf(
-      Int32Array.from({ length: count }, (_, at) => at),
-      [count],
-    );
-  const all = { ...tables, [HOST_INPUTS.cached]: places(capacity) };
-  const view = (from: number, count: number): Feeds => ({
-    ...all,
-    ...Object.fromEntries(
-      held.map(({ name, numbers }) => [
-        name,
-        tensorOf(numbers.subarray(from * size, (from + count) * size), [
-          ...[count, kvHeads, capacity, headDim],
-        ]),
-      ]),
-    ),
-  });
+  let capacity = shape.capacity;
+  let tables = tablesFor(config, capacity, chunk);
+  const floatsFor = (positions: number): Float32Array =>
+    new Float32Array(slots * kvHeads * positions * headDim);
+  const held = names.map((name) => ({ name, numbers: floatsFor(capacity) }));
+  const view = (from: number, count: number): Feeds => {
+    const size = kvHeads * capacity * headDim;
+    const dims = [count, kvHeads, capacity, headDim];
+    const part = ({ name, numbers }: (typeof held)[number]): [string, Tensor] => [
+      name,
+      tensorOf(numbers.subarray(from * size, (from + count) * size), dims),
+    ];
+    return { ...tables, ...Object.fromEntries(held.map(part)) };
+  };
   const none = tensorOf(new Float32Array(0), [1, kvHeads, 0, headDim]);
-  const views = Array.from({ length: slots }, (_, index) => view(index, 1));
+  const resize = (positions: number, filled: (numbers: Float32Array) => Float32Array): void => {
+    for (const each of held) each.numbers = filled(each.numbers);
+    capacity = positions;
+    tables = tablesFor(config, positions, chunk);
+  };
   return {
-    capacity,
+    get capacity() {
+      return capacity;
+    },
     first: (count) => view(0, count),
-    slot: (index) => views[index]!,
-    nothing: {
+    slot: (index) => view(index, 1),
+    nothing: () => ({
       ...tables,
       [HOST_INPUTS.cached]: places(0),
       ...Object.fromEntries(names.map((name) => [name, none])),
-    },
+    }),
     write(results, { row, slot, at }) {
       for (const { name, numbers } of held) {
         const fresh = results[`${name}.new`]!;
         const length = fresh.dims[2]! * headDim;
         for (let head = 0; head < kvHeads; head++) {
           const from = (row * kvHeads + head) * length;
-          const to = slot * size + (head * capacity + at) * headDim;
+          const to = ((slot * kvHeads + head) * capacity + at) * headDim;
           numbers.set(floats(fresh).subarray(from, from + length), to);
         }
       }
@@ -88,32 +89,44 @@ export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
     copy(from, to, count) {
       for (const { numbers } of held) {
         for (let head = 0; head < kvHeads; head++) {
-          const within = head * capacity * headDim;
-          const source = from * size + within;
-          numbers.copyWithin(to * size + within, source, source + count * headDim);
+          const at = (slot: number): number => (slot * kvHeads + head) * capacity * headDim;
+          numbers.copyWithin(at(to), at(from), at(from) + count * headDim);
         }
       }
+    },
+    grow(positions) {
+      resize(positions, (numbers) => {
+        const grown = floatsFor(positions);
+        copyRows(numbers, grown, slots * kvHeads);
+        return grown;
+      });
+    },
+    clear() {
+      const bytes = held.reduce((sum, { numbers }) => sum + numbers.byteLength, 0);
+      resize(shape.capacity, () => floatsFor(shape.capacity));
+      return bytes;
     },
   };
 }
 
-/** A larger cache with the same keys and values. */
-export function growKvCache(config: DecoderConfig, cache: KvCache, shape: KvCacheShape): KvCache {
-  const { slots } = shape;
-  const grown = kvCache(config, shape);
-  const [from, to] = [cache.first(slots), grown.first(slots)];
-  for (let layer = 0; layer < config.layers; layer++) {
-    for (const name of Object.values(cacheNames(layer))) {
-      copyRows(from[name]!, to[name]!, slots * config.kvHeads);
-    }
-  }
-  return grown;
+/** What graphs read beside keys and values: sines and cosines, and the numbers of the cached positions. */
+function tablesFor(config: DecoderConfig, capacity: number, chunk: number): Feeds {
+  const angles = rotaryAngles(config, capacity + chunk);
+  const table = (of: (angle: number) => number): Tensor =>
+    tensorOf(Float32Array.from(angles, of), [capacity + chunk, config.headDim / 2]);
+  return {
+    ...{ [HOST_INPUTS.cos]: table(Math.cos), [HOST_INPUTS.sin]: table(Math.sin) },
+    [HOST_INPUTS.cached]: places(capacity),
+  };
+}
+
+function places(count: number): Tensor {
+  const numbers = Int32Array.from({ length: count }, (_, at) => at);
+  return tensorOf(numbers, [count]);
 }
 
 /** Copies rows to the beginnings of longer rows. */
-function copyRows(from: Tensor, to: Tensor, rows: number): void {
-  const source = floats(from);
-  const target = floats(to);
+function copyRows(source: Float32Array, target: Float32Array, rows: number): void {
   const [short, long] = [source.length / rows, target.length / rows];
   for (let row = 0; row < rows; row++) {
     target.set(source.subarray(row * short, (row + 1) * short), row * long);

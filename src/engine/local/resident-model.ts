@@ -90,6 +90,13 @@ export async function residentModel(
     );
   };
 
+  async function clear(): Promise<void> {
+    held.fill(0);
+    if (cache.capacity === CACHE_STEP) return;
+    dispose(cache);
+    cache = await residentCache(CACHE_STEP);
+  }
+
   return {
     rowCounts: [slots],
     async fill(slot, given, from) {
@@ -104,12 +111,8 @@ export async function residentModel(
     weightsChanged() {
       // Graphs read the weights where training writes them.
     },
-    async clear() {
-      held.fill(0);
-      if (cache.capacity === CACHE_STEP) return;
-      dispose(cache);
-      cache = await residentCache(CACHE_STEP);
-    },
+    clear,
+    rest: clear,
     async copy(from, to, count) {
       const { capacity } = cache;
       const ready = await once(`copy ${capacity}`, () => {

@@ -23,6 +23,8 @@ export interface Sampler {
   stop(): Promise<void>;
   /** Discards all cached values, because the weights changed. */
   invalidate(): void;
+  /** Gives its memory to training, if no sequence needs it. */
+  rest(): Promise<void>;
 }
 
 /** One sequence's slot in the cache. */
@@ -260,6 +262,13 @@ export async function makeSampler(
       stopped = true;
       clearTimeout(patience);
       await running;
+    },
+    async rest() {
+      const isUsed = slots.some(({ sequence, active }) => sequence !== null || active !== null);
+      if (running !== null || waiting.length > 0 || isUsed) return;
+      for (const slot of slots) Object.assign(slot, { cached: [], origin: null });
+      isOutdated = false;
+      await model.rest();
     },
     invalidate() {
       model.weightsChanged();

@@ -1,4 +1,5 @@
 import { barrier, checkpoint } from "../../autodiff/checkpoint.ts";
+import { rowSlopes } from "../../autodiff/row-slopes.ts";
 import { sizeOf, type Value } from "../../autodiff/graph.ts";
 import { targetLogprob } from "../../autodiff/ops/composites.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
@@ -18,8 +19,8 @@ export const SCORES_BYTES = 64 * 2 ** 20;
 /**
  * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats.
  *
- * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks, and the backward pass recomputes each
- * chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
+ * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks. Under a frozen head the forward pass also
+ * computes what the backward pass needs of a chunk (`rowSlopes`); otherwise that recomputes the chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
  * of it, so chunks then have at least D rows, whose scores are equally large. A large 16-bit head is scored in chunks of the vocabulary
  * instead (`scoresByVocabulary`).
  *
@@ -59,11 +60,17 @@ export function targetScores(
     return lengths.length === 1 ? score(from, targets) : chunked(from);
   }
 
+  /** Each log-probability depends on its own row alone, and a frozen head needs no gradient. */
+  function hasSlopes(): boolean {
+    return !options.headTrained && !options.entropy;
+  }
+
   function chunked(from: Value): Value {
     const classes = split(targets, 0, lengths);
     const parts = split(from, 0, lengths).map((rows, i) => {
       const build = (each: Value): Value => score(each, classes[i]!);
-      return options.differentiated ? checkpoint(build, rows) : build(rows);
+      if (!options.differentiated) return build(rows);
+      return hasSlopes() ? rowSlopes(build, rows) : checkpoint(build, rows);
     });
     return concat(parts, { axis: 0 });
   }

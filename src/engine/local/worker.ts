@@ -103,14 +103,16 @@ function answers(): Answers {
       await started?.device.close();
       return null;
     },
-    score({ rows, batches, model, score }) {
-      const { trainer, weights, roles } = replica();
+    async score({ rows, batches, model, score }) {
+      const { trainer, weights, roles, sampler } = replica();
       const chosen = model === "policy" ? weights : roles.get(model);
       if (chosen === undefined) throw new Error(`there are no weights named "${model}"`);
+      await sampler.rest();
       return trainer.score(chosen, rows, batches, score);
     },
-    forwardBackward({ rows, batches, loss }) {
-      const { trainer, weights } = replica();
+    async forwardBackward({ rows, batches, loss }) {
+      const { trainer, weights, sampler } = replica();
+      await sampler.rest();
       return trainer.forwardBackward(weights, rows, batches, loss);
     },
     async shareGradients() {

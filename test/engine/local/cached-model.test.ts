@@ -90,6 +90,7 @@ describe("packed matrices", () => {
   it("are packed again after the weights changed, before the next run", async () => {
     const { model, weights, compiled } = await openModel({ packed: true });
     const other = await openModel({ packed: true });
+    for (const each of [model, other.model]) await each.fill(0, ids.slice(0, 5), 0);
     for (const each of [weights, other.weights]) {
       const { flat } = each.trained;
       flat!.forEach((number, i) => (flat![i] = 0.5 * number));
@@ -106,5 +107,16 @@ describe("packed matrices", () => {
     });
     await fresh.fill(0, ids.slice(0, 20), 0);
     expect((await drawn(fresh, 1, 20))[0]).toEqual(changed);
+  });
+
+  it("are given back while the model rests, and packed again with the same bits", async () => {
+    const { model, compiled } = await openModel({ packed: true });
+    expect(compiled()).toBe(0);
+    await model.fill(0, ids.slice(0, 90), 0);
+    const [before] = await drawn(model, 1, 90);
+    await model.rest();
+    await model.fill(0, ids.slice(0, 90), 0);
+    expect((await drawn(model, 1, 90))[0]).toEqual(before);
+    expect(compiled()).toBe(2);
   });
 });

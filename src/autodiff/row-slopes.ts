@@ -1,0 +1,35 @@
+import { InternalError } from "../base/errors.ts";
+import { pullBack } from "./backward.ts";
+import { dependOn } from "./depend-on.ts";
+import { sizeOf, withDerivative, type Value } from "./graph.ts";
+import { mul } from "./ops/elementwise.ts";
+
+/**
+ * Returns `build(x)`, one number for each row of x, whose derivative by that row the forward pass computes and keeps, [N, D]: the backward pass
+ * only multiplies it by the cotangent, so nothing inside the block is kept or computed again. The block must not mix rows, and its other
+ * inputs get no cotangent.
+ *
+ * @param build from [N, D] to [N, 1].
+ * @throws {InternalError} GRAPH_NO_DERIVATIVE when the result does not depend on x.
+ */
+export function rowSlopes(build: (x: Value) => Value, x: Value): Value {
+  const { graph } = x;
+  const start = graph.nodes.length;
+  const result = build(x);
+  const ones = graph.constant(
+    "float32",
+    result.shape,
+    new Array<number>(sizeOf(result.shape)).fill(1),
+  );
+  const slope = pullBack(graph.nodes.slice(start), new Map([[result, ones]]), [x]).get(x);
+  if (slope === undefined) {
+    throw new InternalError(
+      "GRAPH_NO_DERIVATIVE",
+      `"${x.name}": the block does not depend on it, so its rows have no slope.`,
+    );
+  }
+  // The runtime would otherwise postpone the slope to the backward pass, and keep what it is computed from.
+  return withDerivative("rowSlopes", dependOn(result, [slope]), [x], {
+    vjp: ({ cotangents: [dy] }) => [dy ? mul([slope, dy]) : null],
+  });
+}
