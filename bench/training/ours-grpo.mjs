@@ -54,7 +54,7 @@ function unending(policy) {
 /** The prompt as it is, one message of so many tokens, and all of it is the answer. */
 function oneMessage(newTokens) {
   const protocol = {
-    ...{ stopStrings: [], findCut: () => null, answerOpening: "" },
+    ...{ tags: [], stopStrings: [], findCut: () => null, answerOpening: "" },
     parse: () => ({ actions: [], problems: [] }),
     answer: { scope: "response", pattern: "(.*)", pick: "first", atLeast: 1 },
   };
