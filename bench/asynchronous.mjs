@@ -2,7 +2,7 @@
 // a sampling or training call held back as long as a large model would take. Both runs go on at the same time, each at a server of its
 // own, so that other work on the machine is the same for both.
 //
-//   npm run -s bench -- asynchronous [--steps 13] [--sample 2.5] [--train 2.5] [--seed 1] --json
+//   npm run -s bench -- asynchronous [--steps 13] [--sample 2.5] [--train 2.5] [--seed 1] [--rate 0.001] --json
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -27,6 +27,8 @@ export async function measure(args) {
       sample: { type: "string", default: "2.5" },
       train: { type: "string", default: "2.5" },
       seed: { type: "string", default: "1" },
+      /** Learning rate of the adapters. */
+      rate: { type: "string", default: "0.001" },
       work: { type: "string", default: join(tmpdir(), "agentrl-bench-asynchronous") },
     },
   });
@@ -37,7 +39,7 @@ export async function measure(args) {
     benchmark: "asynchronous",
     machine: { ...before, loadAfter: machine().load },
     delays: { sample: Number(values.sample), train: Number(values.train) },
-    ...{ seed: Number(values.seed), off, on },
+    ...{ seed: Number(values.seed), rate: Number(values.rate), off, on },
     ratio: on.stepsAnHour / off.stepsAnHour,
     bar: BAR,
     reward: compared(off.rewards, on.rewards),
@@ -45,7 +47,7 @@ export async function measure(args) {
 }
 
 /** One training through a slow server, from its first finished step to its last. */
-async function runOf(ahead, { steps, sample, train, seed, work }) {
+async function runOf(ahead, { steps, sample, train, seed, rate, work }) {
   const folder = join(work, `ahead-${ahead}`);
   await mkdir(folder, { recursive: true });
   const server = start(folder, [
@@ -65,7 +67,7 @@ async function runOf(ahead, { steps, sample, train, seed, work }) {
     const sets = [
       ...[`seed=${seed}`, `algorithm.steps=${steps}`, `algorithm.maxStepsOffPolicy=${ahead}`],
       ...["algorithm.promptsPerStep=6", "algorithm.groupSize=4", "algorithm.minibatches=1"],
-      ...["algorithm.optimizer={ learningRate: 0.001 }", "policy.lora={}", "alarms=[]"],
+      ...[`algorithm.optimizer={ learningRate: ${rate} }`, "policy.lora={}", "alarms=[]"],
       ...["engine.name=tinker", `engine.url=${proxy.url}`, "evaluation.dataset.questions=2"],
       "batchCheck=false",
     ].flatMap((set) => ["--set", set]);
