@@ -134,7 +134,7 @@ export default tseslint.config(
       "src/base/random.ts",
       "src/text/term-cache.ts",
       "src/text/unit-table.ts",
-      "src/autodiff/adamw.ts",
+      "src/autodiff/adam-loops.ts",
       "src/autodiff/ops/*.ts", // inputs and cotangents by the operator's own arity
       "src/onnx/{device,lowering,run-memory}.ts", // outputs and inputs of nodes by their own arity
       "src/retrieval/**/*.ts",

@@ -4,8 +4,8 @@
  *
  * Source: Loshchilov & Hutter, arXiv 1711.05101, algorithm 2; the 10⁻⁶ in the clip factor is torch's clip_grad_norm_.
  *
- * There are two implementations: a loop over arrays (one pass over memory, where a graph of element-wise operators needs
- * fourteen) and a graph (for tensors in device memory). Both use the same factors.
+ * There are two implementations: a loop over arrays (adam-loops.ts: one pass over memory, where a graph of element-wise operators
+ * needs fourteen) and a graph (for tensors in device memory). Both use the same factors and compute in float32, as torch does.
  */
 import type { Value } from "./graph.ts";
 import { add, div, mul, sqrt, sub } from "./ops/elementwise.ts";
@@ -29,15 +29,18 @@ export interface AdamFactors<T = number> {
   squareKept: T;
   /** Of g². */
   squareShare: T;
-  /** p ← kept · p − rate · m / (√v + epsilon); kept is 1 without weight decay. */
+  /**
+   * p ← p − (rate · m / (√v + epsilon) + decay · p). Not (1 − decay) · p − …: in float32, 1 − decay is a multiple of 6·10⁻⁸, so it is
+   * exactly 1 at a learning rate of 10⁻⁶ and a weight decay of .01.
+   */
   rate: T;
   epsilon: T;
-  kept: T;
+  decay: T;
 }
 
 /** Names of the factors, in fixed order. */
 export const adamFactorNames = [
-  ...["meanKept", "meanShare", "squareKept", "squareShare", "rate", "epsilon", "kept"],
+  ...["meanKept", "meanShare", "squareKept", "squareShare", "rate", "epsilon", "decay"],
 ] as readonly (keyof AdamFactors)[];
 
 /**
@@ -57,36 +60,8 @@ export function adamFactors(options: AdamOptions, step: number, norm: number): A
     squareShare: (1 - beta2) * scale * scale,
     rate: learningRate / (1 - beta1 ** step) / root,
     epsilon: epsilon / root,
-    kept: 1 - learningRate * weightDecay,
+    decay: learningRate * weightDecay,
   };
-}
-
-/** Flat arrays of equal length. */
-export interface AdamArrays {
-  parameters: Float32Array;
-  gradients: Float32Array;
-  /** Running mean of gradients. */
-  mean: Float32Array;
-  /** Running mean of squared gradients, uncentred. */
-  square: Float32Array;
-}
-
-/** Updates elements [from, to) in place. @param decays number of leading elements with weight decay. */
-export function adamStep(
-  { parameters, gradients, mean, square }: AdamArrays,
-  { from, to, decays }: { from: number; to: number; decays: number },
-  factors: AdamFactors,
-): void {
-  const { meanKept, meanShare, squareKept, squareShare, rate, epsilon } = factors;
-  for (let i = from; i < to; i++) {
-    const g = gradients[i]!;
-    const m = meanKept * mean[i]! + meanShare * g;
-    const v = squareKept * square[i]! + squareShare * g * g;
-    mean[i] = m;
-    square[i] = v;
-    const kept = i < decays ? factors.kept : 1;
-    parameters[i] = kept * parameters[i]! - (rate * m) / (Math.sqrt(v) + epsilon);
-  }
 }
 
 /** One parameter with its gradient and moments, all of the same shape. */
@@ -108,9 +83,10 @@ export function adamW(
     const g2 = mul([gradient, gradient]);
     const nextSquare = add([mul([square, f.squareKept]), mul([g2, f.squareShare])]);
     const direction = div([nextMean, add([sqrt([nextSquare]), f.epsilon])]);
-    const decayed = decays ? mul([parameter, f.kept]) : parameter;
+    const moved = mul([direction, f.rate]);
+    const change = decays ? add([moved, mul([parameter, f.decay])]) : moved;
     return {
-      parameter: sub([decayed, mul([direction, f.rate])]),
+      parameter: sub([parameter, change]),
       mean: nextMean,
       square: nextSquare,
     };

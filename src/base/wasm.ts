@@ -2,16 +2,24 @@
 
 /** The used part of the WebAssembly API: TypeScript has these types only in its DOM library, which this project does not load. */
 export interface WebAssemblyApi {
-  Memory: new (size: { initial: number }) => {
-    readonly buffer: ArrayBuffer;
-    /** Adds pages; detaches the old buffer. */
-    grow(pages: number): number;
+  Memory: {
+    new (size: { initial: number; maximum: number; shared: true }): SharedMemory;
+    new (size: { initial: number }): {
+      readonly buffer: ArrayBuffer;
+      /** Adds pages; detaches the old buffer. */
+      grow(pages: number): number;
+    };
   };
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   Instance: new (
     module: object,
     imports: { env: Readonly<Record<string, object | number>> },
   ) => { exports: Record<string, unknown> };
+}
+
+/** Memory that worker threads share: a message gives it to another thread without a copy. */
+export interface SharedMemory {
+  readonly buffer: SharedArrayBuffer;
 }
 
 /** Undefined under `node --jitless`. */
@@ -30,8 +38,18 @@ export function reserveMemory(
   api: WebAssemblyApi,
   initial: number,
 ): InstanceType<WebAssemblyApi["Memory"]> | null {
+  return nullWithoutRoom(() => new api.Memory({ initial }));
+}
+
+/** Memory of a fixed size for several threads, or null as `reserveMemory`, or above 4 GiB. */
+export function reserveSharedMemory(api: WebAssemblyApi, bytes: number): SharedMemory | null {
+  const pages = Math.max(1, Math.ceil(bytes / MEMORY_PAGE_BYTES));
+  return nullWithoutRoom(() => new api.Memory({ initial: pages, maximum: pages, shared: true }));
+}
+
+function nullWithoutRoom<T>(reserve: () => T): T | null {
   try {
-    return new api.Memory({ initial });
+    return reserve();
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

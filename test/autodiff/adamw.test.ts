@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import {
   adamFactorNames,
   adamFactors,
-  adamStep,
   adamW,
   squaredNorm,
   type AdamFactors,
   type AdamState,
 } from "../../src/autodiff/adamw.ts";
+import { adamLoops, adamRoom } from "../../src/autodiff/adam-loops.ts";
 import { Graph, type Value } from "../../src/autodiff/graph.ts";
 import { createSession, floats, tensorOf, type Tensor } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
@@ -26,17 +26,21 @@ type Run = (
 
 /** Steps one after the other from fresh moments, over one flat array. @returns parameters and norm after each. */
 const runLoop: Run = (start, steps, gradClipNorm) => {
-  const flat = ({ matrix, vector }: Numbers): Float32Array => Float32Array.of(...matrix, ...vector);
-  const parameters = flat(start);
-  const moments = { mean: new Float32Array(3), square: new Float32Array(3) };
+  const { memory, arrays: all } = adamRoom([3, 3, 3, 3]);
+  const [parameters, gradients, mean, square] = all as readonly [
+    ...[Float32Array, Float32Array],
+    ...[Float32Array, Float32Array],
+  ];
+  const loops = adamLoops(memory);
+  parameters.set([...start.matrix, ...start.vector]);
   const after = steps.map((each, i) => {
-    const gradients = flat(each);
-    const norm = Math.hypot(...gradients);
+    gradients.set([...each.matrix, ...each.vector]);
+    const norm = Math.sqrt(loops.squares(gradients));
     const factors = adamFactors({ ...options, gradClipNorm }, i + 1, norm);
-    const arrays = { parameters, gradients, ...moments };
-    // Two stretches, as two workers step them.
-    adamStep(arrays, { from: 0, to: 1, decays: 2 }, factors);
-    adamStep(arrays, { from: 1, to: 3, decays: 2 }, factors);
+    const arrays = { parameters, gradients, mean, square };
+    // Two ranges, as two workers step them.
+    loops.step(arrays, { from: 0, to: 1, decays: 2 }, factors);
+    loops.step(arrays, { from: 1, to: 3, decays: 2 }, factors);
     const [one, two, three] = parameters;
     return { matrix: [one!, two!], vector: [three!], norm };
   });

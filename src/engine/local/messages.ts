@@ -1,6 +1,7 @@
 import type { HalfType } from "../../autodiff/frozen.ts";
 import type { AdamFactors, AdamOptions } from "../../autodiff/adamw.ts";
 import type { SentError } from "../../base/errors.ts";
+import type { SharedMemory } from "../../base/wasm.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { Adapter } from "../../models/lora/lora.ts";
 import type { LossSpec } from "../../losses/loss.ts";
@@ -79,6 +80,8 @@ export interface SharedTraining {
   readonly square: Float32Array;
   /** One per worker; the first then contains the sum. */
   readonly gradients: readonly Float32Array[];
+  /** That of all these arrays, for `adamLoops`. */
+  readonly memory: SharedMemory | null;
 }
 
 export interface OptimizerState {

@@ -1,7 +1,7 @@
+import { adamLoops, adamRoom } from "../../autodiff/adam-loops.ts";
 import {
   adamFactorNames,
   adamFactors,
-  adamStep,
   adamW,
   squaredNorm,
   type AdamFactors,
@@ -32,21 +32,42 @@ export function makeOptimizer(device: Device, specs: readonly ParameterSpec[]): 
   return device.resident ? deviceOptimizer(device, specs) : Promise.resolve(hostOptimizer(specs));
 }
 
+/** Elements of weights and gradients that are copied at a time to where the loops reach them, because the runtime refuses tensors there. */
+const BLOCK = 4096;
+
 function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
   const size = totalSize(specs);
-  const mean = new Float32Array(size);
-  const square = new Float32Array(size);
+  const decays = decayingSize(specs);
+  const { memory, arrays } = adamRoom([size, size, BLOCK, BLOCK]);
+  const [mean, square, parameters, gradients] = arrays as AdamRoomOfOne;
+  const loops = adamLoops(memory);
   let step = 0;
+  const squaredNorm = (given: Float32Array): number => {
+    let squares = 0;
+    for (let at = 0; at < size; at += BLOCK) {
+      const block = given.subarray(at, at + BLOCK);
+      gradients.set(block);
+      squares += loops.squares(gradients.subarray(0, block.length));
+    }
+    return squares;
+  };
+  const update = (weights: Float32Array, given: Float32Array, factors: AdamFactors): void => {
+    for (let at = 0; at < size; at += BLOCK) {
+      const moments = { mean: mean.subarray(at, at + BLOCK), square: square.subarray(at, at + BLOCK) };
+      const to = moments.mean.length;
+      parameters.set(weights.subarray(at, at + to));
+      gradients.set(given.subarray(at, at + to));
+      const range = { from: 0, to, decays: Math.max(0, decays - at) };
+      loops.step({ parameters, gradients, ...moments }, range, factors);
+      weights.set(parameters.subarray(0, to), at);
+    }
+  };
   return {
-    async apply(weights, gradients, options) {
+    async apply(weights, given, options) {
       step += 1;
-      const summed = await gradients.read();
-      const arrays = { parameters: await weights.read(), gradients: summed, mean, square };
-      let squares = 0;
-      for (const g of summed) squares += g * g;
-      const norm = Math.sqrt(squares);
-      const stretch = { from: 0, to: size, decays: decayingSize(specs) };
-      adamStep(arrays, stretch, adamFactors(options, step, norm));
+      const summed = await given.read();
+      const norm = Math.sqrt(squaredNorm(summed));
+      update(await weights.read(), summed, adamFactors(options, step, norm));
       return norm;
     },
     read: () => Promise.resolve({ mean: mean.slice(), square: square.slice(), step }),
@@ -63,6 +84,8 @@ function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
     },
   };
 }
+
+type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
 
 const KINDS = ["parameter", "gradient", "mean", "square"] as const;
 
@@ -156,7 +179,8 @@ export interface SharedPart {
 
 /** @param decays number of leading elements with weight decay. */
 export function sharedPart(shared: SharedTraining, rank: number, decays: number): SharedPart {
-  const { gradients } = shared;
+  const { gradients, weights: parameters, mean, square } = shared;
+  const loops = adamLoops(shared.memory);
   const [summed, ...others] = gradients as readonly [Float32Array, ...Float32Array[]];
   const from = Math.floor((rank * summed.length) / gradients.length);
   const to = Math.floor(((rank + 1) * summed.length) / gradients.length);
@@ -166,16 +190,12 @@ export function sharedPart(shared: SharedTraining, rank: number, decays: number)
       own.fill(0);
     },
     sum() {
-      for (const other of others) {
-        for (let i = from; i < to; i++) summed[i]! += other[i]!;
-      }
-      let squares = 0;
-      for (let i = from; i < to; i++) squares += summed[i]! * summed[i]!;
-      return squares;
+      const part = summed.subarray(from, to);
+      for (const other of others) loops.add(part, other.subarray(from, to));
+      return loops.squares(part);
     },
     step(factors) {
-      const { weights: parameters, mean, square } = shared;
-      adamStep({ parameters, gradients: summed, mean, square }, { from, to, decays }, factors);
+      loops.step({ parameters, gradients: summed, mean, square }, { from, to, decays }, factors);
     },
   };
 }

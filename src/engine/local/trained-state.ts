@@ -1,3 +1,4 @@
+import { adamRoom } from "../../autodiff/adam-loops.ts";
 import { adamFactors, type AdamOptions } from "../../autodiff/adamw.ts";
 import type { OptimizerState, SharedTraining, TrainingState } from "./messages.ts";
 import type { WorkerLink } from "./worker-link.ts";
@@ -12,11 +13,12 @@ export interface TrainedState {
 
 /** Arrays in memory that worker threads share. @param size number of trained numbers. */
 export function sharedTraining(size: number, workers: number): SharedTraining {
-  const shared = (): Float32Array => new Float32Array(new SharedArrayBuffer(4 * size));
-  return {
-    ...{ weights: shared(), mean: shared(), square: shared() },
-    gradients: Array.from({ length: workers }, shared),
-  };
+  const { memory, arrays } = adamRoom(new Array<number>(3 + workers).fill(size));
+  const [weights, mean, square, ...gradients] = arrays as readonly [
+    ...[Float32Array, Float32Array, Float32Array],
+    ...Float32Array[],
+  ];
+  return { memory, weights, mean, square, gradients };
 }
 
 /** Replicas in worker threads: each updates its range of the shared arrays, then copies all of them. */

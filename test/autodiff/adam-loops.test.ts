@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { adamFactors } from "../../src/autodiff/adamw.ts";
+import { adamLoops, adamRoom, type AdamArrays } from "../../src/autodiff/adam-loops.ts";
+import { random } from "../../src/base/random.ts";
+
+const options = {
+  ...{ learningRate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+  ...{ weightDecay: 0.01, gradClipNorm: 1 },
+};
+const kinds = ["parameters", "gradients", "mean", "square"] as const;
+
+/** Arrays of numbers from 1e-12 to 1, of both signs, where the loops of `code` reach them. */
+function filled(size: number, code: "simd" | "plain", seed = "adam") {
+  const { memory, arrays } = adamRoom([size, size, size, size], code === "plain" ? null : undefined);
+  expect(memory === null).toBe(code === "plain");
+  const draw = random(`${seed}/${size}`);
+  const number = (): number => 10 ** (-12 * draw.next()) * (draw.next() < 0.5 ? -1 : 1);
+  for (const array of arrays) for (let i = 0; i < size; i++) array[i] = number();
+  const named = Object.fromEntries(kinds.map((kind, k) => [kind, arrays[k]!]));
+  const all = named as unknown as AdamArrays;
+  // A gradient's square has its size.
+  for (let i = 0; i < size; i++) all.square[i] = all.gradients[i]! ** 2 * draw.next();
+  return { arrays: all, loops: adamLoops(memory) };
+}
+
+const bits = (array: Float32Array): Buffer =>
+  Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+function expectSameBits(some: AdamArrays, others: AdamArrays): void {
+  for (const kind of kinds) {
+    expect(Buffer.compare(bits(some[kind]), bits(others[kind])), kind).toBe(0);
+  }
+}
+
+describe("the loops of AdamW in WebAssembly", () => {
+  it.each([0, 1, 2, 3, 4, 5, 7, 8, 11, 4099])("give the bits of those in JavaScript, %d elements", (size) => {
+    const simd = filled(size, "simd");
+    const plain = filled(size, "plain");
+    const decays = Math.floor(size / 3);
+    for (let step = 1; step <= 3; step++) {
+      const factors = adamFactors(options, step, 40);
+      for (const { arrays, loops } of [simd, plain]) {
+        loops.step(arrays, { from: 0, to: size, decays }, factors);
+      }
+      expectSameBits(simd.arrays, plain.arrays);
+    }
+    for (const { arrays, loops } of [simd, plain]) loops.add(arrays.parameters, arrays.gradients);
+    expectSameBits(simd.arrays, plain.arrays);
+    const sums = [simd, plain].map(({ arrays, loops }) => loops.squares(arrays.parameters));
+    expect(sums[0]).toBe(sums[1]);
+  });
+
+  it("give one result wherever ranges are cut, and change nothing outside of them", () => {
+    const size = 103;
+    const whole = filled(size, "simd");
+    const factors = adamFactors(options, 1, 0.5);
+    whole.loops.step(whole.arrays, { from: 0, to: size, decays: 50 }, factors);
+    for (let cut = 0; cut <= size; cut++) {
+      const parts = filled(size, "simd");
+      const untouched = filled(size, "simd").arrays;
+      parts.loops.step(parts.arrays, { from: cut, to: size, decays: 50 }, factors);
+      for (const kind of kinds) {
+        const [before, found] = [untouched, parts.arrays].map((all) => all[kind].subarray(0, cut));
+        expect(found).toEqual(before);
+      }
+      parts.loops.step(parts.arrays, { from: 0, to: cut, decays: 50 }, factors);
+      expectSameBits(parts.arrays, whole.arrays);
+    }
+  });
+
+  it("sum squares in float64", () => {
+    const { arrays, loops } = filled(4099, "simd");
+    const exact = arrays.parameters.reduce((sum, x) => sum + x * x, 0);
+    expect(Math.abs(loops.squares(arrays.parameters) / exact - 1)).toBeLessThan(1e-14);
+    arrays.parameters.fill(1e30);
+    expect(loops.squares(arrays.parameters) / 4.099e63).toBeCloseTo(1, 6);
+  });
+
+  it("pass on what is not a number", () => {
+    const { arrays, loops } = filled(6, "simd");
+    arrays.gradients[1] = NaN;
+    arrays.gradients[5] = Infinity;
+    loops.step(arrays, { from: 0, to: 6, decays: 0 }, adamFactors(options, 1, 0.5));
+    expect([...arrays.parameters].map(Number.isFinite)).toEqual([true, false, true, true, true, false]);
+    expect(loops.squares(arrays.gradients)).toBe(NaN);
+  });
+});
+
+/** A step in float64 from the same float32 state. @returns the exact new moments and the exact change. */
+function exactStep({ parameters, gradients, mean, square }: AdamArrays, i: number, step: number, norm: number) {
+  const { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm } = options;
+  const g = gradients[i]! * Math.min(1, gradClipNorm / (norm + 1e-6));
+  const m = [beta1 * mean[i]!, (1 - beta1) * g] as const;
+  const v = [beta2 * square[i]!, (1 - beta2) * g * g] as const;
+  const direction = (m[0] + m[1]) / (1 - beta1 ** step) / (Math.sqrt((v[0] + v[1]) / (1 - beta2 ** step)) + epsilon);
+  const moved = learningRate * direction;
+  const terms = (learningRate * (Math.abs(m[0]) + Math.abs(m[1]))) / Math.abs(m[0] + m[1]);
+  return { m, v, moved, decayed: learningRate * weightDecay * parameters[i]!, cancellation: terms / learningRate };
+}
+
+describe("the rounding of AdamW's loops", () => {
+  it.each([1, 2, 100, 100_000])("is within its bound in step %d", (step) => {
+    const size = 20_000;
+    const { arrays, loops } = filled(size, "simd", String(step));
+    const before = filled(size, "simd", String(step)).arrays;
+    const norm = 3;
+    loops.step(arrays, { from: 0, to: size, decays: size }, adamFactors(options, step, norm));
+    const unit = 2 ** -24;
+    const worst = { mean: 0, square: 0, change: 0 };
+    for (let i = 0; i < size; i++) {
+      const { m, v, moved, decayed, cancellation } = exactStep(before, i, step, norm);
+      const scale = (terms: readonly number[]): number => terms.reduce((sum, x) => sum + Math.abs(x), 0);
+      worst.mean = Math.max(worst.mean, Math.abs(arrays.mean[i]! - (m[0] + m[1])) / scale(m));
+      worst.square = Math.max(worst.square, Math.abs(arrays.square[i]! - (v[0] + v[1])) / scale(v));
+      const p = before.parameters[i]!;
+      const exact = p - (moved + decayed);
+      // The rounding of the parameter itself: half a unit in its last place.
+      const own = unit * Math.max(Math.abs(exact), Math.abs(arrays.parameters[i]!));
+      const off = Math.max(0, Math.abs(arrays.parameters[i]! - exact) - own);
+      worst.change = Math.max(worst.change, off / (Math.abs(moved) * cancellation + Math.abs(decayed)));
+    }
+    expect(worst.mean).toBeLessThan(2e-7);
+    expect(worst.square).toBeLessThan(2.5e-7);
+    expect(worst.change).toBeLessThan(1e-6);
+    console.log(step, worst);
+  });
+
+  it("loses no weight decay that is below the unit of 1 − learning rate · decay", () => {
+    // Sixteen steps of 17.4 units of 1 each, and .4 units of decay: a factor 1 − 2.4·10⁻⁸ would be 1.
+    const { arrays, loops } = filled(1, "simd");
+    const unit = 2 ** -24;
+    const rate = 17.4 * unit;
+    for (const [decay, units] of [
+      [0, 17],
+      [0.4 * unit, 18],
+    ] as const) {
+      arrays.parameters[0] = 1;
+      arrays.gradients[0] = 1;
+      arrays.mean[0] = 0;
+      arrays.square[0] = 0;
+      const factors = adamFactors({ ...options, learningRate: rate, weightDecay: decay / rate }, 1, 1);
+      loops.step(arrays, { from: 0, to: 1, decays: 1 }, factors);
+      expect((1 - arrays.parameters[0]) / unit).toBe(units);
+    }
+  });
+});
