@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { machine } from "./engine/timing.mjs";
 import { aligned } from "./retrieval/rows.mjs";
 
-const PARTS = ["pytorch", "adapters", "trl", "generate", "ppo"];
+const PARTS = ["pytorch", "adapters", "trl", "generate", "ppo", "adamw"];
 
 export async function measure(args) {
   const { values, positionals } = parseArgs({

@@ -1,8 +1,8 @@
 // node bench/training/ours.mjs TASK JSON: the local engine as a contender; one JSON line when ready, one for every line given.
-import { createInterface } from "node:readline";
 import { openLocalEngine } from "../../dist/engine/local/local-engine.js";
 import { targetModules } from "../../dist/models/lora/lora.js";
 import { grpoTurn } from "./ours-grpo.mjs";
+import { play } from "./play.mjs";
 import { readRows } from "./shapes.mjs";
 
 const [task, given] = process.argv.slice(2);
@@ -15,21 +15,8 @@ const engine = await openLocalEngine({
 });
 const tasks = { train, generate, grpo: grpoTurn };
 const { ready, turn } = await tasks[task](settings, engine);
-say(ready);
-for await (const line of createInterface({ input: process.stdin })) {
-  const { times = 1 } = JSON.parse(line);
-  const [wall, processor] = [performance.now(), process.cpuUsage()];
-  let more;
-  for (let i = 0; i < times; i++) more = await turn();
-  const seconds = (performance.now() - wall) / 1000 / times;
-  const { user, system } = process.cpuUsage(processor);
-  say({ ...more, seconds, processorSeconds: (user + system) / 1e6 / times });
-}
+await play(ready, turn);
 await engine.close();
-
-function say(line) {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
 
 /** With adapters the second half of each row is scored, else all of it. */
 async function train({ rows: path, adam, warmUp, lora }) {

@@ -8,14 +8,15 @@
  * 3·10⁻⁸ / (1 − β).
  */
 import {
+  MEMORY_PAGE_BYTES,
+  reserveMemory,
   reserveSharedMemory,
-  type SharedMemory,
   webAssembly,
   type WebAssemblyApi,
   wasmModule,
 } from "../base/wasm.ts";
 import type { AdamFactors } from "./adamw.ts";
-import { adamKernel } from "./kernels.ts";
+import { adamKernel, sharedAdamKernel } from "./kernels.ts";
 
 /** Flat arrays of equal length. */
 export interface AdamArrays {
@@ -44,27 +45,41 @@ export interface AdamLoops {
 /** Arrays that the loops reach. */
 export interface AdamRoom {
   /** For `adamLoops`; null without WebAssembly, or above 4 GiB. */
-  readonly memory: SharedMemory | null;
-  /** Zeros. Worker threads may share them and `memory`. */
+  readonly memory: AdamMemory | null;
+  /** Zeros. */
   readonly arrays: readonly Float32Array[];
+}
+
+/** WebAssembly memory; where its buffer is shared, a message gives it to another thread. */
+export interface AdamMemory {
+  readonly buffer: ArrayBufferLike;
 }
 
 /** Bytes to which the arrays are aligned: a cache line. */
 const ALIGNMENT = 64;
 
-/** @param sizes elements of each array. @param api null leaves WebAssembly out. */
+/**
+ * @param sizes elements of each array.
+ * @param options.shared whether worker threads share the arrays; default false.
+ * @param options.api null leaves WebAssembly out.
+ */
 export function adamRoom(
   sizes: readonly number[],
-  api: WebAssemblyApi | null = webAssembly ?? null,
+  options: { shared?: boolean; api?: WebAssemblyApi | null } = {},
 ): AdamRoom {
+  const { shared = false, api = webAssembly ?? null } = options;
   let bytes = 0;
   const places = sizes.map((size) => {
     const start = bytes;
     bytes += Math.ceil((4 * size) / ALIGNMENT) * ALIGNMENT;
     return { start, size };
   });
-  const memory = api === null ? null : reserveSharedMemory(api, bytes);
-  const buffer = memory?.buffer ?? new SharedArrayBuffer(bytes);
+  // The kernel asks for a page at least.
+  const pages = Math.max(1, Math.ceil(bytes / MEMORY_PAGE_BYTES));
+  const reserve = shared ? reserveSharedMemory : reserveMemory;
+  const memory = api === null ? null : reserve(api, pages);
+  const buffer =
+    memory?.buffer ?? (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   return { memory, arrays: places.map(({ start, size }) => new Float32Array(buffer, start, size)) };
 }
 
@@ -76,10 +91,11 @@ interface AdamKernel {
 }
 
 /** @param memory that of the room: the loops reach no other arrays. Null: loops in JavaScript, over any arrays. */
-export function adamLoops(memory: SharedMemory | null): AdamLoops {
+export function adamLoops(memory: AdamMemory | null): AdamLoops {
   const api = webAssembly;
   if (memory === null || api === undefined) return plainLoops;
-  const { exports } = new api.Instance(wasmModule(api, adamKernel), { env: { memory } });
+  const compiled = memory.buffer instanceof ArrayBuffer ? adamKernel : sharedAdamKernel;
+  const { exports } = new api.Instance(wasmModule(api, compiled), { env: { memory } });
   const kernel = exports as unknown as AdamKernel;
   return {
     step({ parameters, gradients, mean, square }, { from, to, decays }, factors) {

@@ -3,7 +3,8 @@
 ;; Every operation rounds to float32, and the last elements, fewer than four, take the same operations one by one: so an element's
 ;; result does not depend on where a range begins or ends. Addresses are in bytes; `count` is a number of elements.
 (module
-  (import "env" "memory" (memory 1 65536 shared))
+  ;; scripts/compile-kernels.mjs also compiles it for memory that threads share.
+  (import "env" "memory" (memory 1))
 
   ;; AdamW (adamw.ts) over four arrays.
   (func (export "step")

@@ -31,7 +31,7 @@ export const { WebAssembly: webAssembly } = globalThis as unknown as {
 export const MEMORY_PAGE_BYTES = 1 << 16;
 
 /**
- * Memory for a module, or null when the machine cannot reserve it: each memory reserves about 8 GiB of address space, whatever its size,
+ * Memory for a module, or null above 4 GiB or when the machine cannot reserve it: each memory reserves about 8 GiB of address space, whatever its size,
  * and schedulers may limit it (`ulimit -v`). The caller then uses its JavaScript version.
  */
 export function reserveMemory(
@@ -41,9 +41,8 @@ export function reserveMemory(
   return nullWithoutRoom(() => new api.Memory({ initial }));
 }
 
-/** Memory of a fixed size for several threads, or null as `reserveMemory`, or above 4 GiB. */
-export function reserveSharedMemory(api: WebAssemblyApi, bytes: number): SharedMemory | null {
-  const pages = Math.max(1, Math.ceil(bytes / MEMORY_PAGE_BYTES));
+/** Memory of a fixed size that threads share, or null as `reserveMemory`. */
+export function reserveSharedMemory(api: WebAssemblyApi, pages: number): SharedMemory | null {
   return nullWithoutRoom(() => new api.Memory({ initial: pages, maximum: pages, shared: true }));
 }
 

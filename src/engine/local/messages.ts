@@ -1,7 +1,7 @@
 import type { HalfType } from "../../autodiff/frozen.ts";
+import type { AdamMemory } from "../../autodiff/adam-loops.ts";
 import type { AdamFactors, AdamOptions } from "../../autodiff/adamw.ts";
 import type { SentError } from "../../base/errors.ts";
-import type { SharedMemory } from "../../base/wasm.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { Adapter } from "../../models/lora/lora.ts";
 import type { LossSpec } from "../../losses/loss.ts";
@@ -81,7 +81,7 @@ export interface SharedTraining {
   /** One per worker; the first then contains the sum. */
   readonly gradients: readonly Float32Array[];
   /** That of all these arrays, for `adamLoops`. */
-  readonly memory: SharedMemory | null;
+  readonly memory: AdamMemory | null;
 }
 
 export interface OptimizerState {

@@ -33,7 +33,7 @@ export function makeOptimizer(device: Device, specs: readonly ParameterSpec[]): 
 }
 
 /** Elements of weights and gradients that are copied at a time to where the loops reach them, because the runtime refuses tensors there. */
-const BLOCK = 4096;
+const BLOCK = 16_384;
 
 function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
   const size = totalSize(specs);
