@@ -19,7 +19,11 @@ export async function measure({ python, seconds, rounds, only = Object.keys(SIZE
   for (const name of Object.keys(SIZES).filter((each) => only.includes(each))) {
     for (const work of WORK) {
       console.error(`adamw, ${name}, ${work.what}, ${work.threads}`);
-      runs.push({ name, ...work, ...(await compare(SIZES[name], work, { python, seconds, rounds })) });
+      runs.push({
+        name,
+        ...work,
+        ...(await compare(SIZES[name], work, { python, seconds, rounds })),
+      });
     }
   }
   return { runs, tables: [table(runs)] };
@@ -63,7 +67,17 @@ function mapped(value) {
 }
 
 function table(runs) {
-  const head = ["ns an element", "agentrl", "torch", "ratio", "least", "most", "wall", "torch's", ""];
+  const head = [
+    "ns an element",
+    "agentrl",
+    "torch",
+    "ratio",
+    "least",
+    "most",
+    "wall",
+    "torch's",
+    "",
+  ];
   const rows = runs.map(({ name, what, threads, peer, processor, wall, ratio, passed }) => {
     const title = `${name}, ${what}, ${threads === 1 ? "one thread" : "two threads"}`;
     if (peer !== undefined) return [title, peer.status, peer.detail];

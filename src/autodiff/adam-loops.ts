@@ -2,10 +2,10 @@
  * The loops of an optimizer step over arrays in host memory: WebAssembly with four lanes (adamw.wat), and the same in JavaScript, which
  * is the reference and what runs where there is no WebAssembly. Both give the same bits.
  *
- * Every operation rounds to float32, as in torch; only sums of squares are float64. After one step from the same state, moments differ
- * from the exact ones by 3 roundings at most (2·10⁻⁷ of their terms), parameters by 10⁻⁶ of the change, plus the rounding of the
- * parameter itself, which every float32 parameter has. β rounded to float32 shifts what the moments tend to by at most
- * 3·10⁻⁸ / (1 − β).
+ * Every operation rounds to float32, as in torch; only sums of squares are float64. After one step from the same state, each number
+ * differs from the exact one by a few roundings: moments by 2·10⁻⁷ of their two terms, a parameter by 5·10⁻⁷ of its change's terms and
+ * by its own rounding, half a unit in its last place. β rounded to float32 shifts what the moments tend to by 3·10⁻⁸ / (1 − β) at most.
+ * An element's result depends on nothing but its own numbers: not on ranges, workers or blocks.
  */
 import {
   MEMORY_PAGE_BYTES,
