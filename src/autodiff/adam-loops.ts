@@ -78,8 +78,7 @@ export function adamRoom(
   const pages = Math.max(1, Math.ceil(bytes / MEMORY_PAGE_BYTES));
   const reserve = shared ? reserveSharedMemory : reserveMemory;
   const memory = api === null ? null : reserve(api, pages);
-  const buffer =
-    memory?.buffer ?? (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
+  const buffer = memory?.buffer ?? (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   return { memory, arrays: places.map(({ start, size }) => new Float32Array(buffer, start, size)) };
 }
 

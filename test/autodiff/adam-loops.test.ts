@@ -34,21 +34,24 @@ function expectSameBits(some: AdamArrays, others: AdamArrays): void {
 }
 
 describe("the loops of AdamW in WebAssembly", () => {
-  it.each([0, 1, 2, 3, 4, 5, 7, 8, 11, 4099])("give the bits of those in JavaScript, %d elements", (size) => {
-    const all = (["plain", "simd", "shared"] as const).map((code) => filled(size, code));
-    const [plain, ...others] = all as [(typeof all)[0], ...typeof all];
-    const decays = Math.floor(size / 3);
-    for (let step = 1; step <= 3; step++) {
-      const factors = adamFactors(options, step, 40);
-      for (const { arrays, loops } of all) {
-        loops.step(arrays, { from: 0, to: size, decays }, factors);
+  it.each([0, 1, 2, 3, 4, 5, 7, 8, 11, 4099])(
+    "give the bits of those in JavaScript, %d elements",
+    (size) => {
+      const all = (["plain", "simd", "shared"] as const).map((code) => filled(size, code));
+      const [plain, ...others] = all as [(typeof all)[0], ...typeof all];
+      const decays = Math.floor(size / 3);
+      for (let step = 1; step <= 3; step++) {
+        const factors = adamFactors(options, step, 40);
+        for (const { arrays, loops } of all) {
+          loops.step(arrays, { from: 0, to: size, decays }, factors);
+        }
       }
-    }
-    for (const { arrays, loops } of all) loops.add(arrays.parameters, arrays.gradients);
-    for (const { arrays } of others) expectSameBits(arrays, plain.arrays);
-    const sums = all.map(({ arrays, loops }) => loops.squares(arrays.parameters));
-    expect(new Set(sums).size).toBe(1);
-  });
+      for (const { arrays, loops } of all) loops.add(arrays.parameters, arrays.gradients);
+      for (const { arrays } of others) expectSameBits(arrays, plain.arrays);
+      const sums = all.map(({ arrays, loops }) => loops.squares(arrays.parameters));
+      expect(new Set(sums).size).toBe(1);
+    },
+  );
 
   it("give one result wherever ranges are cut, and change nothing outside of them", () => {
     const size = 103;
@@ -81,7 +84,14 @@ describe("the loops of AdamW in WebAssembly", () => {
     arrays.gradients[1] = NaN;
     arrays.gradients[5] = Infinity;
     loops.step(arrays, { from: 0, to: 6, decays: 0 }, adamFactors(options, 1, 0.5));
-    expect([...arrays.parameters].map(Number.isFinite)).toEqual([true, false, true, true, true, false]);
+    expect([...arrays.parameters].map(Number.isFinite)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+      false,
+    ]);
     expect(loops.squares(arrays.gradients)).toBe(NaN);
   });
 });
@@ -139,7 +149,11 @@ describe("the rounding of AdamW's loops", () => {
       arrays.gradients[0] = 1;
       arrays.mean[0] = 0;
       arrays.square[0] = 0;
-      const factors = adamFactors({ ...options, learningRate: rate, weightDecay: decay / rate }, 1, 1);
+      const factors = adamFactors(
+        { ...options, learningRate: rate, weightDecay: decay / rate },
+        1,
+        1,
+      );
       loops.step(arrays, { from: 0, to: 1, decays: 1 }, factors);
       expect((1 - arrays.parameters[0]) / unit).toBe(units);
     }

@@ -53,7 +53,10 @@ function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
   };
   const update = (weights: Float32Array, given: Float32Array, factors: AdamFactors): void => {
     for (let at = 0; at < size; at += BLOCK) {
-      const moments = { mean: mean.subarray(at, at + BLOCK), square: square.subarray(at, at + BLOCK) };
+      const moments = {
+        mean: mean.subarray(at, at + BLOCK),
+        square: square.subarray(at, at + BLOCK),
+      };
       const to = moments.mean.length;
       parameters.set(weights.subarray(at, at + to));
       gradients.set(given.subarray(at, at + to));
