@@ -65,6 +65,7 @@ export const ERROR_CODES = {
   EVALUATION_EXISTS: "The output folder already contains an evaluation, or one of another policy.",
   EXPORT_MALFORMED:
     "The run's protocol cannot read some of the exported records, which were not written.",
+  EXPORT_UNFIT: "The trainer of `agentrl recipes export` cannot have a setting of the recipe.",
   EXPORT_TOKENS: "The records to export contain token ids, but their tokenizer is unknown.",
   FILE_MISSING: "The named file does not exist or cannot be read.",
   FILE_NOT_PARQUET: "The file is not a Parquet file, or it is damaged.",

@@ -96,6 +96,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "recipes show": ["search-r1", "search-r1 --tier paper"],
   "recipes plan": ["search-r1 --tier smoke", "search-r1 --model Qwen/Qwen2.5-0.5B --memory 24GB"],
   "recipes check": ["", "search-r1"],
+  "recipes export": [
+    "search-r1 --to trl --out trl-run",
+    "search-r1 --to verl --set algorithm.optimizer.learningRate=1e-4 --out verl-run",
+  ],
   "reward check": ["--recipe search-r1", "--reward token-f1"],
   completion: ["bash", "zsh"],
   doctor: ["", "--json"],

@@ -23,20 +23,22 @@ import {
 import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
+import { registerExport } from "./recipes-export.ts";
 import { registerPlan } from "./recipes-plan.ts";
 
-/** `agentrl recipes list|show|plan|check`: lists recipes, shows their settings, plans and checks them. */
+/** `agentrl recipes list|show|plan|check|export`: lists recipes, shows their settings, plans, checks and exports them. */
 export const recipesCommand: CliCommand = {
   name: "recipes",
   register(program, context) {
     const recipes = program
       .command("recipes")
-      .summary("list, show, plan and check recipes")
+      .summary("list, show, plan, check and export recipes")
       .description("Recipes: one YAML file per published method, in three sizes (tiers).");
     registerList(recipes, context);
     registerShow(recipes, context);
     registerPlan(recipes, context);
     registerCheck(recipes, context);
+    registerExport(recipes, context);
   },
 };
 

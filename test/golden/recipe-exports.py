@@ -1,0 +1,205 @@
+"""Loads what `agentrl recipes export` writes with the trainer that it is for.
+
+  agentrl recipes export search-r1 --tier smoke --to trl --out DIR
+  python -P test/golden/recipe-exports.py trl DIR URL          (URL: .../retrieve of `agentrl serve`; also verl, skyrl)
+  python -P test/golden/recipe-exports.py score DIR CASES      (CASES: JSON list of { messages, references }; needs no package)
+  python -P test/golden/recipe-exports.py play DIR CASES URL   (CASES: JSON list of lists of messages)
+
+verl (0.9.1, `--no-deps` with hydra-core, tensordict, ray, codetiming, pillow): hydra composes the configuration over verl's own, which has
+every key; verl's dataclasses and validate_config take it; RLHFDataset reads every row; the agent loop plays an episode with a server that
+replays messages; the reward function is loaded by verl's own loader. skyrl (0.4.0, with skyrl-gym): its configuration class and validate_cfg
+take it, PromptDataset reads every row, and SkyRLGymGenerator plays an episode with a client that replays messages. trl (1.16): two steps
+of training on the exported policy, on the CPU. Prints one line of JSON.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+MODE, FOLDER = sys.argv[1], Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(FOLDER))
+if MODE in ("verl", "skyrl", "trl", "play"):
+    os.environ["AGENTRL_SEARCH_URL"] = sys.argv[-1]
+ORIGINS = json.loads((FOLDER / "origins.json").read_text())
+EXPERIMENT = json.loads((FOLDER / "experiment.json").read_text())
+
+
+def cases():
+    return json.loads(Path(sys.argv[3]).read_text())
+
+
+def replayed(question, answer):
+    """Messages of one episode: a search with something behind its end, one without an action, the answer."""
+    (search, end), (open_answer, close_answer) = EXPERIMENT["protocol"]["call"], EXPERIMENT["protocol"]["answer"]
+    return [f"{search}{question}{end} and more", "I do not know.", f"{open_answer} {answer}{close_answer}"]
+
+
+def config_keys():
+    return {entry["key"]: entry["value"] for entry in ORIGINS["config"]}
+
+
+def model_path():
+    path = EXPERIMENT["policy"]["path"]
+    return str(FOLDER / path) if (FOLDER / path).is_dir() else path
+
+
+def score():
+    from scoring import score
+
+    return [score(case["messages"], case["references"]) for case in cases()]
+
+
+def play():
+    from episode import Episode
+
+    played = []
+    for messages in cases():
+        episode, replies = Episode(), []
+        for message in messages:
+            replies.append(episode.step(message))
+            if episode.end is not None:
+                break
+        played.append({"replies": replies, "end": episode.end, "messages": episode.messages})
+    return played
+
+
+def verl():
+    import importlib.metadata
+
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+    from transformers import AutoTokenizer
+    from verl.trainer.ppo.reward import get_custom_reward_fn
+    from verl.trainer.ppo.utils import need_critic, need_reference_policy
+    from verl.utils.config import omega_conf_to_dataclass, validate_config
+    from verl.utils.dataset.rl_dataset import RLHFDataset
+
+    with initialize_config_dir(str(FOLDER), version_base=None):
+        config = compose("config", overrides=[f"agentrl.root={FOLDER}"])
+    with initialize_config_dir(str(Path(sys.modules["verl"].__file__).parent / "trainer" / "config"), version_base=None):
+        own = compose("ppo_trainer")
+    absent = object()
+    unknown = []
+    for key in config_keys():
+        node = own
+        for part in key.split("."):
+            node = absent if node is absent or not OmegaConf.is_dict(node) or part not in node else node[part]
+        if node is absent:
+            unknown.append(key)
+    for part in ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "critic", "algorithm", "reward"):
+        omega_conf_to_dataclass(OmegaConf.select(config, part))
+    validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
+
+    tokenizer = AutoTokenizer.from_pretrained(model_path())
+    rows = {}
+    for split, file in (("train", config.data.train_files), ("validation", config.data.val_files)):
+        data = RLHFDataset(data_files=file, tokenizer=tokenizer, config=config.data)
+        rows[split] = sum(bool(data[i]["raw_prompt"][0]["content"]) for i in range(len(data)))
+
+    row = data[0]
+    accepted = list(row["reward_model"]["ground_truth"]["target"])
+    output = asyncio.run(played_by_verl(config, tokenizer, row, replayed(row["question"], accepted[0])))
+    compute = get_custom_reward_fn(config)
+    extra = {**row["extra_info"], **output.extra_fields}
+    value = compute(data_source=row["data_source"], solution_str="", ground_truth=row["reward_model"]["ground_truth"], extra_info=extra)
+    return {
+        "version": importlib.metadata.version("verl"), "unknown": unknown, "rows": rows, "keys": len(config_keys()), "reward": value,
+        "messages": output.extra_fields["messages"], "prompt": len(output.prompt_ids), "tokens": len(output.response_ids),
+        "trained": sum(output.response_mask), "text": tokenizer.decode(output.response_ids, skip_special_tokens=False),
+        "prompt_text": tokenizer.decode(output.prompt_ids, skip_special_tokens=False), "turns": output.num_turns,
+        "kl": bool(config.actor_rollout_ref.actor.use_kl_loss), "lr": config.actor_rollout_ref.actor.optim.lr,
+    }  # fmt: skip
+
+
+async def played_by_verl(config, tokenizer, row, messages):
+    """The episode of the loop that search_loop.yaml names, made as verl's worker makes it."""
+    import hydra
+    from omegaconf import OmegaConf
+    from verl.experimental.agent_loop.agent_loop import DictConfigWrap, ToolListWrap
+    from verl.utils.dataset.rl_dataset import RLHFDataset
+    from verl.workers.rollout.replica import TokenOutput
+
+    class Server:
+        async def generate(self, request_id, prompt_ids, sampling_params, **_):
+            ids = tokenizer.encode(messages.pop(0), add_special_tokens=False)[: sampling_params["max_tokens"]]
+            return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), stop_reason="completed")
+
+    [named] = OmegaConf.load(config.actor_rollout_ref.rollout.agent.agent_loop_config_path)
+    assert named.name == config.actor_rollout_ref.rollout.agent.default_agent_loop
+    loop = hydra.utils.instantiate(
+        named, trainer_config=DictConfigWrap(config), server_manager=Server(), tokenizer=tokenizer, processor=None,
+        hf_model_type="llama", dataset_cls=RLHFDataset, data_config=DictConfigWrap(config.data), tools=ToolListWrap([]),
+    )  # fmt: skip
+    return await loop.run({"temperature": 1.0, "logprobs": True}, **row)
+
+
+def skyrl():
+    import importlib.metadata
+
+    import main
+    from skyrl.train.dataset.dataset import PromptDataset
+    from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
+    from skyrl.train.utils.utils import validate_cfg
+    from transformers import AutoTokenizer
+
+    config = main.load_config()
+    validate_cfg(config)
+    main.register_environment()
+    tokenizer = AutoTokenizer.from_pretrained(model_path())
+    if EXPERIMENT["policy"]["chat"] is None:
+        tokenizer.chat_template = main.PLAIN
+    rows = {}
+    for split, files in (("train", config.data.train_data), ("validation", config.data.val_data)):
+        data = PromptDataset(files, tokenizer, config.trainer.max_prompt_length, num_workers=1)
+        rows[split] = len(data)
+    prompt, env_class, extras, _ = data[0]
+    accepted = list(extras["reward_spec"]["ground_truth"]["target"])
+    messages = replayed(extras["extra_info"]["question"], accepted[0])
+
+    class Client:
+        async def generate(self, request, model=None):
+            ids = tokenizer.encode(messages.pop(0), add_special_tokens=False)
+            text = tokenizer.decode(ids, skip_special_tokens=True)
+            return {"responses": [text], "response_ids": [ids], "stop_reasons": ["stop"], "response_logprobs": [[-0.5] * len(ids)]}
+
+    generator = SkyRLGymGenerator(
+        generator_cfg=config.generator, skyrl_gym_cfg=config.environment.skyrl_gym,
+        inference_engine_client=main.CuttingClient(Client(), tokenizer), tokenizer=tokenizer, policy_model_name="policy",
+    )  # fmt: skip
+    output = asyncio.run(
+        generator.agent_loop(prompt, env_class, extras, config.generator.sampling_params.max_generate_length, config.generator.max_input_length)
+    )
+    reward = output.reward if isinstance(output.reward, (int, float)) else sum(output.reward)
+    return {
+        "version": importlib.metadata.version("skyrl"), "rows": rows, "keys": len(config_keys()), "reward": reward,
+        "trained": sum(output.loss_mask), "tokens": len(output.response_ids), "metrics": output.env_metrics,
+        "text": tokenizer.decode(output.response_ids, skip_special_tokens=False),
+        "prompt_text": tokenizer.decode(output.prompt_ids, skip_special_tokens=False), "stop": output.stop_reason,
+    }  # fmt: skip
+
+
+def trl():
+    import torch
+    import trl
+    from train import make_trainer
+    from trl import GRPOConfig
+
+    unknown = [key for key in config_keys() if key not in GRPOConfig.__dataclass_fields__]
+    torch.manual_seed(1)
+    trainer = make_trainer(
+        max_steps=2, use_cpu=True, output_dir="/tmp/recipe-exports-in-trl", save_strategy="no", eval_strategy="no", eval_on_start=False, disable_tqdm=True
+    )
+    before = {name: weight.detach().clone() for name, weight in trainer.model.named_parameters()}
+    trainer.train()
+    moved = max((weight.detach() - before[name]).abs().max().item() for name, weight in trainer.model.named_parameters())
+    logged = [row for row in trainer.state.log_history if "reward" in row]
+    shown = ("loss", "reward", "grad_norm", "learning_rate", "kl", "completions/mean_length", "step")
+    return {
+        "version": trl.__version__, "unknown": unknown, "keys": len(config_keys()), "moved": moved, "rows": len(trainer.train_dataset),
+        "steps": [{key: row.get(key) for key in shown} for row in logged],
+    }  # fmt: skip
+
+
+print(json.dumps({"score": score, "play": play, "verl": verl, "skyrl": skyrl, "trl": trl}[MODE]()))
