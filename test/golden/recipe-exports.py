@@ -88,7 +88,8 @@ def verl():
             node = absent if node is absent or not OmegaConf.is_dict(node) or part not in node else node[part]
         if node is absent:
             unknown.append(key)
-    for part in ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "critic", "algorithm", "reward"):
+    critic = ["critic"] if need_critic(config) else []
+    for part in ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "algorithm", *critic):
         omega_conf_to_dataclass(OmegaConf.select(config, part))
     validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
 
@@ -164,6 +165,9 @@ def skyrl():
             text = tokenizer.decode(ids, skip_special_tokens=True)
             return {"responses": [text], "response_ids": [ids], "stop_reasons": ["stop"], "response_logprobs": [[-0.5] * len(ids)]}
 
+        async def finish_session(self, session_id):
+            pass
+
     generator = SkyRLGymGenerator(
         generator_cfg=config.generator, skyrl_gym_cfg=config.environment.skyrl_gym,
         inference_engine_client=main.CuttingClient(Client(), tokenizer), tokenizer=tokenizer, policy_model_name="policy",
@@ -194,7 +198,7 @@ def trl():
     before = {name: weight.detach().clone() for name, weight in trainer.model.named_parameters()}
     trainer.train()
     moved = max((weight.detach() - before[name]).abs().max().item() for name, weight in trainer.model.named_parameters())
-    logged = [row for row in trainer.state.log_history if "reward" in row]
+    logged = [row for row in trainer.state.log_history if "loss" in row]
     shown = ("loss", "reward", "grad_norm", "learning_rate", "kl", "completions/mean_length", "step")
     return {
         "version": trl.__version__, "unknown": unknown, "keys": len(config_keys()), "moved": moved, "rows": len(trainer.train_dataset),

@@ -33,7 +33,7 @@ export interface Rule<T = unknown> {
   /** Key of the recipe; dotted. */
   readonly from: string;
   /** Values that the trainer can have; all when absent. `is` gets the value and all settings. */
-  readonly allowed?: { says: string; is: (value: T, settings: Settings) => boolean };
+  readonly allowed?: Allowed<T>;
   /** Its keys and their values. */
   readonly to?: (value: T, facts: ExportFacts) => TrainerKeys;
   /** The exported file that holds it instead. */

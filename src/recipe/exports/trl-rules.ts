@@ -26,14 +26,13 @@ function batchOf(settings: Settings): { update: number; pass: number } {
   return { update, pass };
 }
 
-const accumulated: Rule["to"] = (_, { settings }) => {
+const accumulated: NonNullable<Rule["to"]> = (_, { settings }) => {
   const { update, pass } = batchOf(settings);
-  const { minibatches, groupSize } = algorithmOf(settings);
+  const { minibatches } = algorithmOf(settings);
   return {
     per_device_train_batch_size: pass,
     gradient_accumulation_steps: update / pass,
     steps_per_generation: (update / pass) * minibatches,
-    num_generations: groupSize,
   };
 };
 
@@ -48,6 +47,10 @@ export const trlRules: readonly Rule[] = [
   rule("policy.from", { file: "config.py" }),
   rule("policy.chat", { file: EXPERIMENT_FILE }),
   rule("policy.lora", { file: EXPERIMENT_FILE }),
+  rule("budgets", {
+    ...sharedRules.find(({ from }) => from === "budgets"),
+    to: (_, { settings }) => ({ max_completion_length: responseTokens(settings) }),
+  }),
   rule("algorithm.name", {
     allowed: oneOf("grpo"),
     differs: () => "advantages are divided by the deviation + 1e-4, not + 1e-6",
@@ -67,7 +70,7 @@ export const trlRules: readonly Rule[] = [
   rule<number>("algorithm.promptsPerStep", { to: accumulated }),
   rule<number>("algorithm.groupSize", {
     allowed: { says: "at least 2", is: (size) => size > 1 },
-    to: accumulated,
+    to: (size, facts) => ({ ...accumulated(size, facts), num_generations: size }),
   }),
   rule<number>("algorithm.minibatches", {
     allowed: {
@@ -92,12 +95,10 @@ export const trlRules: readonly Rule[] = [
     }),
   }),
   rule("algorithm.fixedLength", {
-    to: (length, { settings }) => ({
-      max_completion_length:
-        algorithmOf(settings).lossAggregation === "fixed-length-mean"
-          ? length
-          : responseTokens(settings),
-    }),
+    to: (length, { settings }) =>
+      algorithmOf(settings).lossAggregation === "fixed-length-mean"
+        ? { max_completion_length: length }
+        : {},
   }),
   rule("algorithm.oldLogprobs", {
     differs: (which) =>

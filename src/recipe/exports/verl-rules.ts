@@ -56,8 +56,13 @@ function adamKeys(
   };
 }
 
-const actorAdam: Rule["to"] = (_, { settings }) =>
-  adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer);
+/** One of those keys. */
+const actorAdam =
+  (key: string): Rule["to"] =>
+  (_, { settings }) => {
+    const place = `${ACTOR}.optim.${key}`;
+    return { [place]: adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer)[place] };
+  };
 
 const sampled = (place: string, { temperature, topP, topK }: Sampling): TrainerKeys => ({
   [`${place}.temperature`]: temperature,
@@ -199,10 +204,10 @@ export const verlRules: readonly Rule[] = [
     ...rateRule,
     to: (rate, { settings }) => rateKeys(`${ACTOR}.optim`, rate, settings),
   }),
-  rule<number>("algorithm.optimizer.beta1", { to: actorAdam }),
-  rule<number>("algorithm.optimizer.beta2", { to: actorAdam }),
-  rule<number>("algorithm.optimizer.epsilon", { to: actorAdam }),
-  rule<number>("algorithm.optimizer.weightDecay", { to: actorAdam }),
+  rule("algorithm.optimizer.beta1", { to: actorAdam("betas") }),
+  rule("algorithm.optimizer.beta2", { to: actorAdam("betas") }),
+  rule("algorithm.optimizer.epsilon", { to: actorAdam("override_optimizer_config") }),
+  rule("algorithm.optimizer.weightDecay", { to: actorAdam("weight_decay") }),
   rule<number>("algorithm.optimizer.gradClipNorm", {
     to: (norm) => ({ [`${ACTOR}.grad_clip`]: norm, [`${ACTOR}.optim.clip_grad`]: norm }),
   }),
