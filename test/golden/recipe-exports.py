@@ -79,13 +79,13 @@ def verl():
     with initialize_config_dir(str(FOLDER), version_base=None):
         config = compose("config", overrides=[f"agentrl.root={FOLDER}"])
     with initialize_config_dir(str(Path(sys.modules["verl"].__file__).parent / "trainer" / "config"), version_base=None):
-        own = compose("ppo_trainer")
+        own = OmegaConf.to_container(compose("ppo_trainer"), resolve=False)
     absent = object()
     unknown = []
     for key in config_keys():
         node = own
         for part in key.split("."):
-            node = absent if node is absent or not OmegaConf.is_dict(node) or part not in node else node[part]
+            node = node[part] if isinstance(node, dict) and part in node else absent
         if node is absent:
             unknown.append(key)
     critic = ["critic"] if need_critic(config) else []

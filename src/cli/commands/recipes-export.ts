@@ -36,7 +36,9 @@ export function registerExport(recipes: Command, context: CliContext): void {
     .addOption(seedOption())
     .addOption(setOption())
     .addOption(pluginOption())
-    .addOption(jsonOption("the content of origins.json: files, configuration, and where each key went"))
+    .addOption(
+      jsonOption("the content of origins.json: files, configuration, and where each key went"),
+    )
     .action(async (recipe: string, flags: ExportFlags) => {
       const { exportRecipe } = await import("../../recipe/exports/export-recipe.ts");
       const resolved = await settingsOf({ ...flags, recipe });

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile } from "node:fs/promises";
+import { cp, readdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -141,9 +141,7 @@ interface Writing {
 }
 
 /** Writes questions of training and evaluation, and the corpus of a retriever that has no passages of its own. */
-async function writeData(
-  writing: Writing,
-): Promise<ExportFacts["rows"] & { corpus: number }> {
+async function writeData(writing: Writing): Promise<ExportFacts["rows"] & { corpus: number }> {
   const { settings, out, signal } = writing;
   const training = await openNamedDataset(settings.dataset, settings.environment);
   const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
@@ -201,7 +199,8 @@ async function writeConfig({ to, out, config, title, model }: Config): Promise<v
 
 async function copyTemplates(target: string, out: string): Promise<void> {
   const templates = join(packageRoot, "templates", "exports");
-  for (const folder of ["common", target]) await cp(join(templates, folder), out, { recursive: true });
+  for (const folder of ["common", target])
+    await cp(join(templates, folder), out, { recursive: true });
 }
 
 async function filesOf(folder: string): Promise<string[]> {

@@ -12,7 +12,7 @@ interface ExportedReward {
 }
 
 /** What `scoring.py` reads of the rewards. */
-export interface ExportedRewards {
+interface ExportedRewards {
   rewards: ExportedReward[];
   /** The tree of the recipe's expression; null: the weighted sum alone. */
   reward: unknown;
@@ -29,11 +29,10 @@ const FUNCTIONS = new Set(["if", "min", "max"]);
 /** Why the expression of settings is not translated; null: it is, or there is none. */
 export function expressionProblem({ reward, rewards }: Settings): string | null {
   if (reward === undefined) return null;
-  const translated = rewards.filter(({ name }) => TRANSLATED.has(name));
-  return nodeProblem(
-    parseExpression(reward),
-    new Set(translated.map(({ name, as = name }) => as)),
+  const translated = rewards.filter(
+    (each) => TRANSLATED.has(each.name) && rewardProblem({ ...each, weight: 1 }) === null,
   );
+  return nodeProblem(parseExpression(reward), new Set(translated.map(({ name, as = name }) => as)));
 }
 
 /** Why a reward is not translated; null: it is. One of weight 0 is only recorded, so it need not be. */
@@ -55,7 +54,7 @@ export function exportedRewards({ rewards, reward }: Settings): ExportedRewards 
   const used = rewards.flatMap(({ name, as = name, weight = absent, ...options }) =>
     weight === 0 && reward === undefined
       ? []
-      : [{ name, as, weight: weight as number, options: options as Record<string, unknown> }],
+      : [{ name, as, weight: weight as number, options }],
   );
   return {
     rewards: used.filter(({ name }) => TRANSLATED.has(name)),

@@ -3,7 +3,7 @@ import type { Settings } from "../settings/settings-schema.ts";
 import { algorithmOf, updatesPerStep } from "./shared-rules.ts";
 
 /** Optimizer steps of the whole run. */
-export function optimizerSteps(settings: Settings): number {
+function optimizerSteps(settings: Settings): number {
   return Math.max(1, algorithmOf(settings).steps * updatesPerStep(settings));
 }
 
@@ -15,7 +15,7 @@ export function learningRates(settings: Settings): number[] {
 }
 
 /** A schedule as trainers with their own schedulers have it. */
-export interface PlainSchedule {
+interface PlainSchedule {
   kind: "constant" | "cosine";
   /** After the warm-up. */
   value: number;

@@ -77,7 +77,7 @@ export interface Refusal {
 }
 
 /** The rules that apply to the settings, each once, in the order of the settings; null where a key has none. */
-export function rulesOf(
+function rulesOf(
   settings: Settings,
   rules: readonly Rule[],
 ): ReadonlyMap<string, Rule | null> {

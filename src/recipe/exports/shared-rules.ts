@@ -20,12 +20,6 @@ export const oneOf = (...values: readonly unknown[]): Allowed => ({
   is: (given) => values.includes(given),
 });
 
-/** A number and no schedule of numbers. */
-export const fixedNumber: Allowed = {
-  says: "a number, no schedule",
-  is: (given) => typeof given === "number",
-};
-
 /** An advantage estimator as a recipe names it. */
 export interface NamedAdvantage {
   name: string;
@@ -102,19 +96,23 @@ const SERVED = [
   ...["search-r1-server", "opensearch", "qdrant", "web-search"],
 ];
 
-const protocolKeys = new Set(["name", "answer", "invalidMessage", "resultTag", "callTags"]);
-for (const key of ["answerTag", "thoughts", "blocks", "boxed", "spliced"]) protocolKeys.add(key);
+/** Options of grammars of tags that the exported episodes keep. */
+const protocolKeys = new Set([
+  ...["invalidMessage", "resultTag", "callTags", "answerTag"],
+  ...["thoughts", "blocks", "boxed", "spliced"],
+]);
 
 /** Rules that every trainer has: the exported Python plays the environment, whatever trains. */
 export const sharedRules: readonly Rule[] = [
   rule("policy.from", { file: EXPERIMENT_FILE }),
   rule("environment.name", { allowed: oneOf("search-qa"), file: EXPERIMENT_FILE }),
-  rule<{ name: string }>("environment.protocol", {
+  rule<{ name: string; answer: { pattern: string } }>("environment.protocol", {
     allowed: {
-      says: "search-r1 or tags, without intermediateAnswers",
-      is: (protocol) =>
-        ["search-r1", "tags"].includes(protocol.name) &&
-        Object.keys(protocol).every((key) => protocolKeys.has(key)),
+      says: "search-r1 or tags, without intermediateAnswers or an answer.pattern of its own",
+      is: ({ name, answer, ...options }) =>
+        ["search-r1", "tags"].includes(name) &&
+        answer.pattern === "<answer>(.*?)</answer>" &&
+        Object.keys(options).every((key) => protocolKeys.has(key)),
     },
     file: EXPERIMENT_FILE,
   }),
@@ -184,7 +182,10 @@ export const sharedRules: readonly Rule[] = [
     unused: "trainers evaluate on all rows of validation",
   }),
   rule("algorithm.sampler", {
-    allowed: { says: "shuffled", is: (sampler) => (sampler as { name: string }).name === "shuffled" },
+    allowed: {
+      says: "shuffled",
+      is: (sampler) => (sampler as { name: string }).name === "shuffled",
+    },
     differs: () => "the questions come in another random order",
   }),
   rule("algorithm.filters", { allowed: only([]) }),

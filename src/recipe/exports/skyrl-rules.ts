@@ -65,9 +65,7 @@ export const skyrlRules: readonly Rule[] = [
         "generator.max_turns": messages(settings),
         "generator.sampling_params.max_generate_length": turnTokens,
         "generator.eval_sampling_params.max_generate_length": turnTokens,
-        ...(contextTokens === undefined
-          ? {}
-          : { "generator.max_input_length": contextTokens - 1 }),
+        ...(contextTokens === undefined ? {} : { "generator.max_input_length": contextTokens - 1 }),
       };
     },
     differs: (budgets) =>
@@ -110,7 +108,8 @@ export const skyrlRules: readonly Rule[] = [
     to: (count, { settings }) => ({
       "trainer.policy_mini_batch_size": algorithmOf(settings).promptsPerStep / count,
     }),
-    differs: (count) => (count === 1 ? null : "a minibatch is whole groups, not single trajectories"),
+    differs: (count) =>
+      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
   }),
   rule("algorithm.epochs", { to: (epochs) => ({ "trainer.update_epochs_per_batch": epochs }) }),
   rule<string>("algorithm.lossAggregation", {

@@ -57,7 +57,10 @@ const verl: ExportTarget = {
       to: (_, { settings }) => ({ "data.max_response_length": responseTokens(settings) }),
     }),
   ],
-  top: { hydra: { searchpath: ["pkg://verl.trainer.config"] }, defaults: ["ppo_trainer", "_self_"] },
+  top: {
+    hydra: { searchpath: ["pkg://verl.trainer.config"] },
+    defaults: ["ppo_trainer", "_self_"],
+  },
   chosen: (facts, { name }) => ({
     "agentrl.root": ".",
     "data.train_files": `${ROOT}/data/train.parquet`,

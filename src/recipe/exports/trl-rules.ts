@@ -6,7 +6,6 @@ import {
   EXPERIMENT_FILE,
   type NamedAdvantage,
   oneOf,
-  only,
   plainAdvantage,
   responseTokens,
   sharedRules,
@@ -36,7 +35,7 @@ const accumulated: NonNullable<Rule["to"]> = (_, { settings }) => {
   };
 };
 
-const steps: Rule["to"] = (_, { settings }) => ({
+const steps: NonNullable<Rule["to"]> = (_, { settings }) => ({
   max_steps: algorithmOf(settings).steps * updatesPerStep(settings),
 });
 
@@ -107,7 +106,10 @@ export const trlRules: readonly Rule[] = [
         : null,
   }),
   rule("algorithm.importanceSamplingCap", {
-    allowed: { says: "absent: the exported rollouts give no sampled log-probabilities", is: () => false },
+    allowed: {
+      says: "absent: the exported rollouts give no sampled log-probabilities",
+      is: () => false,
+    },
   }),
   rule("algorithm.clipLow", { to: (clip) => ({ epsilon: clip }) }),
   rule("algorithm.clipHigh", { to: (clip) => ({ epsilon_high: clip }) }),

@@ -58,7 +58,7 @@ function adamKeys(
 
 /** One of those keys. */
 const actorAdam =
-  (key: string): Rule["to"] =>
+  (key: string): NonNullable<Rule["to"]> =>
   (_, { settings }) => {
     const place = `${ACTOR}.optim.${key}`;
     return { [place]: adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer)[place] };
@@ -124,7 +124,8 @@ export const verlRules: readonly Rule[] = [
     to: (count, { settings }) => ({
       [`${ACTOR}.ppo_mini_batch_size`]: algorithmOf(settings).promptsPerStep / count,
     }),
-    differs: (count) => (count === 1 ? null : "a minibatch is whole groups, not single trajectories"),
+    differs: (count) =>
+      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
   }),
   rule("algorithm.epochs", { to: (epochs) => ({ [`${ACTOR}.ppo_epochs`]: epochs }) }),
   rule<string>("algorithm.lossAggregation", {

@@ -152,9 +152,13 @@ describe("exportRecipe", () => {
       expect.stringMatching(
         /^ {2}budgets\.3 is \{"scope":"context".*"drop-oldest"\} \(.*\); allowed: .*context, tokens: end/,
       ),
-      expect.stringMatching(/^ {2}rewards\.0 is \{"name":"cover-em".*; allowed: exact-match, token/),
+      expect.stringMatching(
+        /^ {2}rewards\.0 is \{"name":"cover-em".*; allowed: exact-match, token/,
+      ),
       "  algorithm.minibatches is 3 (--set); allowed: a divisor of algorithm.promptsPerStep, since verl keeps groups whole",
-      expect.stringMatching(/^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*constant or cosine/),
+      expect.stringMatching(
+        /^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*constant or cosine/,
+      ),
     ]);
   });
 
@@ -176,6 +180,8 @@ describe("exportRecipe", () => {
     await expect(again).rejects.toEqual(errorWith("OUTPUT_EXISTS"));
     const bare = await resolveRecipe("corag", { tier: "smoke" });
     const out = join(folder, "bare");
-    expect(await refusalOf(exportRecipe(bare, "trl", { out }))).toMatch(/algorithm is null .*allowed: grpo, ppo/);
+    expect(await refusalOf(exportRecipe(bare, "trl", { out }))).toMatch(
+      /algorithm is null .*allowed: grpo, ppo/,
+    );
   });
 });

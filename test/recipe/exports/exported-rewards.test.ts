@@ -23,7 +23,10 @@ describe("rewards of an export", () => {
   });
 
   it("have a weight, which is 1 without an expression and 0 beside one", () => {
-    const rewards = [{ name: "token-f1", as: "f1" }, { name: "exact-match", weight: 0 }];
+    const rewards = [
+      { name: "token-f1", as: "f1" },
+      { name: "exact-match", weight: 0 },
+    ];
     const [first] = exportedRewards(given({ rewards })).rewards;
     expect(first).toEqual({ name: "token-f1", as: "f1", weight: 1, options: {} });
     const both = exportedRewards(given({ rewards, reward: "f1" }));
@@ -35,8 +38,12 @@ describe("rewards of an export", () => {
   });
 
   it("are joined by expressions of numbers, rewards and a few functions", () => {
-    const rewards = [{ name: "token-f1", as: "f1" }, { name: "tag-format", as: "format" }];
-    const problem = (reward: string): string | null => expressionProblem(given({ rewards, reward }));
+    const rewards = [
+      { name: "token-f1", as: "f1" },
+      { name: "tag-format", as: "format" },
+    ];
+    const problem = (reward: string): string | null =>
+      expressionProblem(given({ rewards, reward }));
     expect(problem("if(not format, 0, f1 > 0, f1, 0.1)")).toBe(null);
     expect(problem("max(f1, 0.2) * answered - turns ^ 2")).toBe(null);
     expect(problem("f1 / turns")).toBe("/");
