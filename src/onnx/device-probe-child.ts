@@ -53,8 +53,8 @@ function reason(error: unknown): string {
   const [line = ""] = errorMessage(error).split("\n");
   return line
     .replace(/^device "\w+": /, "")
-    .replace(/\. Name another;.*/, "")
-    .slice(0, 200);
+    .replace(/\. Choose another;.*/, "")
+    .slice(0, 300);
 }
 
 writeFileSync(1, JSON.stringify(await probe(process.argv[2] as DeviceName)));

@@ -1,6 +1,8 @@
 import * as ort from "onnxruntime-node";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { givenAs, type DType, type Graph, type Value } from "../autodiff/graph.ts";
+import { loadProblem, providerProblem } from "./cuda-provider.ts";
+import { absenceIn } from "./device-absence.ts";
 import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
 
@@ -104,7 +106,7 @@ export async function createSession(
   options: SessionOptions,
 ): Promise<Session> {
   const { device = "cpu", traffic, constants = new Map<string, Float32Array>() } = options;
-  requireProvider(device);
+  await requireProvider(device);
   const model = emitModel(graph, outputs, device, new Set(constants.keys()));
   const inputNames = neededInputs(graph, Object.values(outputs)).filter(
     (name) => !constants.has(name),
@@ -142,8 +144,10 @@ export async function createSession(
     try {
       return await created();
     } catch (error) {
-      const absence = ABSENCES.find(([sign]) => sign.test(errorMessage(error)));
-      throw absence === undefined ? error : missing(device, absence[1], error);
+      const message = errorMessage(error);
+      const isUnloaded = device === "cuda" && /Failed to load/.test(message);
+      const absence = absenceIn(isUnloaded ? `${message}: ${loadProblem()}` : message);
+      throw absence === null ? error : missing(device, absence, error);
     }
   });
   return {
@@ -176,19 +180,19 @@ function externalFile([path, numbers]: readonly [string, Float32Array]): {
   return { path, data: new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength) };
 }
 
-/** The runtime silently skips an unknown provider and would run on the CPU. */
-function requireProvider(device: DeviceName): void {
+/** The runtime silently skips an unknown provider and would run on the CPU, and loads a CUDA provider of any version. */
+async function requireProvider(device: DeviceName): Promise<void> {
   const known = ort.listSupportedBackends().map(({ name }) => name);
-  if (known.includes(device)) return;
   const here = `${process.platform} ${process.arch}`;
-  throw missing(device, `onnxruntime-node has no such provider for ${here}`);
+  if (!known.includes(device))
+    throw missing(device, `onnxruntime-node has no such provider for ${here}`);
+  if (device !== "cuda") return;
+  const problem = await (cudaProblem ??= providerProblem(ort.env.versions.node ?? ""));
+  if (problem !== null) throw missing(device, problem);
 }
 
-/** Patterns in the runtime's messages (paths and stack traces) that mean "device not available". */
-const ABSENCES: readonly (readonly [RegExp, string])[] = [
-  [/RequestAdapter/, "no graphics card with a Vulkan, Metal or Direct3D 12 driver was found"],
-  [/Failed to load/, "its provider's library is not installed (docs/devices.md)"],
-];
+/** Looked for once: the provider is large. */
+let cudaProblem: Promise<string | null> | undefined;
 
 function missing(device: DeviceName, why: string, cause?: unknown): ExternalError {
   return new ExternalError(

@@ -11,6 +11,7 @@ import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
+import { deviceAdvice } from "../device-advice.ts";
 import { checkNeeds, type Check } from "../doctor-needs.ts";
 import { packageVersion } from "../../base/package-version.ts";
 
@@ -106,12 +107,14 @@ async function checkDevices(): Promise<Check[]> {
   const checks: Check[] = [];
   for (const device of deviceNames) {
     const probe = await probeDevice(device);
+    const found = probe.works
+      ? `works, multiplies at ${probe.gflops.toFixed(probe.gflops < 10 ? 1 : 0)} GFLOP/s`
+      : `not here: ${probe.why}`;
+    const more = await deviceAdvice(device, probe.works);
     checks.push({
       name: `device ${device}`,
       ...{ ok: probe.works || device !== "cpu", there: probe.works },
-      found: probe.works
-        ? `works, multiplies at ${probe.gflops.toFixed(probe.gflops < 10 ? 1 : 0)} GFLOP/s`
-        : `not here: ${probe.why}`,
+      found: more === null ? found : `${found}; ${more}`,
     });
   }
   return checks;
