@@ -51,7 +51,7 @@ export function withoutKeys({ keys = {}, headers = {} }: Endpoint, text: string)
   const [, credentials = ""] = (headers["authorization"] ?? "").split(" ");
   const secrets = [...Object.values(keys), credentials].filter((secret) => secret !== "");
   return secrets
-    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
     .reduce((left, secret) => left.replaceAll(secret, "…"), text);
 }
 

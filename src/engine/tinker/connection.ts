@@ -2,8 +2,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ConfigError, ExternalError } from "../../base/errors.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
-import { type HttpClient, httpClient } from "../../http/client.ts";
+import { httpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
 import type { BodyReader } from "../../http/exchange.ts";
+import { withoutKeys } from "../../http/http-error.ts";
 import { type HttpSettings, httpShape, isServerAddress } from "../../http/http-options.ts";
 import { PROTOBUF } from "./messages.ts";
 
@@ -42,8 +44,8 @@ export interface Connection {
    *   it any more.
    */
   future(requestId: string): Promise<WireAnswer>;
-  /** The bytes of a file that a path leads to, redirects on the same server followed. */
-  download(path: string): Promise<Uint8Array>;
+  /** The bytes of a file that a path leads to, redirects on the same server followed; a file: address where it redirects to one. */
+  download(path: string): Promise<Uint8Array | URL>;
 }
 
 export interface WireRequest {
@@ -77,7 +79,8 @@ const errorSchema = z.object({
 export function connect(options: ServerOptions): Connection {
   const { apiKeyEnv, stallMs } = options;
   const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, "engine.apiKeyEnv");
-  const client = clientOf(options, apiKeyEnv, key);
+  const endpoint = endpointOf(options, apiKeyEnv, key);
+  const client = httpClient(endpoint);
   const where = new URL(options.url).origin;
   const send = async (path: string, { body, repeats = true }: WireRequest): Promise<WireAnswer> => {
     const isBinary = body instanceof Uint8Array;
@@ -102,9 +105,11 @@ export function connect(options: ServerOptions): Connection {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
     return new ExternalError(
       code,
-      `${where}, ${path}: status ${answer.status}, saying ${reasonOf(answer)}. ${remedyOf(code)}`,
+      `${where}, ${path}: status ${answer.status}, saying ${quoted(reasonOf(answer))}. ${remedyOf(code)}`,
     );
   };
+  /** Before the text is cut, or half a key could remain. */
+  const quoted = (reason: string): string => withoutKeys(endpoint, reason).slice(0, 400);
   return {
     where,
     async call(path, schema, request = {}) {
@@ -119,7 +124,7 @@ export function connect(options: ServerOptions): Connection {
       if (checked.problem === null) return checked.value;
       throw new ExternalError(
         "HTTP_BAD_REPLY",
-        `${where}, ${path}: in the reply, ${["$", ...checked.problem.path].join(".")} ${checked.problem.message}. Check that engine.url is a server of the Tinker API.`,
+        `${where}, ${path}: in the reply, ${["$", ...checked.problem.path].join(".")} ${quoted(checked.problem.message)}. Check that engine.url is a server of the Tinker API.`,
       );
     },
     async future(requestId) {
@@ -144,6 +149,7 @@ export function connect(options: ServerOptions): Connection {
         const answer = await send(at, {});
         if (answer.status < 300) return answer.bytes;
         const to = typeof answer.json === "string" ? new URL(answer.json, where) : null;
+        if (to?.protocol === "file:") return to;
         if (answer.status >= 400 || to?.origin !== where) throw refused(at, answer);
         at = to.pathname;
       }
@@ -157,11 +163,11 @@ const FUTURE = "retrieve_future";
 /** Submissions of a call that the server refuses as too busy. */
 const REFUSED_TRIES = 6;
 
-function clientOf(
+function endpointOf(
   { url, http, stallMs }: ServerOptions,
   variable: string | null,
   key: string | null,
-): HttpClient {
+): Endpoint {
   if (!isServerAddress(url)) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
@@ -176,10 +182,10 @@ function clientOf(
     maxReplyBytes: 2 ** 30,
     ...http,
   });
-  return httpClient({
+  return {
     ...{ name: "engine", url, settings, nameOf: (name) => `engine.${name}` },
     ...(key === null || variable === null ? {} : { keys: { [variable]: key } }),
-  });
+  };
 }
 
 type Collector = BodyReader & { bytes: () => Uint8Array };
@@ -233,9 +239,11 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
     : "Correct what the server names; nothing was learned from this request, and --resume continues from the last checkpoint.";
 }
 
+/** What the server says, whole: it may quote the key. */
 function reasonOf({ bytes, json }: WireAnswer): string {
   const checked = checkOptions(errorSchema, json);
   const { detail, error, error_message: message } = checked.problem === null ? checked.value : {};
-  const found = detail ?? error ?? message ?? Buffer.from(bytes.subarray(0, 300)).toString("utf8");
-  return JSON.stringify(found).slice(0, 400);
+  return JSON.stringify(
+    detail ?? error ?? message ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8"),
+  );
 }
