@@ -111,11 +111,13 @@ export async function openEngine(
  * @throws {ConfigError} RECIPE_BAD_VALUE, ENGINE_UNFIT as `requireRemoteEngine`.
  */
 function serverOf(settings: Settings): TinkerServer | null {
-  const { name, url, model = null, apiKeyEnv, dialect = null } = settings.engine;
+  const { name, url, model = null, apiKeyEnv, dialect = null, sampler } = settings.engine;
   if (name === "local") return null;
   requireRemoteEngine(settings);
   const stallMs = milliseconds(settings.deadlines.engineSeconds);
-  return { url: url ?? "", model, apiKeyEnv, dialect, stallMs };
+  const sampling =
+    sampler === undefined ? {} : { sampler: { ...sampler, model: sampler.model ?? null } };
+  return { url: url ?? "", model, apiKeyEnv, dialect, stallMs, ...sampling };
 }
 
 /**

@@ -10,6 +10,8 @@ import type { PolicyOptions } from "./bases.ts";
 export interface ServedPolicy {
   policy: TokenPolicy;
   template: MessageTemplate;
+  /** Opens adapters over the policy. */
+  openAdapter(folder: string): Promise<{ policy: TokenPolicy; close(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -28,14 +30,17 @@ export async function openServedPolicy(
   const model = await policyFolder(from, download);
   const base = await baseFolder(model, download);
   const template = await messageTemplateOf(model);
-  const engine = await openPolicyEngine({
-    ...{ model, trains: false },
-    ...(base === null ? {} : { base }),
+  const own = {
+    trains: false,
     ...(device === undefined ? {} : { device }),
     ...(workers === undefined ? {} : { workers }),
-  });
-  const policy = enginePolicy(engine, engine.tokenizer);
-  return { policy, template, close: () => engine.close() };
+  };
+  const opened = async (options: { model: string; base?: string }) => {
+    const engine = await openPolicyEngine({ ...own, ...options });
+    return { policy: enginePolicy(engine, engine.tokenizer), close: () => engine.close() };
+  };
+  const served = await opened({ model, ...(base === null ? {} : { base }) });
+  return { ...served, template, openAdapter: (folder) => opened({ model: folder, base: model }) };
 }
 
 /** The folder's own chat template; a model without one reads the messages' texts one after another. */

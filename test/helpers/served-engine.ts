@@ -3,6 +3,7 @@ import type { PolicyEngine } from "../../src/engine/engine.ts";
 import type { FreshLora } from "../../src/engine/local/engine-files.ts";
 import { openPolicyEngine } from "../../src/engine/open-engine.ts";
 import type { DialectName } from "../../src/engine/tinker/dialect.ts";
+import type { SamplerServer } from "../../src/engine/tinker/options.ts";
 import { type EngineServer, startEngineServer } from "../../src/server/engine/engine-server.ts";
 
 /** Small enough for a test; the same on both sides, so that results can be compared. */
@@ -32,9 +33,13 @@ export function serveModel(
 export function openRemoteEngine(
   model: string,
   url: string,
-  { dialect = null, lora = smallLora }: { dialect?: DialectName | null; lora?: FreshLora } = {},
+  {
+    dialect = null,
+    lora = smallLora,
+    ...more
+  }: { dialect?: DialectName | null; lora?: FreshLora; sampler?: SamplerServer } = {},
 ): Promise<PolicyEngine> {
-  const server = { url, model: null, dialect, apiKeyEnv: null, stallMs: 60_000 };
+  const server = { url, model: null, dialect, apiKeyEnv: null, stallMs: 60_000, ...more };
   const http = { retries: 2, retryDelayMs: 10 };
   return openPolicyEngine({ model, lora, server: { ...server, http } });
 }

@@ -26,7 +26,7 @@ export interface Remote {
   /** Folder of the base here. */
   base: string;
   /** Writes a standalone model into a folder; nothing where the server exports no adapter. */
-  export(folder: string, archive: Uint8Array | null, dtype: StoredType): Promise<void>;
+  export(folder: string, archive: Uint8Array | URL | null, dtype: StoredType): Promise<void>;
   endHeartbeat(): void;
 }
 
@@ -65,6 +65,7 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   const connection = connect(server);
   const facts = await connection.call("get_server_capabilities", factsSchema);
   const listed = modelOf(facts, server.model, connection.where);
+  if (server.sampler === undefined) requireSampling(listed, connection.where);
   const limit = Number(listed["max_context_length"] ?? positions);
   const { session_id: sessionId } = await connection.call("create_session", sessionSchema, {
     body: { tags: [], user_metadata: {}, sdk_version: SDK_VERSION, type: "create_session" },
@@ -115,6 +116,19 @@ function modelOf(
   throw new ConfigError(
     "ENGINE_UNFIT",
     `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`,
+  );
+}
+
+/** @throws {ConfigError} ENGINE_UNFIT for a server that says that it trains alone (TuFT without its sampler). */
+function requireSampling(
+  { sampleable, capabilities }: ServerFacts["supported_models"][number],
+  where: string,
+): void {
+  const lacks = Array.isArray(capabilities) && !capabilities.includes("sampling");
+  if (sampleable !== false && !lacks) return;
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `engine.url: ${where} trains, but does not sample. Set engine.sampler to a server that does, or start it with sampling.`,
   );
 }
 

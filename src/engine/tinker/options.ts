@@ -2,12 +2,26 @@ import type { FreshLora } from "../local/engine-files.ts";
 import type { ServerOptions } from "./connection.ts";
 import type { DialectName } from "./dialect.ts";
 
+/** An OpenAI-compatible server that samples with adapters which are loaded while it runs (vLLM with --enable-lora). */
+export interface SamplerServer {
+  /** Address, with or without /v1. */
+  url: string;
+  /** Its name of the base model; null: the only one that it has. */
+  model: string | null;
+  /** Folder for adapters, which the server reads at the same path. */
+  adapters: string;
+  /** Environment variable of the key, sent as a bearer token; null: the server has none. */
+  apiKeyEnv: string | null;
+}
+
 /** A server, and the model that it is asked for. */
 export interface TinkerServer extends ServerOptions {
   /** The server's name of the base model; null: the only one that it has. */
   model: string | null;
   /** null: as the server tells it, or as a probe finds. */
   dialect: DialectName | null;
+  /** Samples in place of the training server; default: the training server samples. */
+  sampler?: SamplerServer;
 }
 
 export interface TinkerEngineOptions {

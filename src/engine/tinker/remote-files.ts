@@ -1,12 +1,18 @@
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { copyFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { tarContent } from "../../data/cards/tar.ts";
 import { readCheckpoint, writeCheckpoint } from "../../models/checkpoint.ts";
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS, readAdapter } from "../../models/lora/adapter-folder.ts";
+import {
+  ADAPTER_CONFIG,
+  ADAPTER_WEIGHTS,
+  isAdapterFolder,
+  readAdapter,
+} from "../../models/lora/adapter-folder.ts";
 import { mergeAdapter } from "../../models/lora/lora.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 
@@ -75,28 +81,57 @@ export async function baseOfRemote(folder: string): Promise<string> {
  */
 export async function exportMerged(
   folder: string,
-  { archive, base, dtype }: { archive: Uint8Array | null; base: string; dtype: StoredType },
+  { archive, base, dtype }: { archive: Uint8Array | URL | null; base: string; dtype: StoredType },
 ): Promise<void> {
-  if (archive === null) return;
-  const packed = join(folder, "adapter.tar.gz");
-  await writeFile(packed, archive);
-  try {
-    for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS]) {
-      const content = await tarContent(packed, (path) => path.endsWith(name));
-      if (content === null) {
-        throw new ConfigError(
-          "ENGINE_UNFIT",
-          `the adapter that the server exports has no ${name}. The weights stay at the server: ${join(folder, REMOTE_FILE)}.`,
-        );
-      }
-      await writeFileAtomic(join(folder, name), await wholeOf(content));
-    }
-  } finally {
-    await rm(packed, { force: true });
-  }
+  if (archive === null || (archive instanceof URL && adapterAt(archive) === null)) return;
+  await unpackAdapter(folder, archive);
   const whole = await readCheckpoint(base);
   mergeAdapter(whole.config, whole.weights, await readAdapter(folder, whole.config));
   await writeCheckpoint(folder, whole, { dtype, tokenizerFrom: base });
   for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS, REMOTE_FILE])
     await rm(join(folder, name), { force: true });
+}
+
+/**
+ * Writes PEFT's two files of an exported adapter into a folder that exists.
+ * @param archive tar.gz, or the address of the folder where the server keeps them (TuFT), which may be on this machine.
+ * @throws {ConfigError} ENGINE_UNFIT when one is missing.
+ */
+export async function unpackAdapter(folder: string, archive: Uint8Array | URL): Promise<void> {
+  if (archive instanceof URL) return copyAdapter(folder, archive);
+  const packed = join(folder, "adapter.tar.gz");
+  await writeFile(packed, archive);
+  try {
+    for (const name of FILES) {
+      const content = await tarContent(packed, (path) => path.endsWith(name));
+      if (content === null) throw incomplete(`the adapter that the training server exports has no ${name}`);
+      await writeFileAtomic(join(folder, name), await wholeOf(content));
+    }
+  } finally {
+    await rm(packed, { force: true });
+  }
+} // prettier-ignore
+
+const FILES = [ADAPTER_CONFIG, ADAPTER_WEIGHTS];
+
+async function copyAdapter(folder: string, address: URL): Promise<void> {
+  const found = adapterAt(address);
+  if (found === null) {
+    throw incomplete(
+      `the training server keeps the adapter in ${address.href}, which is no folder of an adapter on this machine: give the server an absolute path on a disk that both share`,
+    );
+  }
+  for (const name of FILES) await copyFile(join(found, name), join(folder, name));
+}
+
+/** The folder of an adapter at a file: address, or in its `adapter`; null where this machine has none. */
+function adapterAt(address: URL): string | null {
+  // A path that is relative to the server's folder has a host in its address.
+  if (address.host !== "") return null;
+  const at = fileURLToPath(address);
+  return [at, join(at, "adapter")].find((each) => isAdapterFolder(each)) ?? null;
+}
+
+function incomplete(what: string): ConfigError {
+  return new ConfigError("ENGINE_UNFIT", `${what}. The weights stay at that server.`);
 }

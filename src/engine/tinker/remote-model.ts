@@ -44,8 +44,8 @@ export interface RemoteModel {
   load(path: string, withOptimizer: boolean): Promise<void>;
   /** A sampling session over the present weights, or weights to sample from. */
   sampler(): Promise<SamplingSource>;
-  /** The adapter as PEFT's files, in a tar.gz; null where the server has none. */
-  archive(): Promise<Uint8Array | null>;
+  /** The adapter as PEFT's files: a tar.gz, or the folder of a server on this machine; null where the server has none. */
+  archive(): Promise<Uint8Array | URL | null>;
   unload(): Promise<void>;
 }
 

@@ -5,60 +5,88 @@ import type { SampleRequest, SampleResult } from "../engine.ts";
 import { stopText } from "../local/stop-text.ts";
 import { sampleOfJson, sampleSchema } from "./json-messages.ts";
 import { decodeSample, type SampledSequence, type SampleReply } from "./messages.ts";
-import type { RemoteSession, SamplingSource } from "./remote-model.ts";
+import type { RemoteModel, RemoteSession } from "./remote-model.ts";
 
+/** Draws from weights that do not change. */
+export type Draw = (request: SampleRequest) => Promise<SampleResult>;
+
+/** Where completions are drawn. */
 export interface RemoteSampling {
-  sample(request: SampleRequest, source: SamplingSource): Promise<SampleResult>;
+  /** The present weights of a model. @param version of them. */
+  weightsOf(model: RemoteModel, version: number): Promise<Draw>;
+  close(): Promise<void>;
+}
+
+/** What a request must fit, and the text of tokens. */
+export interface SamplingLimits {
+  tokenizer: Pick<Tokenizer, "bytes">;
+  maxPositions: number;
 }
 
 const submitted = z.object({ request_id: z.union([z.string(), z.number()]).transform(String) });
 
-/** Draws at a server. It cuts again what the server wrote: servers differ in which stop conditions they honour. */
+/** Draws at the training server. */
 export function remoteSampling(
   { connection, dialect }: RemoteSession,
-  { tokenizer, maxPositions }: { tokenizer: Tokenizer; maxPositions: number },
+  limits: SamplingLimits,
 ): RemoteSampling {
   let drawn = 0;
   return {
-    async sample(request, source) {
-      const { promptIds, logitBias } = request;
-      if (promptIds.length === 0 || promptIds.length >= maxPositions) {
-        throw new DataError(
-          "PROMPT_TOO_LONG",
-          `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
-        );
-      }
-      if (logitBias !== undefined && Object.keys(logitBias).length > 0) {
-        throw new ConfigError(
-          "ENGINE_UNFIT",
-          `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which servers of the Tinker API cannot do. Remove what asks for it, or use engine.name: local.`,
-        );
-      }
-      const maxTokens = Math.min(request.maxTokens, maxPositions - promptIds.length);
-      const { request_id } = await connection.call("asample", submitted, {
-        body: {
-          num_samples: 1,
-          prompt: { chunks: [{ type: "encoded_text", tokens: promptIds }] },
-          sampling_params: {
-            ...{ max_tokens: maxTokens, seed: request.seed % dialect.seeds },
-            ...{ temperature: request.temperature, top_p: request.topP },
-            ...{ top_k: request.topK === 0 ? -1 : request.topK, stop: stopOf(request, tokenizer) },
+    async weightsOf(model) {
+      const source = await model.sampler();
+      return async (request) => {
+        const maxTokens = roomOf(request, limits);
+        const { request_id } = await connection.call("asample", submitted, {
+          body: {
+            num_samples: 1,
+            prompt: { chunks: [{ type: "encoded_text", tokens: request.promptIds }] },
+            sampling_params: {
+              ...{ max_tokens: maxTokens, seed: request.seed % dialect.seeds },
+              ...{ temperature: request.temperature, top_p: request.topP },
+              top_k: request.topK === 0 ? -1 : request.topK,
+              stop: stopOf(request, limits.tokenizer),
+            },
+            ...source,
+            ...("sampling_session_id" in source ? { seq_id: drawn++ } : {}),
+            type: "sample",
           },
-          ...source,
-          ...("sampling_session_id" in source ? { seq_id: drawn++ } : {}),
-          type: "sample",
-        },
-      });
-      const answer = await connection.future(request_id);
-      const [sequence] = replyOf(answer).sequences;
-      if (sequence?.tokens.length === sequence?.logprobs.length && sequence !== undefined)
-        return cutAtStop(sequence, request, tokenizer);
-      throw new ExternalError(
-        "HTTP_BAD_REPLY",
-        `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`,
-      );
+        });
+        const answer = await connection.future(request_id);
+        const [sequence] = replyOf(answer).sequences;
+        if (sequence?.tokens.length === sequence?.logprobs.length && sequence !== undefined)
+          return cutAtStop(sequence, request, limits.tokenizer);
+        throw new ExternalError(
+          "HTTP_BAD_REPLY",
+          `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`,
+        );
+      };
     },
+    close: () => Promise.resolve(),
   };
+}
+
+/**
+ * The tokens that a completion may have.
+ * @throws {DataError} PROMPT_TOO_LONG
+ * @throws {ConfigError} ENGINE_UNFIT for a token bias.
+ */
+export function roomOf(
+  { promptIds, logitBias, maxTokens }: SampleRequest,
+  { maxPositions }: SamplingLimits,
+): number {
+  if (promptIds.length === 0 || promptIds.length >= maxPositions) {
+    throw new DataError(
+      "PROMPT_TOO_LONG",
+      `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
+    );
+  }
+  if (logitBias !== undefined && Object.keys(logitBias).length > 0) {
+    throw new ConfigError(
+      "ENGINE_UNFIT",
+      `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which remote servers cannot do with exact log-probabilities. Remove what asks for it, or use engine.name: local.`,
+    );
+  }
+  return Math.min(maxTokens, maxPositions - promptIds.length);
 }
 
 function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleReply {
@@ -68,17 +96,20 @@ function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleR
 }
 
 /** Servers take ids or strings, not both: ids where there are no strings, else strings with the texts of the ids. */
-function stopOf({ stopIds, stopStrings }: SampleRequest, tokenizer: Tokenizer): unknown {
+function stopOf(
+  { stopIds, stopStrings }: SampleRequest,
+  tokenizer: Pick<Tokenizer, "bytes">,
+): unknown {
   if (stopStrings.length === 0) return stopIds;
   const texts = stopIds.map((id) => new TextDecoder().decode(tokenizer.bytes(id)));
   return [...stopStrings, ...texts.filter((text) => text !== "")];
 }
 
 /**
- * The completion up to the first stop id, or up to the token that completes a stop string; that token is its last.
+ * A server's text is cut again, because servers differ in which stop conditions they honour. The completion up to the first stop id, or up to the token that completes a stop string; that token is its last.
  * @example cutAtStop({ tokens: [5, 2, 7], … }, { stopIds: [2], … }, tokenizer).ids // [5, 2]
  */
-function cutAtStop(
+export function cutAtStop(
   { tokens, logprobs, stopReason }: SampledSequence,
   { maxTokens, stopIds, stopStrings }: Pick<SampleRequest, "maxTokens" | "stopIds" | "stopStrings">,
   tokenizer: Pick<Tokenizer, "bytes">,

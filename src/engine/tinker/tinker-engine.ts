@@ -21,12 +21,13 @@ import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { lossSlopes } from "./loss-slopes.ts";
 import { openRemote } from "./open-remote.ts";
 import type { TinkerEngineOptions } from "./options.ts";
-import { createModel, type RemoteModel, type SamplingSource } from "./remote-model.ts";
+import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
+import { createModel, type RemoteModel } from "./remote-model.ts";
 import { readRemote, writeRemote } from "./remote-files.ts";
-import { remoteSampling } from "./remote-sampling.ts";
+import { type Draw, remoteSampling } from "./remote-sampling.ts";
 
 /**
- * Connects, and makes adapters at the server.
+ * Connects, and makes adapters at the server; where another server samples, checks that both hold one model.
  * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked.
  * @throws {ExternalError} HTTP_UNREACHABLE and others of `HttpClient`; ENGINE_REFUSED.
  */
@@ -38,8 +39,16 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   const slopes = lossSlopes();
   const kept = new Map<string, RemoteModel>();
   const state = { model: remote.policy, version: 0, isFresh: true };
-  let source: Promise<SamplingSource> | null = null;
-  const sampling = remoteSampling(session, { tokenizer, maxPositions });
+  let source: Promise<Draw> | null = null;
+  const limits = { tokenizer, maxPositions };
+  const sampling =
+    server.sampler === undefined
+      ? remoteSampling(session, limits)
+      : await adapterSampling(server.sampler, limits, server).catch((error: unknown) => {
+          remote.endHeartbeat();
+          throw error;
+        });
+  const drawing = (): Promise<Draw> => (source ??= sampling.weightsOf(state.model, state.version));
   const changed = (version: number): void => {
     state.version = version;
     state.isFresh = false;
@@ -70,6 +79,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     machine: {
       ...{ device: "remote", server: connection.where, model: session.baseModel },
       dialect: dialect.name,
+      ...(server.sampler === undefined ? {} : { sampler: new URL(server.sampler.url).origin }),
       ...(remote.policy.alpha === null ? { alpha: "unknown" } : {}),
       ...(ignoredAdam(dialect) === "" ? {} : { ignoredByServer: ignoredAdam(dialect) }),
     },
@@ -80,18 +90,13 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return { maxPositions, vocabSize, adapters: true, losses: remoteLosses(), critic: null };
     },
     async sample(request) {
-      source ??= state.model.sampler();
-      return sampling.sample(request, await source);
+      return (await drawing())(request);
     },
     forget: () => undefined,
     async samplingClient() {
       const { version } = state;
-      const at = await (source ??= state.model.sampler());
-      return {
-        policyVersion: version,
-        sample: (request) => sampling.sample(request, at),
-        forget: () => undefined,
-      };
+      const sample = await drawing();
+      return { policyVersion: version, sample, forget: () => undefined };
     },
     async logprobs(rows, name = "policy") {
       const model = await modelNamed(name);
@@ -132,11 +137,23 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     },
     async close() {
       remote.endHeartbeat();
+      await sampling.close();
       await Promise.all([state.model, ...kept.values()].map((model) => model.unload()));
       await slopes.close();
     },
   };
-  if (remote.isSaved) await engine.load(options.model);
+  try {
+    if (server.sampler !== undefined) {
+      const forward = (rows: readonly TrainingRow[]) => state.model.forward(rows);
+      await requireSameModel(await drawing(), forward, {
+        ...{ vocabSize, url: server.sampler.url },
+      });
+    }
+    if (remote.isSaved) await engine.load(options.model);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
   return engine;
 
   async function learned(

@@ -61,14 +61,23 @@ function unfit(found: string, why: string, remedy: string): ConfigError {
   );
 }
 
-/** A warning where anybody on the way could train, or read the data: a server without a key that is not on this machine. */
+/** Warnings where anybody on the way could train, or read the data: servers without a key that are not on this machine. */
 export function exposureWarnings({ engine }: Settings): RunEvent[] {
-  const { name, url, apiKeyEnv } = engine;
+  const { name, url, apiKeyEnv, sampler } = engine;
   if (name !== "tinker" || url === undefined) return [];
+  return [
+    ...exposureOf(url, apiKeyEnv, "engine.apiKeyEnv"),
+    ...(sampler === undefined
+      ? []
+      : exposureOf(sampler.url, sampler.apiKeyEnv, "engine.sampler.apiKeyEnv")),
+  ];
+}
+
+function exposureOf(url: string, apiKeyEnv: string | null, setting: string): RunEvent[] {
   const { hostname, protocol, origin } = new URL(url);
   if (/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return [];
   const without = [
-    ...(apiKeyEnv === null ? ["a key (engine.apiKeyEnv)"] : []),
+    ...(apiKeyEnv === null ? [`a key (${setting})`] : []),
     ...(protocol === "http:" ? ["encryption"] : []),
   ];
   if (without.length === 0) return [];

@@ -226,6 +226,20 @@ const settingsShape = z.strictObject({
         .meta({ ...affects("place"), ...ofServer }),
       /** Which server it is, where it does not tell and a probe cannot find out. */
       dialect: z.enum(dialectNames).optional().meta(ofServer),
+      /** Samples in place of the training server, with adapters that it loads while it runs; docs/remote-engines.md. */
+      sampler: z
+        .strictObject({
+          /** Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8100. */
+          url: serverAddress.meta(affects("place")),
+          /** The server's name of the base model; its only one when absent. */
+          model: z.string().optional(),
+          /** Folder that the server reads at the same path; each version of the policy is written there. */
+          adapters: z.string().min(1).meta(affects("place")),
+          /** Environment variable of the server's key; null: it needs none. */
+          apiKeyEnv: z.string().nullable().default(null).meta(affects("place")),
+        })
+        .optional()
+        .meta(ofServer),
       /** Worker threads; every core by default. */
       workers: z
         .int()

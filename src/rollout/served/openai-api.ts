@@ -11,6 +11,8 @@ export interface OpenAiApi {
   policy: TokenPolicy;
   /** Its name for clients. */
   model: string;
+  /** Names of loaded adapters. */
+  adapters?: readonly string[];
   limits: DrawLimits;
   /** The conversation that a request belongs to. */
   conversationOf(request: RequestOrigin): Conversation;
@@ -65,8 +67,12 @@ function refusalOf(error: unknown): ServedError | null {
   return null;
 }
 
-function models({ model }: OpenAiApi): ApiReply {
-  const data = [{ id: model, object: "model", created: 0, owned_by: "agentrl" }];
+function models({ model, adapters = [] }: OpenAiApi): ApiReply {
+  const facts = { object: "model", created: 0, owned_by: "agentrl" };
+  const data = [
+    { id: model, ...facts },
+    ...adapters.map((id) => ({ id, ...facts, parent: model })),
+  ];
   return { status: 200, json: { object: "list", data }, conversation: null };
 }
 

@@ -14,6 +14,7 @@ import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { listen } from "../listen.ts";
 import { checkExposure, tokenCheck } from "../server-options.ts";
 import { type ConversationStore, conversationStore } from "./conversation-store.ts";
+import { type AdapterSource, type ServedAdapters, servedAdapters } from "./served-adapters.ts";
 
 export interface PolicyServerOptions {
   /** Address; other than loopback needs a token. */
@@ -34,6 +35,8 @@ export interface PolicyServerOptions {
   maxConversations: number;
   /** File for ended conversations; null: none. */
   record: string | null;
+  /** Adapters that clients may load; default: none. */
+  adapters?: AdapterSource;
   /** Receives failures whose text clients are not told. */
   onError?: (error: unknown) => void;
 }
@@ -58,13 +61,22 @@ export async function startPolicyServer(
 ): Promise<PolicyServer> {
   const { host, port, token, name, seed, bodyLimit, maxConversations, record } = options;
   checkExposure(host, token);
-  // A kept cache would hold its place in the engine for conversations that nobody ends.
-  const store = conversationStore(
-    (own) =>
-      openConversation({ id: own, seed: seed + count++, policy, template, keepsCache: false }),
-    { most: maxConversations, record },
-  );
   let count = 0;
+  // A kept cache would hold its place in the engine for conversations that nobody ends.
+  const storeOf = (from: TokenPolicy): ConversationStore =>
+    conversationStore(
+      (own) =>
+        openConversation({ id: own, seed: seed + count++, policy: from, template, keepsCache: false }),
+      { most: maxConversations, record },
+    ); // prettier-ignore
+  const store = storeOf(policy);
+  const own: Served = { name, policy, store };
+  const adapters =
+    options.adapters === undefined
+      ? null
+      : servedAdapters<Served>(options.adapters, name, (named, from) => ({
+          ...{ name: named, policy: from, store: storeOf(from) },
+        }));
   const app = fastify({ bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const allowed = tokenCheck(token ?? null);
   app.addHook("onRequest", (request, reply, done) => {
@@ -94,9 +106,11 @@ export async function startPolicyServer(
     }
     running += 1;
     try {
+      const served = adapters === null ? own : servedFor(body, own, adapters);
       const conversationOf: Parameters<typeof answerOpenAi>[0]["conversationOf"] = (asked) =>
-        store.of(named ?? asked.user, asked);
-      return await answerOpenAi({ policy, model: name, limits, conversationOf }, method, path, body); // prettier-ignore
+        served.store.of(named ?? asked.user, asked);
+      const api = { policy: served.policy, model: served.name, limits, conversationOf };
+      return await answerOpenAi({ ...api, adapters: adapters?.names ?? [] }, method, path, body);
     } finally {
       running -= 1;
     }
@@ -109,6 +123,7 @@ export async function startPolicyServer(
       return send(reply, await answer("POST", path, body, named));
     });
   }
+  if (adapters !== null) addAdapterRoutes(adapters, app);
   const url = await listen(app, { host, port }, "serve policy");
   return {
     url,
@@ -116,8 +131,33 @@ export async function startPolicyServer(
     async close() {
       app.server.closeAllConnections();
       await app.close();
+      await adapters?.close();
     },
   };
+}
+
+/** A policy that requests name, with its conversations. */
+interface Served {
+  name: string;
+  policy: TokenPolicy;
+  store: ConversationStore;
+}
+
+/** @throws {ServedError} 404: an unknown name would be answered by other weights than the client thinks. */
+function servedFor(body: unknown, own: Served, adapters: ServedAdapters<Served>): Served {
+  const { model } = (body ?? {}) as { model?: unknown };
+  if (model === undefined || model === null || model === own.name) return own;
+  const found = typeof model === "string" ? adapters.named(model) : null;
+  if (found !== null) return found;
+  throw new ServedError(404, `The model ${JSON.stringify(model)} does not exist.`, {
+    ...{ code: "model_not_found", param: "model" },
+  });
+}
+
+/** vLLM's requests for adapters. */
+function addAdapterRoutes(adapters: ServedAdapters<Served>, app: FastifyInstance): void {
+  app.post("/v1/load_lora_adapter", ({ body }) => adapters.load(body));
+  app.post("/v1/unload_lora_adapter", ({ body }) => adapters.unload(body));
 }
 
 /** What was recorded, and the end of a conversation. */

@@ -29,7 +29,7 @@ async function freshAdapters(): Promise<string> {
   const archive = await remote.policy.archive();
   await remote.policy.unload();
   remote.endHeartbeat();
-  if (archive === null) throw new Error("SkyRL exports no adapters");
+  if (archive === null || archive instanceof URL) throw new Error("SkyRL exports no adapters");
   const packed = join(folder, "adapter.tar.gz");
   const to = join(folder, "fresh");
   await mkdir(to, { recursive: true });

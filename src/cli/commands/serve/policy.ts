@@ -16,6 +16,8 @@ interface PolicyFlags {
   maxRequests: number;
   maxConversations: number;
   record?: string;
+  adapters?: string;
+  maxAdapters: number;
   device?: DeviceName | "auto";
   workers?: number;
   seed?: number;
@@ -57,6 +59,11 @@ export function addServePolicy(serve: Command, context: CliContext): void {
       1024,
     )
     .option(
+      "--adapters <folder>",
+      "let clients load adapters (LoRA) from this folder: POST /v1/load_lora_adapter, as vLLM (default: none)",
+    )
+    .option("--max-adapters <n>", "adapters loaded at once", positive, 4)
+    .option(
       "--workers <n>",
       "worker threads (default: one per core; one in all for a model above 64 M parameters)",
       positive,
@@ -74,7 +81,7 @@ async function servePolicy(flags: PolicyFlags, context: CliContext): Promise<voi
   const { openServedPolicy } = await import("../../../recipe/served-policy.ts");
   const { startPolicyServer } = await import("../../../server/policy/policy-server.ts");
   const { policy: from, name = from, device, workers, seed = 0, record = null } = flags;
-  const { host, port, bodyLimit, maxRequests, maxConversations } = flags;
+  const { host, port, bodyLimit, maxRequests, maxConversations, adapters, maxAdapters } = flags;
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
   const download = watchDownload(context);
   const served = await openServedPolicy(from, {
@@ -88,6 +95,9 @@ async function servePolicy(flags: PolicyFlags, context: CliContext): Promise<voi
     const server = await startPolicyServer(served.policy, served.template, {
       ...{ host, port, bodyLimit, maxRequests, maxConversations, name, seed, record },
       ...(token === undefined ? {} : { token }),
+      ...(adapters === undefined
+        ? {}
+        : { adapters: { root: adapters, most: maxAdapters, open: served.openAdapter } }),
       onError: (error) => {
         context.note(`A request failed: ${errorMessage(error)}`);
       },
