@@ -1,4 +1,5 @@
 import { type ErrorCode, ExternalError } from "../base/errors.ts";
+import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import type { Endpoint, HttpRequest, SettingName } from "./endpoint.ts";
 import type { Failure } from "./exchange.ts";
 import { requestUrl } from "./http-options.ts";
@@ -46,13 +47,19 @@ export function httpError(
   return new ExternalError(code, withoutKeys(endpoint, text), { cause });
 }
 
-/** A text without the endpoint's keys. */
+/** A text without the endpoint's keys, also where a server wrote them into JSON, or into JSON inside of JSON. */
 export function withoutKeys({ keys = {}, headers = {} }: Endpoint, text: string): string {
   const [, credentials = ""] = (headers["authorization"] ?? "").split(" ");
   const secrets = [...Object.values(keys), credentials].filter((secret) => secret !== "");
   return secrets
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-    .reduce((left, secret) => left.replaceAll(secret, "…"), text);
+    .flatMap((secret) => [secret, encodeURIComponent(secret)])
+    .reduce((left, secret) => left.replaceAll(escaped(secret), "…"), text);
+}
+
+/** The secret with any number of backslashes before its characters. */
+function escaped(secret: string): RegExp {
+  const parts = Array.from(secret, (each) => (each === "\\" ? "" : escapeRegExp(each)));
+  return new RegExp(parts.map((part) => `\\\\*${part}`).join(""), "g");
 }
 
 /** Facts about a request after its last attempt. */

@@ -11,7 +11,7 @@ export interface ServedPolicy {
   policy: TokenPolicy;
   template: MessageTemplate;
   /** Opens adapters over the policy. */
-  openAdapter(folder: string): Promise<{ policy: TokenPolicy; close(): Promise<void> }>;
+  openAdapter: (folder: string) => Promise<{ policy: TokenPolicy; close: () => Promise<void> }>;
   close(): Promise<void>;
 }
 

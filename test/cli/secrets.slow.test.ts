@@ -60,6 +60,8 @@ beforeAll(async () => {
     at("questions.jsonl"),
     `${JSON.stringify({ question: "Which town?", references: ["Oslo"], prediction: "Oslo town" })}\n`,
   );
+  writeFileSync(at("queries.jsonl"), `${JSON.stringify({ _id: "q", text: "Which town?" })}\n`);
+  writeFileSync(at("qrels.tsv"), "query-id\tcorpus-id\tscore\nq\td\t1\n");
   mkdirSync(at("engine"));
   engine = startAgentrl(
     [
@@ -102,7 +104,8 @@ const judge = (url: string): string[] => [
 
 const search = (url: string): string[] => {
   const retriever = `{ name: search-r1-server, url: "${url}", apiKeyEnv: AGENTRL_TEST_KEY, retries: 0 }`;
-  return ["serve", "--retriever", retriever, "--port", "0"];
+  const files = ["--queries", at("queries.jsonl"), "--qrels", at("qrels.tsv")];
+  return ["eval", "retrieval", ...files, "--retriever", retriever, "--out", "retrieval"];
 };
 
 const REFUSED = "http://127.0.0.1:9";
@@ -144,14 +147,14 @@ describe("keys of servers", () => {
     ["train", train],
     ["eval", evaluate],
     ["judge", judge],
-    ["serve", search],
+    ["eval retrieval", search],
   ] as const)("%s: refused connection, 401, 500, no JSON", TIMES, async (name, args) => {
     const servers = await Promise.all([
       ...[echo(401), echo(500)],
       localServer(({ headers }, response) => response.end(`no JSON: ${JSON.stringify(headers)}`)),
     ]);
     for (const [i, url] of [REFUSED, ...servers.map((server) => server.url)].entries()) {
-      const run = await ran(`${name}-${i}`, args(url));
+      const run = await ran(`${name.replace(" ", "-")}-${i}`, args(url));
       expect({ case: i, status: run.status }, run.stderr).not.toMatchObject({ status: 0 });
       expect({ case: i, leaks: run.leaks }, run.stderr).toEqual({ case: i, leaks: [] });
       for (const { received } of servers.slice(i - 1, i))

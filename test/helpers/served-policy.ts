@@ -36,8 +36,8 @@ export interface Reply {
 
 export interface PolicyClient {
   server: PolicyServer;
-  get(path: string): Promise<Reply>;
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  get: (path: string) => Promise<Reply>;
+  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Reply>;
   /** A chat of one user message, or of messages. */
   chat(
     messages: string | readonly object[],

@@ -11,7 +11,7 @@ export interface AdapterSource {
   root: string;
   /** Most adapters at once. */
   most: number;
-  open(folder: string): Promise<{ policy: TokenPolicy; close(): Promise<void> }>;
+  open: (folder: string) => Promise<{ policy: TokenPolicy; close: () => Promise<void> }>;
 }
 
 /** Adapters (LoRA) that clients load and unload while the server runs, with vLLM's two requests. */
@@ -39,7 +39,7 @@ export function servedAdapters<T>(
   base: string,
   serve: (name: string, policy: TokenPolicy) => T,
 ): ServedAdapters<T> {
-  const known = new Map<string, { serves: T; close(): Promise<void> }>();
+  const known = new Map<string, { serves: T; close: () => Promise<void> }>();
   let last: Promise<unknown> = Promise.resolve();
   /** One after the other: opening takes memory. */
   const inTurn = <R>(work: () => Promise<R>): Promise<R> => {
