@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { createServer, request as httpRequest } from "node:http";
+import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -16,6 +16,51 @@ import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 const folder = temporaryFolder();
 const adapters = join(folder, "adapters");
 
+const adam = {
+  ...{ learningRate: 0.05, beta1: 0.9, beta2: 0.99, epsilon: 1e-8 },
+  ...{ weightDecay: 0, gradClipNorm: Infinity },
+};
+const plain: SampleRequest = {
+  ...{ promptIds: [1, 10, 20], maxTokens: 12, stopIds: [], stopStrings: [], seed: 3 },
+  ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+};
+
+/** Trains and samples three versions: each is drawn by its own adapter, with log-probabilities as the trainer's. */
+async function followsVersions(
+  engine: PolicyEngine,
+  names: () => Promise<string[]>,
+  tolerance: number,
+): Promise<number> {
+  const drawn: number[][] = [];
+  let worst = 0;
+  for (let version = 0; version < 4; version++) {
+    const { ids, logprobs } = await engine.sample(plain);
+    drawn.push(ids);
+    const all = [...plain.promptIds, ...ids];
+    const targets = all.slice(1);
+    const fields = { weights: targets.map((_, i) => (i < 2 ? 0 : 1)) };
+    const row = { inputs: all.slice(0, -1), targets, fields };
+    const [scored] = await engine.logprobs([row]);
+    for (const [i, each] of logprobs.entries())
+      worst = Math.max(worst, Math.abs(each - scored![i + 2]!));
+    expect((await names()).at(-1)).toMatch(new RegExp(`^agentrl-[0-9a-f]{8}-v${version}-`));
+    await engine.forwardBackward([row], { name: "cross-entropy", options: {} });
+    await engine.optimStep(adam);
+    expect(engine.policyVersion).toBe(version + 1);
+  }
+  expect(drawn[3]).not.toEqual(drawn[0]);
+  expect(worst).toBeLessThan(tolerance);
+  return worst;
+}
+
+const proxies: Server[] = [];
+afterAll(() => {
+  for (const proxy of proxies) {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+});
+
 /** A training server whose `asample` is refused, as TuFT's without its sampler. */
 async function trainingOnly(url: string): Promise<string> {
   const proxy = createServer((given, reply) => {
@@ -31,10 +76,7 @@ async function trainingOnly(url: string): Promise<string> {
     given.pipe(onward);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
+  proxies.push(proxy);
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
@@ -72,15 +114,6 @@ describe("a training server that does not sample, and serve policy as its sample
     return openRemoteEngine(model, to, { sampler: given });
   }
 
-  const adam = {
-    ...{ learningRate: 0.05, beta1: 0.9, beta2: 0.99, epsilon: 1e-8 },
-    ...{ weightDecay: 0, gradClipNorm: Infinity },
-  };
-  const plain: SampleRequest = {
-    ...{ promptIds: [1, 10, 20], maxTokens: 12, stopIds: [], stopStrings: [], seed: 3 },
-    ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
-  };
-
   it("samples each version from its own adapter, with the trainer's log-probabilities", async () => {
     const { server: policies, get } = await sampler(model);
     const engine = await open(policies.url);
@@ -88,22 +121,7 @@ describe("a training server that does not sample, and serve policy as its sample
       ((await get("/v1/models")).body as unknown as { data: { id: string }[] }).data.map(
         ({ id }) => id,
       );
-    const drawn: number[][] = [];
-    for (let version = 0; version < 4; version++) {
-      const { ids, logprobs } = await engine.sample(plain);
-      drawn.push(ids);
-      const all = [...plain.promptIds, ...ids];
-      const targets = all.slice(1);
-      const fields = { weights: targets.map((_, i) => (i < 2 ? 0 : 1)) };
-      const row = { inputs: all.slice(0, -1), targets, fields };
-      const [scored] = await engine.logprobs([row]);
-      for (const [i, each] of logprobs.entries()) expect(each).toBeCloseTo(scored![i + 2]!, 4);
-      expect((await names()).at(-1)).toMatch(new RegExp(`^agentrl-[0-9a-f]{8}-v${version}-`));
-      await engine.forwardBackward([row], { name: "cross-entropy", options: {} });
-      await engine.optimStep(adam);
-      expect(engine.policyVersion).toBe(version + 1);
-    }
-    expect(drawn[3]).not.toEqual(drawn[0]);
+    await followsVersions(engine, names, 1e-4);
     // The base and the two newest versions.
     expect(await names()).toHaveLength(3);
     expect(readdirSync(adapters)).toHaveLength(2);
@@ -151,3 +169,30 @@ describe("a training server that does not sample, and serve policy as its sample
     await engine.close();
   });
 });
+
+// A running vLLM (docs/remote-engines.md), the folder of its model, which must have heads of 64, and a rank of 4 allowed.
+const vllm = process.env["VLLM_URL"] ?? "";
+const vllmModel = process.env["VLLM_MODEL"] ?? "";
+
+describe.skipIf(vllm === "" || vllmModel === "")(
+  "vLLM as the sampler of serve engine (set VLLM_URL and VLLM_MODEL to run it)",
+  () => {
+    it("samples each version from its own adapter, and forgets all of them", { timeout: 600_000 }, async () => {
+      const server = await serveModel(vllmModel, join(folder, "vllm"));
+      onTestFinished(() => server.close());
+      const sampler = { url: vllm, model: null, adapters, apiKeyEnv: null };
+      const names = async (): Promise<string[]> => {
+        const reply = await fetch(`${vllm}/v1/models`);
+        return ((await reply.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+      };
+      const before = await names();
+      const engine = await openRemoteEngine(vllmModel, await trainingOnly(server.url), { sampler });
+      const worst = await followsVersions(engine, names, 1e-3);
+      expect(await names()).toHaveLength(before.length + 2);
+      await engine.close();
+      expect(await names()).toEqual(before);
+      // For the lab log.
+      process.stderr.write(`largest difference of a log-probability: ${worst.toExponential(1)}\n`);
+    }); // prettier-ignore
+  },
+);
