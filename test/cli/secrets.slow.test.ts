@@ -105,7 +105,7 @@ const judge = (url: string): string[] => [
 const search = (url: string): string[] => {
   const retriever = `{ name: search-r1-server, url: "${url}", apiKeyEnv: AGENTRL_TEST_KEY, retries: 0 }`;
   const files = ["--queries", at("queries.jsonl"), "--qrels", at("qrels.tsv")];
-  return ["eval", "retrieval", ...files, "--retriever", retriever, "--out", "retrieval"];
+  return ["eval", "retrieval", ...files, "--retriever", retriever];
 };
 
 const REFUSED = "http://127.0.0.1:9";
