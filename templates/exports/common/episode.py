@@ -110,7 +110,7 @@ class Episode:
             self.end = "answered"
         elif final:
             self.end = "turn-limit"
-        elif action is None and PROTOCOL["onInvalid"] == "end":
+        elif action in (None, ("search", "")) and PROTOCOL["onInvalid"] == "end":
             self.end = "invalid"
         if self.end is not None:
             return None

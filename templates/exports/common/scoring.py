@@ -69,7 +69,7 @@ def tag_format(messages, options):
         return match is not None and parse(message) is not None and not ANY_TAG.search(match[1])
 
     action = parse(messages[-1]) if messages else None
-    answered = action is not None and action[0] == "answer"
+    answered = action is not None and action[0] == "answer" and final_answer(messages) is not None
     calls, answering = (messages[:-1], messages[-1:]) if answered else (messages, [])
     answer = final_answer(messages) or ""
     words = len(re.split(f"{S}+", answer.strip(BLANK)))
