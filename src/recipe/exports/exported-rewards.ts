@@ -52,9 +52,7 @@ export function rewardProblem(given: RewardSetting): string | null {
 export function exportedRewards({ rewards, reward }: Settings): ExportedRewards {
   const absent = reward === undefined ? 1 : 0;
   const used = rewards.flatMap(({ name, as = name, weight = absent, ...options }) =>
-    weight === 0 && reward === undefined
-      ? []
-      : [{ name, as, weight: weight as number, options }],
+    weight === 0 && reward === undefined ? [] : [{ name, as, weight: weight as number, options }],
   );
   return {
     rewards: used.filter(({ name }) => TRANSLATED.has(name)),

@@ -77,10 +77,7 @@ export interface Refusal {
 }
 
 /** The rules that apply to the settings, each once, in the order of the settings; null where a key has none. */
-function rulesOf(
-  settings: Settings,
-  rules: readonly Rule[],
-): ReadonlyMap<string, Rule | null> {
+function rulesOf(settings: Settings, rules: readonly Rule[]): ReadonlyMap<string, Rule | null> {
   const byKey = new Map(rules.map((each) => [each.from, each]));
   const found = new Map<string, Rule | null>();
   for (const [keys, value] of leavesOf(settings)) {
