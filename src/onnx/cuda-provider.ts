@@ -27,7 +27,7 @@ export type ProviderFinding =
   | { state: "same"; commit: string };
 
 /** Folder of the runtime's native files on this machine; null where there is none. */
-export function runtimeFolder(): string | null {
+function runtimeFolder(): string | null {
   const at = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
   const bin = join(dirname(at), "bin");
   const folders = existsSync(bin) ? readdirSync(bin) : [];
