@@ -36,10 +36,18 @@ export function openRemoteEngine(
   {
     dialect = null,
     lora = smallLora,
+    apiKeyEnv = null,
+    stallMs = 60_000,
     ...more
-  }: { dialect?: DialectName | null; lora?: FreshLora; sampler?: SamplerServer } = {},
+  }: {
+    dialect?: DialectName | null;
+    lora?: FreshLora;
+    apiKeyEnv?: string | null;
+    stallMs?: number;
+    sampler?: SamplerServer;
+  } = {},
 ): Promise<PolicyEngine> {
-  const server = { url, model: null, dialect, apiKeyEnv: null, stallMs: 60_000, ...more };
+  const server = { url, model: null, dialect, apiKeyEnv, stallMs, ...more };
   const http = { retries: 2, retryDelayMs: 10 };
   return openPolicyEngine({ model, lora, server: { ...server, http } });
 }

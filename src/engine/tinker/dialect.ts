@@ -18,9 +18,11 @@ export interface Dialect {
   /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
   readonly ratioBounds: boolean;
   /** The adapters' alpha where the server does not report it; null: unknown. */
-  readonly alpha: (rank: number) => number | null;
-  /** Whether the alpha that a client asks for is used. */
-  readonly takesAlpha: boolean;
+  readonly alpha: (asked: { rank: number; alpha: number }) => number | null;
+  /** What `lora_config` has beyond the official API. */
+  readonly loraConfig: (asked: { alpha: number }) => Readonly<Record<string, number>>;
+  /** What `save_weights` must say so that the optimizer's state is saved too. */
+  readonly saveOptimizer: Readonly<Record<string, boolean>>;
 }
 
 const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
@@ -28,7 +30,7 @@ const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
 const plain: Omit<Dialect, "name"> = {
   ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
   ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
-  ...{ alpha: () => null, takesAlpha: false },
+  ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {} },
 };
 
 /**
@@ -36,17 +38,20 @@ const plain: Omit<Dialect, "name"> = {
  * Megatron; TuFT 0.2; Open-RL (April 2026); the hosted service.
  */
 const servers = {
-  agentrl: { ...plain, repeats: true, takesAlpha: true },
+  agentrl: { ...plain, repeats: true, loraConfig: ({ alpha }) => ({ alpha }) },
   "skyrl-jax": {
     ...{ ...plain, aggregation: "mean", repeats: true, adam: MOMENTS, alpha: () => 32 },
     // Its draws take an int32: others end in "out of bounds".
     seeds: 2 ** 31,
   },
   skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
-  tuft: { ...plain, alpha: (rank) => 2 * rank },
+  tuft: { ...plain, alpha: ({ rank }) => 2 * rank },
   "open-rl": {
     ...{ ...plain, encoding: "json", forward: "weights", ratioBounds: false },
-    ...{ adam: ["gradClipNorm"], alpha: () => 16 },
+    alpha: ({ alpha }) => alpha,
+    // Left alone, its adapters have a dropout of .05 wherever it computes log-probabilities and gradients.
+    loraConfig: ({ alpha }) => ({ lora_alpha: alpha, lora_dropout: 0 }),
+    saveOptimizer: { include_optimizer: true },
   },
   tinker: plain,
 } satisfies Record<string, Omit<Dialect, "name">>;

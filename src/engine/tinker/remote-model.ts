@@ -79,13 +79,13 @@ export async function createModel(session: RemoteSession, lora: FreshLora): Prom
       lora_config: {
         ...{ rank, seed: seed % 2 ** 31, train_unembed: false },
         ...{ train_mlp: has(...MLP), train_attn: has(...ATTENTION) },
-        ...(dialect.takesAlpha ? { alpha } : {}),
+        ...dialect.loraConfig({ alpha }),
       },
       type: "create_model",
     },
   });
   const answer = created.parse((await connection.future(submission.request_id)).json);
-  const found = answer.lora_config?.alpha ?? dialect.alpha(rank);
+  const found = answer.lora_config?.alpha ?? dialect.alpha({ rank, alpha });
   const model = modelOf(session, answer.model_id, found);
   if (found === null || found === alpha) return model;
   await model.unload();
@@ -171,6 +171,7 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
     async save() {
       const answer = await train("save_weights", (seq_id) => ({
         ...{ model_id: id, path: uniqueName(), seq_id, type: "save_weights" },
+        ...dialect.saveOptimizer,
       }));
       return saved.parse(answer.json).path;
     },
