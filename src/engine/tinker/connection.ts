@@ -229,7 +229,7 @@ function stateOf({ status, json }: WireAnswer): "done" | "pending" | "failed" {
 
 /** A restarted server does not know sessions, models and futures of before. */
 function isLost(answer: WireAnswer): boolean {
-  const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)/i;
+  const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)|unknown model/i;
   return answer.status === 410 || names.test(reasonOf(answer));
 }
 

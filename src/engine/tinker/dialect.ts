@@ -23,6 +23,8 @@ export interface Dialect {
   readonly loraConfig: (asked: { alpha: number }) => Readonly<Record<string, number>>;
   /** What `save_weights` must say so that the optimizer's state is saved too. */
   readonly saveOptimizer: Readonly<Record<string, boolean>>;
+  /** Whether weights that a model saved outlive its unloading. */
+  readonly keepsSaved: boolean;
 }
 
 const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
@@ -30,7 +32,7 @@ const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
 const plain: Omit<Dialect, "name"> = {
   ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
   ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
-  ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {} },
+  ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {}, keepsSaved: true },
 };
 
 /**
@@ -45,7 +47,7 @@ const servers = {
     seeds: 2 ** 31,
   },
   skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
-  tuft: { ...plain, alpha: ({ rank }) => 2 * rank },
+  tuft: { ...plain, alpha: ({ rank }) => 2 * rank, keepsSaved: false },
   "open-rl": {
     ...{ ...plain, encoding: "json", forward: "weights", ratioBounds: false },
     alpha: ({ alpha }) => alpha,

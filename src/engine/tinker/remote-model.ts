@@ -46,6 +46,7 @@ export interface RemoteModel {
   sampler(): Promise<SamplingSource>;
   /** The adapter as PEFT's files: a tar.gz, or the folder of a server on this machine; null where the server has none. */
   archive(): Promise<Uint8Array | URL | null>;
+  /** Frees it; not where that would delete weights that it saved. */
   unload(): Promise<void>;
 }
 
@@ -98,6 +99,7 @@ export async function createModel(session: RemoteSession, lora: FreshLora): Prom
 function modelOf(session: RemoteSession, id: string, alpha: number | null): RemoteModel {
   const { connection, dialect } = session;
   let seq = 0;
+  let hasSaved = false;
   let last: Promise<unknown> = Promise.resolve();
   /** Submits in order; a number that was refused at once is used again, since some servers allow no gap. */
   const train = async (
@@ -173,6 +175,7 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
         ...{ model_id: id, path: uniqueName(), seq_id, type: "save_weights" },
         ...dialect.saveOptimizer,
       }));
+      hasSaved = true;
       return saved.parse(answer.json).path;
     },
     async load(path, optimizer) {
@@ -201,6 +204,7 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
       }
     },
     async unload() {
+      if (hasSaved && !dialect.keepsSaved) return;
       // A server without it keeps the model until the session ends.
       await connection
         .call("unload_model", submitted, { body: { model_id: id, type: "unload_model" } })

@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -24,11 +25,18 @@ interface Reply {
 async function scripted(
   replies: Reply[],
   dialect: DialectName = "open-rl",
-): Promise<{ engine: PolicyEngine; seen: { path: string; seq: number }[]; seeds: number[] }> {
+): Promise<{
+  engine: PolicyEngine;
+  seen: { path: string; seq: number }[];
+  seeds: number[];
+  paths: string[];
+}> {
   const seen: { path: string; seq: number }[] = [];
+  const paths: string[] = [];
   const seeds: number[] = [];
   const server = createServer((request, reply) => {
     const path = (request.url ?? "").replace("/api/v1/", "");
+    paths.push(path);
     let text = "";
     request.on("data", (chunk) => (text += String(chunk)));
     request.on("end", () => {
@@ -57,7 +65,7 @@ async function scripted(
       dialect,
       lora: {
         rank: 4,
-        alpha: dialect === "open-rl" ? 16 : 32,
+        alpha: dialect === "tuft" ? 8 : 32,
         rslora: false,
         seed: 1,
         targets: LAYERS,
@@ -69,7 +77,7 @@ async function scripted(
     server.closeAllConnections();
     server.close();
   });
-  return { engine, seen, seeds };
+  return { engine, seen, seeds, paths };
 }
 
 const LAYERS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -80,6 +88,7 @@ function usual(path: string, body: Record<string, unknown>): object {
   if (path === "create_session") return { session_id: "s" };
   if (path !== "retrieve_future") return { request_id: path };
   if (body["request_id"] === "create_model") return { model_id: "m" };
+  if (body["request_id"] === "save_weights") return { path: "tinker://m/weights/1" };
   if (body["request_id"] === "asample")
     return { sequences: [{ tokens: [1], logprobs: [-1], stop_reason: "length" }], type: "sample" };
   const logprobs = { data: [-1, -2] };
@@ -91,6 +100,7 @@ describe("a server that fails", () => {
     [409, "reused", "ENGINE_REFUSED"],
     [415, "Expected protobuf", "ENGINE_REFUSED"],
     [404, "Model not found", "ENGINE_LOST"],
+    [404, "Unknown model: 97e5276d", "ENGINE_LOST"],
   ] as const)(
     "status %s: a named error, and the number is used again",
     async (status, detail, code) => {
@@ -139,6 +149,21 @@ describe("a server that fails", () => {
     });
     expect(seeds).toEqual([expected]);
   });
+
+  it.each([
+    ["tuft", 0],
+    ["tinker", 1],
+  ] as const)(
+    "closed at %s after a save: unloads the model where its weights stay",
+    async (dialect, times) => {
+      const { engine, paths } = await scripted([done], dialect);
+      const to = join(folder, `saved-${dialect}`);
+      await mkdir(to);
+      await engine.save(to);
+      await engine.close();
+      expect(paths.filter((path) => path === "unload_model")).toHaveLength(times);
+    },
+  );
 
   it("checks arrays before it sends them", async () => {
     const { engine, seen } = await scripted([done]);
