@@ -135,27 +135,4 @@ describe("the rounding of AdamW's loops", () => {
     expect(worst.square).toBeLessThan(2e-7);
     expect(worst.change).toBeLessThan(5e-7);
   });
-
-  it("loses no weight decay that is below the unit of 1 − learning rate · decay", () => {
-    // A step of 17.4 units of the numbers below 1, and .4 units of decay: the factor 1 − 2.4·10⁻⁸ would be 1 in float32.
-    const { arrays, loops } = filled(1, "simd");
-    const unit = 2 ** -24;
-    const rate = 17.4 * unit;
-    for (const [decay, units] of [
-      [0, 17],
-      [0.4 * unit, 18],
-    ] as const) {
-      arrays.parameters[0] = 1;
-      arrays.gradients[0] = 1;
-      arrays.mean[0] = 0;
-      arrays.square[0] = 0;
-      const factors = adamFactors(
-        { ...options, learningRate: rate, weightDecay: decay / rate },
-        1,
-        1,
-      );
-      loops.step(arrays, { from: 0, to: 1, decays: 1 }, factors);
-      expect((1 - arrays.parameters[0]) / unit).toBe(units);
-    }
-  });
 });

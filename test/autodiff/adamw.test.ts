@@ -22,10 +22,11 @@ type Run = (
   start: Numbers,
   steps: readonly Numbers[],
   gradClipNorm: number,
+  changed?: Partial<typeof options>,
 ) => Promise<(Numbers & { norm: number })[]>;
 
 /** Steps one after the other from fresh moments, over one flat array. @returns parameters and norm after each. */
-const runLoop: Run = (start, steps, gradClipNorm) => {
+const runLoop: Run = (start, steps, gradClipNorm, changed) => {
   const { memory, arrays: all } = adamRoom([3, 3, 3, 3]);
   const [parameters, gradients, mean, square] = all as readonly [
     ...[Float32Array, Float32Array],
@@ -36,7 +37,7 @@ const runLoop: Run = (start, steps, gradClipNorm) => {
   const after = steps.map((each, i) => {
     gradients.set([...each.matrix, ...each.vector]);
     const norm = Math.sqrt(loops.squares(gradients));
-    const factors = adamFactors({ ...options, gradClipNorm }, i + 1, norm);
+    const factors = adamFactors({ ...options, ...changed, gradClipNorm }, i + 1, norm);
     const arrays = { parameters, gradients, mean, square };
     // Two ranges, as two workers step them.
     loops.step(arrays, { from: 0, to: 1, decays: 2 }, factors);
@@ -48,7 +49,7 @@ const runLoop: Run = (start, steps, gradClipNorm) => {
 };
 
 /** The same as graphs. */
-const runGraph: Run = async (start, steps, gradClipNorm) => {
+const runGraph: Run = async (start, steps, gradClipNorm, changed) => {
   const graph = new Graph();
   const factors = Object.fromEntries(
     adamFactorNames.map((name) => [name, graph.input(name, "float32", [1])]),
@@ -83,7 +84,7 @@ const runGraph: Run = async (start, steps, gradClipNorm) => {
       feeds[`${name}.gradient`] = tensorOf(Float32Array.from(gradients[name]), shapes[name]);
     }
     const norm = Math.sqrt(floats((await norms.run(feeds))["squared"]!)[0]!);
-    const numbers = adamFactors({ ...options, gradClipNorm }, i + 1, norm);
+    const numbers = adamFactors({ ...options, ...changed, gradClipNorm }, i + 1, norm);
     for (const name of adamFactorNames) feeds[name] = tensorOf(Float32Array.of(numbers[name]), [1]);
     const results = await update.run(feeds);
     state = Object.fromEntries(
@@ -141,5 +142,15 @@ describe.each([
     expectClose(after!.matrix, [0.99, 1.98]);
     expectClose(after!.vector, [0.5]);
     expect(after!.norm).toBe(0);
+  });
+
+  it("loses no decay that is below the rounding of 1 − learning rate · decay", async () => {
+    // A step of 17.4 units of the numbers below 1, and .4 units of decay: 1 − .4 units is 1 in float32.
+    const unit = 2 ** -24;
+    const changed = { learningRate: 17.4 * unit, weightDecay: 0.4 / 17.4 };
+    const ones = { matrix: [1, 1], vector: [1] };
+    const [after] = await run(ones, [ones], Infinity, changed);
+    const moved = [...after!.matrix, ...after!.vector].map((p) => (1 - p) / unit);
+    expect(moved).toEqual([18, 18, 17]);
   });
 });
