@@ -19,7 +19,10 @@ export interface HeldWeights {
  * @throws {ConfigError} ENGINE_UNFIT when the engine cannot sample from weights of before.
  */
 export function heldWeights(engine: PolicyEngine): HeldWeights {
-  if (engine.samplingClient === undefined) throw cannotHold(engine.machine.device);
+  if (engine.samplingClient === undefined) {
+    const { device, dialect } = engine.machine;
+    throw cannotHold(dialect === undefined ? device : `${device}, ${dialect}`);
+  }
   const open = engine.samplingClient.bind(engine);
   let held: Pick<SamplingClient, "policyVersion" | "sample" | "forget"> = engine;
   return {
@@ -55,6 +58,6 @@ export function heldWeights(engine: PolicyEngine): HeldWeights {
 export function cannotHold(where: string): ConfigError {
   return new ConfigError(
     "ENGINE_UNFIT",
-    `algorithm.maxStepsOffPolicy is 1: the engine (${where}) cannot sample from the weights before a step while it trains. Set it to 0, or use engine.name: tinker.`,
+    `algorithm.maxStepsOffPolicy is 1: the engine (${where}) cannot sample from the weights before a step while it trains. Set it to 0, or use engine.name: tinker at another server (docs/remote-engines.md).`,
   );
 }

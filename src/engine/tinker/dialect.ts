@@ -25,6 +25,8 @@ export interface Dialect {
   readonly saveOptimizer: Readonly<Record<string, boolean>>;
   /** Whether weights that a model saved outlive its unloading. */
   readonly keepsSaved: boolean;
+  /** Whether draws from weights of before are from these, and not from the newest ones. */
+  readonly holdsWeights: boolean;
 }
 
 const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
@@ -33,6 +35,7 @@ const plain: Omit<Dialect, "name"> = {
   ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
   ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
   ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {}, keepsSaved: true },
+  holdsWeights: true,
 };
 
 /**
@@ -54,6 +57,7 @@ const servers = {
     // Left alone, its adapters have a dropout of .05 wherever it computes log-probabilities and gradients.
     loraConfig: ({ alpha }) => ({ lora_alpha: alpha, lora_dropout: 0 }),
     saveOptimizer: { include_optimizer: true },
+    holdsWeights: false,
   },
   tinker: plain,
 } satisfies Record<string, Omit<Dialect, "name">>;

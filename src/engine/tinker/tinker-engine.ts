@@ -12,6 +12,7 @@ import {
   type ForwardBackwardResult,
   isScored,
   type PolicyEngine,
+  type SamplingClient,
   type TrainedName,
   type TrainingRow,
 } from "../engine.ts";
@@ -74,6 +75,11 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     kept.set(name, base);
     return base;
   };
+  const samplingClient = async (): Promise<SamplingClient> => {
+    const { version } = state;
+    const sample = await drawing();
+    return { policyVersion: version, sample, forget: () => undefined };
+  };
   const engine: PolicyEngine = {
     tokenizer,
     machine: {
@@ -93,11 +99,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return (await drawing())(request);
     },
     forget: () => undefined,
-    async samplingClient() {
-      const { version } = state;
-      const sample = await drawing();
-      return { policyVersion: version, sample, forget: () => undefined };
-    },
+    ...(server.sampler === undefined && !dialect.holdsWeights ? {} : { samplingClient }),
     async logprobs(rows, name = "policy") {
       const model = await modelNamed(name);
       return scoredOnly(rows, (some) => model.forward(some));

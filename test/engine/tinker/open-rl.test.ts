@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readJson } from "../../../src/base/files.ts";
 import type { PolicyEngine, TrainingRow } from "../../../src/engine/engine.ts";
+import { heldWeights } from "../../../src/engine/held-weights.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { openRemoteEngine, smallLora } from "../../helpers/served-engine.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -149,6 +150,11 @@ describe("Open-RL, replayed", () => {
     expect(sent.find(({ path }) => path === "asample")?.body).toMatchObject({
       sampling_session_id,
     });
+  });
+
+  it("holds no weights for asynchronous rollouts: it samples with the newest", async () => {
+    const { engine } = await replayed();
+    expect(() => heldWeights(engine)).toThrow(errorWith("ENGINE_UNFIT", "open-rl"));
   });
 
   it("saves with the optimizer's state, which it leaves out unless asked", async () => {
