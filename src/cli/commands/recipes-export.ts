@@ -13,7 +13,7 @@ type ExportFlags = Omit<RecipeFlags, "recipe" | "out" | "device"> & { to: string
 export function registerExport(recipes: Command, context: CliContext): void {
   recipes
     .command("export")
-    .summary("write a recipe's experiment for verl, SkyRL or TRL")
+    .summary("Write a recipe's experiment for verl, SkyRL or TRL.")
     .description(
       "Write a recipe's experiment for another trainer: its configuration, data, rewards, and code that plays the episodes. Searches go to `agentrl serve`. A setting that the trainer cannot have is refused. docs/exports.md",
     )

@@ -90,7 +90,7 @@ function isExported({ scope, unit, onExhausted, limit, tool }: Budget): boolean 
   return on.includes(onExhausted) && typeof limit === "number" && tool === undefined;
 }
 
-/** Retrievers that answer a query alike whoever asks, so that a server of /retrieve stands for them. */
+/** Retrievers whose answer depends on the query alone, so a server of /retrieve can replace them. */
 const SERVED = [
   ...["bm25", "dense", "hybrid", "rerank"],
   ...["search-r1-server", "opensearch", "qdrant", "web-search"],
