@@ -2,7 +2,7 @@
 // a sampling or training call held back as long as a large model would take. Both runs go on at the same time, each at a server of its
 // own, so that other work on the machine is the same for both.
 //
-//   npm run -s bench -- asynchronous [--steps 13] [--sample 2.5] [--train 2.5] [--seed 1] [--rate 0.001] --json
+//   npm run -s bench -- asynchronous [--steps 13] [--sample 2.5] [--train 2.5] [--seed 1] [--rate 0.001] [--questions 2] --json
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -29,6 +29,8 @@ export async function measure(args) {
       seed: { type: "string", default: "1" },
       /** Learning rate of the adapters. */
       rate: { type: "string", default: "0.001" },
+      /** Held-out questions that measure both policies after the training. */
+      questions: { type: "string", default: "2" },
       work: { type: "string", default: join(tmpdir(), "agentrl-bench-asynchronous") },
     },
   });
@@ -47,7 +49,7 @@ export async function measure(args) {
 }
 
 /** One training through a slow server, from its first finished step to its last. */
-async function runOf(ahead, { steps, sample, train, seed, rate, work }) {
+async function runOf(ahead, { steps, sample, train, seed, rate, questions, work }) {
   const folder = join(work, `ahead-${ahead}`);
   await mkdir(folder, { recursive: true });
   const server = start(folder, [
@@ -68,7 +70,8 @@ async function runOf(ahead, { steps, sample, train, seed, rate, work }) {
       ...[`seed=${seed}`, `algorithm.steps=${steps}`, `algorithm.maxStepsOffPolicy=${ahead}`],
       ...["algorithm.promptsPerStep=6", "algorithm.groupSize=4", "algorithm.minibatches=1"],
       ...[`algorithm.optimizer={ learningRate: ${rate} }`, "policy.lora={}", "alarms=[]"],
-      ...["engine.name=tinker", `engine.url=${proxy.url}`, "evaluation.dataset.questions=2"],
+      ...["engine.name=tinker", `engine.url=${proxy.url}`],
+      `evaluation.dataset.questions=${questions}`,
       "batchCheck=false",
     ].flatMap((set) => ["--set", set]);
     const flags = ["--recipe", "search-r1", "--tier", "mini", "--out", "run", "--plain"];
@@ -86,7 +89,8 @@ async function runOf(ahead, { steps, sample, train, seed, rate, work }) {
     }
     const [status] = await ended;
     if (status !== 0) throw new Error(`agentrl train ended with ${status}`);
-    return figures(at, await readFile(lines, "utf8"));
+    const after = JSON.parse(await readFile(join(folder, "run", "eval", "after.json"), "utf8"));
+    return { ...figures(at, await readFile(lines, "utf8")), after: after.metrics.em };
   } finally {
     proxy.close();
     server.kill();
@@ -156,6 +160,7 @@ export function table({ off, on, ratio, bar, reward, delays }) {
     `each sampling call + ${delays.sample} s, each training call + ${delays.train} s`,
     ...[row("off", off), row("on ", on)],
     `on ÷ off: ${ratio.toFixed(2)} (bar ${bar})`,
+    `held-out EM after it: off ${off.after.toFixed(3)}, on ${on.after.toFixed(3)}`,
     `reward on − off: ${reward.difference.toFixed(3)} ± ${reward.standardError.toFixed(3)} (standard error, paired by step)`,
   ].join("\n");
 }

@@ -92,7 +92,7 @@ export interface Session {
  * Larger graphs, those of deep models' training, are run as they are emitted. The runtime's optimisers take two thirds of their compilation
  * (13 000 nodes: 2.8 s against .9 s) and make runs no faster: the emitted graph already has the fused operators.
  */
-const OPTIMISED_NODES = 5_000;
+const OPTIMISED_NODES = 8_000;
 
 /**
  * Compiles a graph for a device. On WebGPU every operator must run on the GPU: a fallback to the CPU would transfer its tensors
