@@ -22,6 +22,7 @@ export function compiled(most: number): Compiled {
   };
 }
 
+/** Models with more layers are deep. */
 const DEEP = 16;
 
 /**
