@@ -133,18 +133,16 @@ describe("agentrl dpo", { timeout: 120_000 }, () => {
   });
 
   it("stops when the held-out loss no longer falls, and goes back to the best", async () => {
-    // Steps that are far too long.
-    const sets = ["learningRate=0.5", "gradClipNorm=1000"].map(
-      (set) => `preference.optimizer.${set}`,
-    );
-    const more = [...sets, "preference.validateEvery=1", "preference.patience=2"];
-    const args = more.flatMap((set) => ["--set", set]);
-    const { stdout, stderr, status } = await run(
-      "stopped",
-      "--validation-data",
-      at("held.jsonl"),
-      ...args,
-    );
+    // The held-out pairs prefer what the training pairs reject, so that their loss rises with each step.
+    const held = readFileSync(at("held.jsonl"), "utf8").trim().split("\n");
+    const swapped = held.map((line) => {
+      const pair = JSON.parse(line) as { chosen: unknown; rejected: unknown };
+      return `${JSON.stringify({ ...pair, chosen: pair.rejected, rejected: pair.chosen })}\n`;
+    });
+    await writeFile(at("against.jsonl"), swapped.join(""));
+    const args = ["validateEvery=1", "patience=2"].flatMap((set) => ["--set", `preference.${set}`]);
+    const flags = ["--validation-data", at("against.jsonl"), ...args];
+    const { stdout, stderr, status } = await run("stopped", ...flags);
     expect(status, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ stoppedEarly: true });
   });

@@ -81,7 +81,7 @@ describe("agentrl", () => {
                             the time on this machine from its first training steps.
         check [recipes...]  Check recipes: their structure, every tier, every arm of
                             every claim.
-        export <recipe>     write a recipe's experiment for verl, SkyRL or TRL
+        export <recipe>     Write a recipe's experiment for verl, SkyRL or TRL.
       "
     `);
   });

@@ -23,7 +23,7 @@ describe("asynchronous rollouts", () => {
     }).toThrow(
       errorWith(
         "ENGINE_UNFIT",
-        /^algorithm.maxStepsOffPolicy is 1: the engine \(engine.name: local\) cannot sample .* Set it to 0, or use engine.name: tinker.$/,
+        /^algorithm.maxStepsOffPolicy is 1: the engine \(engine.name: local\) cannot sample .* Set it to 0, or use engine.name: tinker at another server/,
       ),
     );
     requireAheadFits((await resolved()).settings);
