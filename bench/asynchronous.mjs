@@ -16,6 +16,8 @@ import { machine } from "./engine/timing.mjs";
 
 const binary = join(import.meta.dirname, "../bin/agentrl.js");
 const BAR = 1.5;
+/** Steps at a run's end whose rewards are compared on their own: while the reward rises, weights of one step ago earn less. */
+const LAST = 8;
 const TRAINING = /\/(forward|forward_backward)$/;
 
 export async function measure(args) {
@@ -45,6 +47,7 @@ export async function measure(args) {
     ratio: on.stepsAnHour / off.stepsAnHour,
     bar: BAR,
     reward: compared(off.rewards, on.rewards),
+    lastReward: compared(off.rewards.slice(-LAST), on.rewards.slice(-LAST)),
   };
 }
 
@@ -153,7 +156,9 @@ async function slowed(url, { sample, train }) {
   };
 }
 
-export function table({ off, on, ratio, bar, reward, delays }) {
+export function table({ off, on, ratio, bar, reward, lastReward, delays }) {
+  const difference = (found) =>
+    `${found.difference.toFixed(3)} ± ${found.standardError.toFixed(3)}`;
   const row = (name, { stepsAnHour, update, waited, staleness, mismatchKl, rewards }) =>
     `${name}  ${stepsAnHour.toFixed(0).padStart(5)} steps/h, update ${update.toFixed(1)} s, waited ${waited.toFixed(1)} s, staleness ${staleness}, mismatch/kl ${mismatchKl.toExponential(1)}\n     reward ${rewards.map((each) => each.toFixed(2)).join(" ")}`;
   return [
@@ -161,6 +166,6 @@ export function table({ off, on, ratio, bar, reward, delays }) {
     ...[row("off", off), row("on ", on)],
     `on ÷ off: ${ratio.toFixed(2)} (bar ${bar})`,
     `held-out EM after it: off ${off.after.toFixed(3)}, on ${on.after.toFixed(3)}`,
-    `reward on − off: ${reward.difference.toFixed(3)} ± ${reward.standardError.toFixed(3)} (standard error, paired by step)`,
+    `reward on − off: ${difference(reward)} (standard error, paired by step); last ${LAST} steps: ${difference(lastReward)}`,
   ].join("\n");
 }

@@ -3,10 +3,10 @@ import { random } from "../../dist/base/random.js";
 import { microBatches } from "../../dist/engine/local/batching.js";
 import { cachedModel } from "../../dist/engine/local/cached-model.js";
 import { modelWeights } from "../../dist/engine/local/model-weights.js";
-import { makeOptimizer } from "../../dist/engine/local/optimizer.js";
+import { deviceOptimizer, hostOptimizer, trainedRoom } from "../../dist/engine/local/optimizer.js";
 import { makeTrainer } from "../../dist/engine/local/trainer.js";
 import { readCheckpoint } from "../../dist/models/checkpoint.js";
-import { trainedSpecs } from "../../dist/models/lora/lora.js";
+import { parameterSpecs, totalSize } from "../../dist/models/parameters.js";
 import { openDevice } from "../../dist/onnx/device.js";
 import { availableParallelism } from "node:os";
 import { adam, policyGradient, policyRows, seconds, timedFor } from "./rows.mjs";
@@ -16,7 +16,11 @@ export async function steps(job, report) {
   const { work, model } = job;
   const { device, spent } = instrumented(openDevice(job.device, availableParallelism()));
   const [{ config, weights: numbers }, readSeconds] = await seconds(() => readCheckpoint(model));
-  const [weights, moveSeconds] = await seconds(() => modelWeights(config, numbers, device));
+  const specs = parameterSpecs(config);
+  const room = device.resident ? null : trainedRoom(totalSize(specs));
+  const [weights, moveSeconds] = await seconds(() =>
+    modelWeights(config, numbers, device, room?.arrays.parameters),
+  );
   report({ part: "weights", readSeconds, moveSeconds });
   // Reading back waits for all that was asked of the device before.
   const small = [...weights.trained.tensors.values()].find(({ dims }) => dims.length === 1);
@@ -47,7 +51,8 @@ export async function steps(job, report) {
   const rows = policyRows(config.vocabSize, { rows: 1, length });
   const batches = microBatches(rows, length);
   const memory = { recompute: true };
-  const trainer = await makeTrainer(config, device, { lora: null, memory });
+  const gradients = room?.arrays.gradients;
+  const trainer = await makeTrainer(config, device, { lora: null, memory, gradients });
   const facts = { rows: 1, length, scored: length / 2 };
   await part("forward", facts, () => trainer.logprobs(weights, rows, batches));
   await part("forward and backward, recomputed", facts, () =>
@@ -55,8 +60,10 @@ export async function steps(job, report) {
   );
   let optimizer = null;
   await part("optimiser", {}, async () => {
-    optimizer ??= await makeOptimizer(device, trainedSpecs(config, null));
-    await optimizer.apply(weights.trained, trainer.gradients, adam);
+    const trained = { weights: weights.trained, gradients: trainer.gradients };
+    optimizer ??=
+      room === null ? await deviceOptimizer(device, specs, trained) : hostOptimizer(specs, room);
+    await optimizer.apply(adam);
   });
   await part("clearing gradients", {}, () => trainer.gradients.clear());
   await samplingParts(part, { config, weights, device, work });

@@ -3,7 +3,7 @@
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { adamFactors } from "../../dist/autodiff/adamw.js";
 import { random } from "../../dist/base/random.js";
-import { makeOptimizer, sharedPart } from "../../dist/engine/local/optimizer.js";
+import { hostOptimizer, sharedPart, trainedRoom } from "../../dist/engine/local/optimizer.js";
 import { sharedTraining } from "../../dist/engine/local/trained-state.js";
 import { play } from "./play.mjs";
 
@@ -41,14 +41,12 @@ async function update({ size, threads, adam }) {
 
 async function clipped({ size, adam }) {
   const specs = [{ name: "all", shape: [size], decays: true }];
-  const optimizer = await makeOptimizer({ resident: false }, specs);
-  const [weights, gradients] = [0.02, 1e-3].map((scale) => {
-    const numbers = new Float32Array(size);
-    fill(numbers, scale);
-    return { read: async () => numbers };
-  });
+  const room = trainedRoom(size);
+  const optimizer = hostOptimizer(specs, room);
+  fill(room.arrays.parameters, 0.02);
+  fill(room.arrays.gradients, 1e-3);
   const turn = async () => {
-    await optimizer.apply(weights, gradients, { ...adam, gradClipNorm: 1 });
+    await optimizer.apply({ ...adam, gradClipNorm: 1 });
   };
   return { turn, close: async () => undefined };
 }

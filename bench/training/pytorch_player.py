@@ -63,6 +63,8 @@ def main():
     steps = {}
     for model_name, build in [("transformers", transformers_model), ("lean", lean_model)]:
         for adam_name, fused in [("AdamW", None), ("fused AdamW", True)]:
+            if given["fusedOnly"] and fused is None:
+                continue
             step = stepper(*build(given["folder"]), rows, given["adam"], fused)
             steps[f"{model_name}, {adam_name}"] = step
     losses = {name: [step() for _ in range(given["warmUp"])] for name, step in steps.items()}

@@ -78,8 +78,15 @@ export function adamRoom(
   const pages = Math.max(1, Math.ceil(bytes / MEMORY_PAGE_BYTES));
   const reserve = shared ? reserveSharedMemory : reserveMemory;
   const memory = api === null ? null : reserve(api, pages);
-  const buffer = memory?.buffer ?? (shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
-  return { memory, arrays: places.map(({ start, size }) => new Float32Array(buffer, start, size)) };
+  // Apart where nothing needs them together: a single buffer has a largest size.
+  const apart = (bytes: number): ArrayBufferLike =>
+    shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
+  const arrays = places.map(({ start, size }) =>
+    memory === null
+      ? new Float32Array(apart(4 * size))
+      : new Float32Array(memory.buffer, start, size),
+  );
+  return { memory, arrays };
 }
 
 /** The functions of adamw.wat. */

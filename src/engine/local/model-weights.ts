@@ -49,16 +49,18 @@ export function packsForSampling(
 /**
  * @param initial values in the order of `parameterSpecs`, which are copied; or a function that writes them into an array, which in host
  *   memory is the parameters' own.
+ * @param flat the parameters' array in host memory (`parameterTensors`).
  */
 export async function modelWeights(
   config: DecoderConfig,
   initial: Float32Array | ((into: Float32Array) => Promise<void>),
   device: Device,
+  flat?: Float32Array,
 ): Promise<ModelWeights> {
   const transposing = keepsTransposed(config, device)
     ? await transposingSession(config, device)
     : null;
-  const made = await makeWeights(config, device, transposing);
+  const made = await makeWeights(config, device, transposing, flat);
   if (initial instanceof Float32Array) await made.trained.write(initial);
   else if (made.trained.flat !== null) await initial(made.trained.flat);
   else {
@@ -74,8 +76,9 @@ async function makeWeights(
   config: DecoderConfig,
   device: Device,
   transposing: Session | null,
+  flat?: Float32Array,
 ): Promise<ModelWeights> {
-  const trained = await parameterTensors(device, parameterSpecs(config));
+  const trained = await parameterTensors(device, parameterSpecs(config), flat);
   const copies: Record<string, Tensor> = {};
   for (const { name, shape } of transposing === null ? [] : parameterSpecs(config)) {
     if (shape.length === 2) copies[name + TRANSPOSED] = await device.zeros(shape.toReversed());
@@ -98,14 +101,16 @@ async function makeWeights(
 /**
  * A model with adapters over the frozen, shared parameters of another.
  * @param adapter initial values; copied.
+ * @param flat the adapters' array in host memory (`parameterTensors`).
  */
 export async function adaptedWeights(
   config: DecoderConfig,
   base: ModelWeights,
   { lora, weights: initial }: Adapter,
   device: Device,
+  flat?: Float32Array,
 ): Promise<ModelWeights> {
-  const made = await makeAdapted(config, base, lora, device);
+  const made = await makeAdapted(config, base, lora, device, flat);
   await made.trained.write(initial);
   return made;
 }
@@ -115,8 +120,9 @@ async function makeAdapted(
   base: ModelWeights,
   lora: LoraConfig,
   device: Device,
+  flat?: Float32Array,
 ): Promise<ModelWeights> {
-  const trained = await parameterTensors(device, loraSpecs(config, lora));
+  const trained = await parameterTensors(device, loraSpecs(config, lora), flat);
   return {
     ...{ lora, transposed: base.transposed, frozen: base.frozen, trained },
     feeds: { ...base.feeds, ...Object.fromEntries(trained.tensors) },

@@ -1,4 +1,9 @@
-import { adamLoops, adamRoom } from "../../autodiff/adam-loops.ts";
+import {
+  adamLoops,
+  adamRoom,
+  type AdamArrays,
+  type AdamMemory,
+} from "../../autodiff/adam-loops.ts";
 import {
   adamFactorNames,
   adamFactors,
@@ -17,61 +22,45 @@ import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts"
 /** AdamW over all trained parameters of one replica, with its moments. */
 export interface Optimizer {
   /** Updates the weights in place; the caller must refresh copies of them. @returns the gradient norm before clipping. */
-  apply(
-    weights: ParameterTensors,
-    gradients: ParameterTensors,
-    options: AdamOptions,
-  ): Promise<number>;
+  apply(options: AdamOptions): Promise<number>;
   read(): Promise<OptimizerState>;
   /** Null resets the moments. */
   write(state: OptimizerState | null): Promise<void>;
 }
 
-/** @param specs the trained parameters. */
-export function makeOptimizer(device: Device, specs: readonly ParameterSpec[]): Promise<Optimizer> {
-  return device.resident ? deviceOptimizer(device, specs) : Promise.resolve(hostOptimizer(specs));
+/** Arrays of a replica that trains alone, in host memory. The runtime's tensors are views of the first two. */
+export interface TrainedRoom {
+  readonly arrays: AdamArrays;
+  readonly memory: AdamMemory | null;
 }
 
-/** Elements of weights and gradients that are copied at a time to where the loops reach them, because the runtime refuses tensors there. */
-const BLOCK = 16_384;
+/** Zeros, which take no memory until they are written. @param size number of trained numbers. */
+export function trainedRoom(size: number): TrainedRoom {
+  const { memory, arrays } = adamRoom([size, size, size, size]);
+  const [parameters, gradients, mean, square] = arrays as AdamRoomOfOne;
+  return { memory, arrays: { parameters, gradients, mean, square } };
+}
 
-function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
-  const size = totalSize(specs);
-  const decays = decayingSize(specs);
-  const { memory, arrays } = adamRoom([size, size, BLOCK, BLOCK]);
-  const [mean, square, parameters, gradients] = arrays as AdamRoomOfOne;
-  const loops = adamLoops(memory);
+type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
+
+/** Parameters and gradients in device memory. */
+interface Trained {
+  weights: ParameterTensors;
+  gradients: ParameterTensors;
+}
+
+/** AdamW as loops over a room's arrays. @param specs the trained parameters. */
+export function hostOptimizer(specs: readonly ParameterSpec[], room: TrainedRoom): Optimizer {
+  const { gradients, mean, square } = room.arrays;
+  const loops = adamLoops(room.memory);
+  const range = { from: 0, to: totalSize(specs), decays: decayingSize(specs) };
   let step = 0;
-  const squaredNorm = (given: Float32Array): number => {
-    let squares = 0;
-    for (let at = 0; at < size; at += BLOCK) {
-      const block = given.subarray(at, at + BLOCK);
-      gradients.set(block);
-      squares += loops.squares(gradients.subarray(0, block.length));
-    }
-    return squares;
-  };
-  const update = (weights: Float32Array, given: Float32Array, factors: AdamFactors): void => {
-    for (let at = 0; at < size; at += BLOCK) {
-      const moments = {
-        mean: mean.subarray(at, at + BLOCK),
-        square: square.subarray(at, at + BLOCK),
-      };
-      const to = moments.mean.length;
-      parameters.set(weights.subarray(at, at + to));
-      gradients.set(given.subarray(at, at + to));
-      const range = { from: 0, to, decays: Math.max(0, decays - at) };
-      loops.step({ parameters, gradients, ...moments }, range, factors);
-      weights.set(parameters.subarray(0, to), at);
-    }
-  };
   return {
-    async apply(weights, given, options) {
+    apply(options) {
       step += 1;
-      const summed = await given.read();
-      const norm = Math.sqrt(squaredNorm(summed));
-      update(await weights.read(), summed, adamFactors(options, step, norm));
-      return norm;
+      const norm = Math.sqrt(loops.squares(gradients));
+      loops.step(room.arrays, range, adamFactors(options, step, norm));
+      return Promise.resolve(norm);
     },
     read: () => Promise.resolve({ mean: mean.slice(), square: square.slice(), step }),
     write: (state) => {
@@ -88,14 +77,13 @@ function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
   };
 }
 
-type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
-
 const KINDS = ["parameter", "gradient", "mean", "square"] as const;
 
 /** AdamW as graphs over tensors in device memory, where the moments stay. */
-async function deviceOptimizer(
+export async function deviceOptimizer(
   device: Device,
   specs: readonly ParameterSpec[],
+  { weights, gradients }: Trained,
 ): Promise<Optimizer> {
   const mean = await parameterTensors(device, specs);
   const square = await parameterTensors(device, specs);
@@ -103,7 +91,7 @@ async function deviceOptimizer(
   const update = await updateSession(device, specs);
   let step = 0;
   return {
-    async apply(weights, gradients, options) {
+    async apply(options) {
       step += 1;
       const found = await norm.run(named("gradient", gradients));
       const gradNorm = Math.sqrt(floats(found["squaredNorm"]!)[0]!);

@@ -15,17 +15,23 @@ export interface ParameterTensors {
   clear(): Promise<void>;
 }
 
-/** Zero-initialised parameters. */
+/**
+ * Zero-initialised parameters.
+ * @param flat zeros, one per number, which host memory uses as its array. Default: an own one.
+ */
 export async function parameterTensors(
   device: Device,
   specs: readonly ParameterSpec[],
+  flat?: Float32Array,
 ): Promise<ParameterTensors> {
-  return device.resident ? apart(device, specs) : partsOfOne(specs);
+  return device.resident ? apart(device, specs) : partsOfOne(specs, flat);
 }
 
 /** Views of one array, which can be copied, cleared and sent at once. */
-function partsOfOne(specs: readonly ParameterSpec[]): ParameterTensors {
-  const flat = new Float32Array(totalSize(specs));
+function partsOfOne(
+  specs: readonly ParameterSpec[],
+  flat: Float32Array = new Float32Array(totalSize(specs)),
+): ParameterTensors {
   const tensors = new Map(
     tensorsOf(specs, flat).map(({ name, shape, data }) => [name, tensorOf(data, shape)]),
   );

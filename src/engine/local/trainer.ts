@@ -43,13 +43,22 @@ export type TrainerMemory = Pick<TrainingGraphOptions, "recompute" | "scoresByte
 
 /**
  * @param options.lora the trained adapters; null trains every parameter. Log-probabilities may use any weights.
+ * @param options.gradients the gradients' array in host memory (`parameterTensors`).
  */
 export async function makeTrainer(
   config: DecoderConfig,
   device: Device,
-  options: { lora: LoraConfig | null; memory?: TrainerMemory },
+  options: {
+    lora: LoraConfig | null;
+    memory?: TrainerMemory;
+    gradients?: Float32Array | undefined;
+  },
 ): Promise<Trainer> {
-  const gradients = await parameterTensors(device, trainedSpecs(config, options.lora));
+  const gradients = await parameterTensors(
+    device,
+    trainedSpecs(config, options.lora),
+    options.gradients,
+  );
   const accumulators: Record<string, Tensor> = {};
   const nextAccumulators: Record<string, Tensor> = {};
   for (const [name, tensor] of gradients.tensors) {

@@ -10,13 +10,20 @@ import {
   type WorkerRequest,
 } from "./messages.ts";
 import { readWeights } from "../../models/checkpoint.ts";
-import { decayingSize } from "../../models/parameters.ts";
+import { decayingSize, totalSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
 import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
 import { frozenWeights } from "./frozen-weights.ts";
 import { beatingDevice, type WorkerData } from "./heartbeat.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
-import { makeOptimizer, type Optimizer, sharedPart, type SharedPart } from "./optimizer.ts";
+import {
+  deviceOptimizer,
+  hostOptimizer,
+  trainedRoom,
+  type Optimizer,
+  sharedPart,
+  type SharedPart,
+} from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
 import { makeTrainer, type Trainer } from "./trainer.ts";
 
@@ -45,16 +52,20 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
   // Without adapters, the shared arrays are the weights.
   const initial = shared !== null && adapter === null ? shared.weights : read;
+  const specs = trainedSpecs(config, adapter?.lora ?? null);
+  const room = device.resident || shared !== null ? null : trainedRoom(totalSize(specs));
+  const flat = room?.arrays.parameters;
   const base =
     options.frozen === null
-      ? await modelWeights(config, initial, device)
+      ? await modelWeights(config, initial, device, adapter === null ? flat : undefined)
       : await frozenWeights(config, options.base, device, options.frozen);
-  const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device);
-  const specs = trainedSpecs(config, own.lora);
+  const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device, flat);
+  const gradients = room?.arrays.gradients;
+  const trainer = await makeTrainer(config, device, { lora: own.lora, memory, gradients });
+  const trained = { weights: own.trained, gradients: trainer.gradients };
   let optimizer: Promise<Optimizer> | null = null;
   return {
-    ...{ device, weights: own },
-    trainer: await makeTrainer(config, device, { lora: own.lora, memory }),
+    ...{ device, weights: own, trainer },
     sampler: await makeSampler(
       {
         ...{ config, device, slots, capacity: config.maxPositions },
@@ -62,7 +73,11 @@ async function startReplica(options: StartOptions): Promise<Replica> {
       },
       own,
     ),
-    optimizer: () => (optimizer ??= makeOptimizer(device, specs)),
+    optimizer: () =>
+      (optimizer ??=
+        room === null
+          ? deviceOptimizer(device, specs, trained)
+          : Promise.resolve(hostOptimizer(specs, room))),
     shared: shared && {
       ...sharedPart(shared, options.rank, decayingSize(specs)),
       weights: shared.weights,
@@ -129,10 +144,9 @@ function answers(): Answers {
       return changed();
     },
     async optimStep(adam) {
-      const { weights, trainer, optimizer } = replica();
-      const { gradients } = trainer;
-      const gradNorm = await (await optimizer()).apply(weights.trained, gradients, adam);
-      await gradients.clear();
+      const { trainer, optimizer } = replica();
+      const gradNorm = await (await optimizer()).apply(adam);
+      await trainer.gradients.clear();
       await changed();
       return { gradNorm };
     },

@@ -1,23 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { adamFactors } from "../../../src/autodiff/adamw.ts";
 import { random } from "../../../src/base/random.ts";
-import { makeOptimizer, sharedPart } from "../../../src/engine/local/optimizer.ts";
-import type { ParameterTensors } from "../../../src/engine/local/parameter-tensors.ts";
+import { hostOptimizer, sharedPart, trainedRoom } from "../../../src/engine/local/optimizer.ts";
 import { sharedTraining } from "../../../src/engine/local/trained-state.ts";
 import { decayingSize, totalSize, type ParameterSpec } from "../../../src/models/parameters.ts";
-import type { Device } from "../../../src/onnx/device.ts";
 
 const adam = {
   ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-8 },
   ...{ weightDecay: 0.1, gradClipNorm: Infinity },
 };
-// More than two blocks of a single worker's loop; the decaying part ends within the third.
 const specs = [
   { name: "matrix", shape: [5, 7001], decays: true },
   { name: "vector", shape: [11], decays: false },
 ] as unknown as ParameterSpec[];
 const size = totalSize(specs);
-const host = { resident: false } as Device;
 const STEPS = 3;
 
 function numbers(seed: string): Float32Array {
@@ -25,24 +21,25 @@ function numbers(seed: string): Float32Array {
   return Float32Array.from({ length: size }, () => draw.normal());
 }
 
-const inMemory = (flat: Float32Array): ParameterTensors =>
-  ({ read: () => Promise.resolve(flat) }) as unknown as ParameterTensors;
-
 /** One worker, whose optimizer is saved and loaded before step `resumed`. */
 async function byOne(resumed: number | null): Promise<{ weights: Float32Array; norms: number[] }> {
-  const weights = numbers("weights");
+  let room = trainedRoom(size);
+  room.arrays.parameters.set(numbers("weights"));
   const norms: number[] = [];
-  let optimizer = await makeOptimizer(host, specs);
+  let optimizer = hostOptimizer(specs, room);
   for (let step = 1; step <= STEPS; step++) {
     if (step === resumed) {
       const state = await optimizer.read();
-      optimizer = await makeOptimizer(host, specs);
+      const { parameters } = room.arrays;
+      room = trainedRoom(size);
+      room.arrays.parameters.set(parameters);
+      optimizer = hostOptimizer(specs, room);
       await optimizer.write(state);
     }
-    const gradients = inMemory(numbers(String(step)));
-    norms.push(await optimizer.apply(inMemory(weights), gradients, adam));
+    room.arrays.gradients.set(numbers(String(step)));
+    norms.push(await optimizer.apply(adam));
   }
-  return { weights, norms };
+  return { weights: room.arrays.parameters, norms };
 }
 
 function byWorkers(count: number): { weights: Float32Array; norms: number[] } {
