@@ -68,12 +68,19 @@ export function declareParameters(
   return values;
 }
 
+/**
+ * What is computed again in the backward pass instead of being kept from the forward pass (see `checkpoint`). `true`: each layer, of which
+ * only its input is kept. `selective`: what is large and cheap, which are the scores of attention with their softmax and the gated
+ * activations; of the products, only queries by keys is computed twice (Korthikanti et al., arXiv 2205.05198, section 5, where dropout
+ * takes the place of the gate).
+ */
+export type Recompute = boolean | "selective";
+
 /** Options of a decoder over whole rows. */
 export interface RowsOptions {
   /** Adapters, declared with the parameters; null: none. */
   lora?: LoraConfig | null;
-  /** Keep only each layer's input for the backward pass, and recompute the layer there (see `checkpoint`). */
-  recompute?: boolean;
+  recompute?: Recompute;
   /** Shape of a prefix that all rows have in common, and of the rows after it. */
   shared?: { prefix: number; batch: number; length: number } | null;
 }
@@ -92,11 +99,11 @@ export function decoderRows(
   { lora = null, recompute = false, shared = null }: RowsOptions = {},
 ): Value {
   const parts = rowParts(config, ids, shared);
-  const rows: Rows = { config, parameters, lora, parts };
+  const rows: Rows = { config, parameters, lora, parts, selective: recompute === "selective" };
   let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [sizeOf(ids.shape)])); // [B·T, D]
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
-    x = recompute ? checkpoint(build, x) : build(x);
+    x = recompute === true ? checkpoint(build, x) : build(x);
   }
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
@@ -134,11 +141,12 @@ interface Rows {
   parameters: ParameterValues;
   lora: LoraConfig | null;
   parts: readonly RowPart[];
+  selective: boolean;
 }
 
 /** One layer over all rows: [B·T, D] → [B·T, D]. */
 function decoderLayer(rows: Rows, layer: number, x: Value): Value {
-  const { config, parameters, lora, parts } = rows;
+  const { config, parameters, lora, parts, selective } = rows;
   const names = layerNames(layer);
   const at = (name: string): Value => parameters.get(name)!;
   const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
@@ -149,8 +157,11 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
   });
   const mixed = add([x, project(heads, names.o)]);
   const second = rmsNorm(mixed, at(names.postNorm), config.normEpsilon);
-  const gated = swiglu(project(second, names.gate), project(second, names.up));
-  return add([mixed, project(gated, names.down)]);
+  const up = project(second, names.up);
+  // Its product is a part of what is computed again, because adapters read the gated activations; nothing reads the second result.
+  const down = (gate: Value): Value => project(swiglu(gate, up), names.down);
+  const gate = project(second, names.gate);
+  return add([mixed, selective ? checkpoint(down, gate) : down(gate)]);
 
   function project(from: Value, weight: string, bias?: string): Value {
     const product = linear(parameters, from, weight, bias);
@@ -176,8 +187,10 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
     const results = parts.map((part, i) => {
       const { start } = part;
       const past = start > 0 ? { past: { k: k[0]!, v: v[0]! } } : {};
-      const own = { q: q[i]!, k: k[i]!, v: v[i]!, ...past };
-      return attendRows(config, part, part.blocks(windowOf(config, layer)), own);
+      const blocks = part.blocks(windowOf(config, layer));
+      const build = (own: Value): Value =>
+        attendRows(config, part, blocks, { q: own, k: k[i]!, v: v[i]!, ...past });
+      return selective ? checkpoint(build, q[i]!) : build(q[i]!);
     });
     return results.length === 1 ? results[0]! : concat(results, { axis: 0 });
   }

@@ -20,6 +20,7 @@ describe.skipIf(process.platform !== "linux")("the forecast of a run's memory", 
     ["all parameters", {}],
     ["all parameters, layers computed again", { recompute: true }],
     ["adapters", { lora }],
+    ["adapters, attention and gates computed again", { lora, recompute: "selective" }],
     [
       "adapters, layers computed again, scores in chunks",
       { lora, recompute: true, scoresBytes: 4e6 },

@@ -8,7 +8,7 @@ export interface Fitting {
 
 /**
  * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches down to one sequence,
- * recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots.
+ * selective recomputation, recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots.
  * @returns null when the smallest load does not fit.
  */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
@@ -33,11 +33,12 @@ export function largestFitting(load: EngineLoad, budget: number): Fitting | null
 
 /** Lists of loads that differ in one setting, the largest first; each list makes a more expensive change than the one before. */
 function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
-  const again = load.recompute ? load : { ...load, recompute: true };
+  const selective = load.recompute === false ? { ...load, recompute: "selective" as const } : load;
+  const again = load.recompute === true ? load : { ...load, recompute: true };
   const halves = load.lora !== null && load.frozen === null && load.lossless !== null;
   const halved = halves ? { ...again, frozen: load.lossless } : again;
   for (const workers of new Set([load.workers, 1])) {
-    for (const each of new Set([load, again, halved])) {
+    for (const each of new Set([load, selective, again, halved])) {
       const sizes = halvings(load.microBatchTokens, load.rowTokens);
       yield sizes.map((microBatchTokens) => ({ ...each, workers, microBatchTokens }));
     }

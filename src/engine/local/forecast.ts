@@ -1,7 +1,7 @@
 import type { HalfType } from "../../autodiff/frozen.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import type { Layout } from "../../models/decoder.ts";
+import type { Layout, Recompute } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
 import { hostSamplingGraph } from "../../models/host-sampling-graph.ts";
@@ -29,7 +29,7 @@ export interface EngineLoad {
   workers: number;
   slots: number;
   microBatchTokens: number;
-  recompute: boolean;
+  recompute: Recompute;
   /** Tokens of the longest trained sequence. */
   rowTokens: number;
   /** Share of its tokens that are scored (written by the policy). */
@@ -69,8 +69,8 @@ const NODE_BYTES = 5_000;
 const RECOMPUTE_ALLOWANCE = 1.12;
 
 /** The expected memory of a process whose planned memory is this. */
-export function withAllowance(planned: number, recompute: boolean): number {
-  return planned * (recompute ? RECOMPUTE_ALLOWANCE : 1);
+export function withAllowance(planned: number, recompute: Recompute): number {
+  return planned * (recompute !== false ? RECOMPUTE_ALLOWANCE : 1);
 }
 
 /**

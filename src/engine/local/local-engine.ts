@@ -9,6 +9,7 @@ import { loadedPlugins } from "../../base/plugins.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
+import type { Recompute } from "../../models/decoder.ts";
 import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
@@ -71,8 +72,8 @@ export interface LocalEngineOptions {
   slots?: number;
   /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the CPU's cache. */
   microBatchTokens?: number;
-  /** Keeps only each layer's input from forward to backward and recomputes the rest: less memory, more time. */
-  recompute?: boolean;
+  /** What is computed again instead of being kept from forward to backward: less memory, more time. */
+  recompute?: Recompute;
   /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. Default float32. */
   frozenWeights?: StorageDtype;
   /** A critic for `values`, which begins at 0: a second decoder with the policy's weights, or a head on the policy's trunk. */

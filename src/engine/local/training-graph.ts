@@ -11,6 +11,7 @@ import {
   decoderRows,
   positionValues,
   type Layout,
+  type Recompute,
 } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { MicroBatch } from "./batching.ts";
@@ -41,8 +42,8 @@ export type Score = "logprobs" | "values";
 export interface TrainingGraphOptions extends Partial<Layout> {
   /** Adapters, which are the only trained parameters; null trains every parameter. */
   lora?: LoraConfig | null;
-  /** Keep only each layer's input from forward to backward. */
-  recompute?: boolean;
+  /** What is computed again instead of being kept from forward to backward; default false: nothing. */
+  recompute?: Recompute;
   /** Limit on the bytes of vocabulary scores at once (see `targetScores`). */
   scoresBytes?: number;
 }
@@ -69,7 +70,7 @@ export function trainingGraph(
   const positions = graph.input("positions", "int32", [scored]);
   const rows = decoderRows(config, parameters, ids, {
     lora,
-    recompute: recompute && loss !== null,
+    recompute: loss === null ? false : recompute,
     shared: prefix === 0 ? null : { prefix, batch, length },
   });
   const hidden = gather([rows, positions]); // [K, D]

@@ -267,9 +267,12 @@ const settingsShape = z.strictObject({
         .min(1)
         .default(1024)
         .meta({ ...affects("numerics"), ...ofLocal }),
-      /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
+      /**
+       * What is computed again in the backward pass instead of being kept from the forward pass: less memory, more time. `selective`:
+       * attention's scores and gated activations; `true`: each layer, of which its input alone is kept, in some 30 % more time.
+       */
       recompute: z
-        .boolean()
+        .union([z.boolean(), z.literal("selective")])
         .default(false)
         .meta({ ...affects("numerics"), ...ofLocal }),
       /**

@@ -68,6 +68,20 @@ describe("the largest load that fits", () => {
     expect(fitting?.load).toEqual({ ...wide, microBatchTokens: 2048 });
   });
 
+  it("computes attention again before whole layers", () => {
+    // A few long rows: of many the larger compiled graphs would take what the activations leave.
+    const config = { ...large.config, maxPositions: 1024 };
+    const one = {
+      ...large,
+      ...{ config, workers: 1, rowTokens: 1024, microBatchTokens: 1024, sequences: 2 },
+    };
+    const selective = { ...one, recompute: "selective" as const };
+    const budget = forecastMemory(selective).total;
+    expect(budget).toBeLessThan(forecastMemory(one).total);
+    expect(largestFitting(one, budget)?.load).toEqual(selective);
+    expect(largestFitting(one, budget - 1)?.load).toEqual({ ...one, recompute: true });
+  });
+
   it("has frozen weights in 16 bits before workers are fewer, where that rounds nothing", () => {
     const lora = { rank: 2, alpha: 4, rslora: false, targets: ["q_proj"] };
     const least = { ...large, workers: 2, microBatchTokens: 240, recompute: true, lora };

@@ -5,6 +5,7 @@ import { microBatches, type MicroBatch } from "../../../src/engine/local/batchin
 import { adaptedWeights, modelWeights } from "../../../src/engine/local/model-weights.ts";
 import { prefixGroups } from "../../../src/engine/local/shared-prefixes.ts";
 import { makeTrainer } from "../../../src/engine/local/trainer.ts";
+import type { Recompute } from "../../../src/models/decoder.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
@@ -117,10 +118,11 @@ describe("micro-batches with a shared prefix", () => {
 
   const lora: LoraConfig = { rank: 3, alpha: 6, rslora: false, targets: targetModules };
   const window = { slidingWindow: { size: 50, fromLayer: 1 }, qkNorm: true };
-  it.each<[string, Partial<DecoderConfig>, LoraConfig | null, boolean]>([
+  it.each<[string, Partial<DecoderConfig>, LoraConfig | null, Recompute]>([
     ["all parameters", {}, null, false],
     ["adapters", {}, lora, false],
     ["a window, layers computed again", window, lora, true],
+    ["a window, attention computed again", window, lora, "selective"],
   ])("give the log-probabilities and gradients of rows alone: %s", async (...given) => {
     const [, features, adapters, recompute] = given;
     const config = { ...tinyConfig, ...features };

@@ -83,9 +83,10 @@ describe("a training graph", () => {
   it.each(models)("gives the same with layers computed again: %s", async (_, features, lora) => {
     const config = { ...tinyConfig, ...features };
     const plain = await results(config, clipped, { lora });
-    expect(worstGap(await results(config, clipped, { lora, recompute: true }), plain)).toBeLessThan(
-      1e-6,
-    );
+    for (const recompute of [true, "selective"] as const) {
+      const again = await results(config, clipped, { lora, recompute });
+      expect(worstGap(again, plain)).toBeLessThan(1e-6);
+    }
   });
 
   it.each(models)("gives the same with scores in chunks: %s", async (_, features, lora) => {

@@ -19,6 +19,12 @@ describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
     expect(again - chunked).toBeGreaterThan(31 * 2 ** 20);
   });
 
+  it("falls by nine of ten layers' attention weights where they alone are computed again", async () => {
+    const plain = await stepPeak(step);
+    const again = await stepPeak({ ...step, recompute: "selective" });
+    expect(plain - again).toBeGreaterThan(9 * 5 * 2 ** 20);
+  });
+
   // Ten layers of 32 MB as float32, of which the largest matrices, of three shapes, are 6, 6 and 2 MB.
   // Of bfloat16 there is a copy beside it, as that type.
   it.each([
