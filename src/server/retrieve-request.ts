@@ -28,7 +28,7 @@ export type ParsedRequest = { request: RetrieveRequest } | { problems: RequestPr
 
 /**
  * A parser for bodies of `POST /retrieve`. It accepts what Search-R1's server (pydantic) accepts: unknown keys are
- * ignored, `"5"` is a number, `topk` null or 0 means 3.
+ * ignored, `"5"` is a number, `topk` null or 0 means 3. A single `query` instead of `queries` is what skyrl-gym 0.4 sends.
  *
  * Different here: `topk` below 0 or above the limit is a validation problem; there, the index fails.
  */
@@ -48,11 +48,18 @@ export function retrieveRequestParser(
     } catch {
       return { problems: [{ type: "json_invalid", loc: ["body"], msg: "JSON decode error" }] };
     }
-    const { success, data, error } = schema.safeParse(value);
+    const { success, data, error } = schema.safeParse(ofOneQuery(value));
     if (!success) return { problems: problemsOf(error.issues, value) };
     const { queries, topk, return_scores: returnScores } = data;
     return { request: { queries, topk, returnScores } };
   };
+}
+
+function ofOneQuery(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || "queries" in body) return body;
+  return "query" in body && typeof body.query === "string"
+    ? { ...body, queries: [body.query] }
+    : body;
 }
 
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json *(;|$)/i;

@@ -55,6 +55,14 @@ describe("a body of POST /retrieve", () => {
     expect("problems" in many && many.problems).toHaveLength(20);
   });
 
+  it("may have one query, as skyrl-gym sends it", () => {
+    expect(json({ query: "a", topk: 2, return_scores: true })).toEqual({
+      request: { queries: ["a"], topk: 2, returnScores: true },
+    });
+    expect(json({ query: "a", queries: ["b"] })).toMatchObject({ request: { queries: ["b"] } });
+    expect(json({ query: 1 })).toEqual(one("missing", ["queries"], "Field required"));
+  });
+
   it("may give topk as pydantic takes whole numbers", () => {
     for (const value of [5, "5", " 5 ", "+5", "5.0"]) {
       expect(topk(value)).toMatchObject({ request: { topk: 5 } });
