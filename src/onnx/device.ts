@@ -1,7 +1,7 @@
 import { Graph, scalarLike, type DType, type Value } from "../autodiff/graph.ts";
 import { castTo, where } from "../autodiff/ops/elementwise.ts";
 import { expand } from "../autodiff/ops/shape.ts";
-import type { DeviceName } from "./device-names.ts";
+import { isResident, type DeviceName } from "./device-names.ts";
 import {
   createSession,
   floats,
@@ -50,7 +50,7 @@ export function noTraffic(): Traffic {
 
 /** @param threads inside one operator, on the CPU. */
 export function openDevice(name: DeviceName, threads: number): Device {
-  return name === "webgpu" ? residentDevice(name, threads) : hostDevice(name, threads);
+  return isResident(name) ? residentDevice(name, threads) : hostDevice(name, threads);
 }
 
 function hostDevice(name: DeviceName, threads: number): Device {

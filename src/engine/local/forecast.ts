@@ -6,7 +6,7 @@ import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
 import { hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { samplingGraph } from "../../models/sampling-graph.ts";
-import type { DeviceName } from "../../onnx/device-names.ts";
+import { isResident, type DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import type { CriticTrunk } from "../engine.ts";
 import { lengthsUpTo, microBatchShape } from "./batching.ts";
@@ -104,15 +104,12 @@ function besideThePolicy(parts: MemoryForecast["parts"]): number {
 
 function forecastModel(load: EngineLoad): MemoryForecast {
   const { training, sampling, packed, graphs } = runs(load);
-  // Only one of these phases is alive at a time: training begins with an empty cache, except on a device with memory of its own.
+  const cache = cacheParts(load);
+  // Only one of these phases is alive at a time.
   const phases = [
+    [{ name: "a training run's activations", bytes: load.workers * training }, ...cache.training],
     [
-      { name: "a training run's activations", bytes: load.workers * training },
-      // What an empty cache holds.
-      ...(load.device === "webgpu" ? [] : cacheParts({ ...load, samples: false }).slice(0, 1)),
-    ],
-    [
-      ...(load.device === "webgpu" ? [] : cacheParts(load)),
+      ...cache.sampling,
       { name: "a sampling run's activations", bytes: load.workers * sampling },
       { name: "packed matrices", bytes: load.workers * packed },
     ],
@@ -128,7 +125,7 @@ function forecastModel(load: EngineLoad): MemoryForecast {
 
 /** A single worker sends copies for saving; several have everything in shared memory. */
 function savingBytes({ config, lora, workers, device }: EngineLoad): number {
-  return workers === 1 && device !== "webgpu" ? 3 * 4 * totalSize(trainedSpecs(config, lora)) : 0;
+  return workers === 1 && !isResident(device) ? 3 * 4 * totalSize(trainedSpecs(config, lora)) : 0;
 }
 
 /** Bytes that a load needs before any graph runs: a lower bound of the forecast, which is found without building a graph. */
@@ -146,7 +143,6 @@ const PROCESS_PART = "the process itself";
 /** What is held all the time. */
 function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   const { config, lora, workers } = load;
-  const resident = load.device === "webgpu";
   const trained = 4 * totalSize(trainedSpecs(config, lora));
   const model = modelBytes(load);
   // Several workers use shared arrays; a single worker has its own.
@@ -156,24 +152,36 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
     { name: "weights", bytes: workers * (model + references + (lora === null ? 0 : trained)) },
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
-    ...(resident
-      ? cacheParts(load)
+    ...cacheParts(load).always,
+    ...(isResident(load.device)
+      ? []
       : [{ name: PROCESS_PART, bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
   ];
 }
 
-/** What holds the keys and values while sequences are sampled. In host memory a cache grows layer by layer. */
-function cacheParts(load: EngineLoad): MemoryForecast["parts"] {
-  const bytes = load.workers * cacheBytes(load);
-  const cache = { name: "key/value cache", bytes };
-  if (load.device === "webgpu") return [cache];
-  return [cache, { name: "a layer of it before it grew", bytes: bytes / (2 * load.config.layers) }];
+/**
+ * What keys and values take all the time, while a step trains and while sequences are sampled. A device with memory of its own always has
+ * the whole cache; in host memory it is empty while a step trains, and grows layer by layer.
+ */
+function cacheParts(
+  load: EngineLoad,
+): Record<"always" | "training" | "sampling", MemoryForecast["parts"]> {
+  const cache = (of: EngineLoad) => ({
+    ...{ name: "key/value cache", bytes: load.workers * cacheBytes(of) },
+  });
+  const whole = cache(load);
+  if (isResident(load.device)) return { always: [whole], training: [], sampling: [] };
+  const layer = whole.bytes / (2 * load.config.layers);
+  return {
+    ...{ always: [], training: [cache({ ...load, samples: false })] },
+    sampling: [whole, { name: "a layer of it before it grew", bytes: layer }],
+  };
 }
 
 /** Layout of matrices: 16-bit only under adapters, and then a single layout. */
 function layoutOf({ config, lora, frozen, device }: EngineLoad): Layout {
   const held = lora === null ? null : frozen;
-  const transposed = held === null && keepsTransposed(config, { resident: device === "webgpu" });
+  const transposed = held === null && keepsTransposed(config, { resident: isResident(device) });
   return { transposed, frozen: held };
 }
 
@@ -201,7 +209,7 @@ function shorterCacheBytes(load: EngineLoad): number {
 function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "graphs", number> {
   const { rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
-  const sampling = load.device === "webgpu" ? residentSampling(load) : hostSampling(load);
+  const sampling = isResident(load.device) ? residentSampling(load) : hostSampling(load);
   return {
     training: withAllowance(longest.peak, load.recompute),
     ...{ sampling: sampling.run, packed: sampling.packed },

@@ -9,7 +9,7 @@ import type { HalfType } from "../../autodiff/frozen.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import type { DeviceName } from "../../onnx/device-names.ts";
+import { isResident, type DeviceName } from "../../onnx/device-names.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { requireAheadFits } from "../checks/off-policy.ts";
@@ -104,7 +104,7 @@ export function planRecipe(run: PlannedRun, options: { memory: number | null }):
   const { config, from } = model;
   const forecast = forecastMemory(load);
   const { name, url = null } = resolved.settings.engine;
-  const isElsewhere = load.device === "webgpu" || name === "tinker";
+  const isElsewhere = isResident(load.device) || name === "tinker";
   const budget = options.memory ?? (isElsewhere ? null : machineBudget());
   const fits = budget === null ? null : forecast.total <= budget;
   const fitting = budget === null || fits === true ? null : largestFitting(load, budget);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isResident } from "../../onnx/device-names.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { openNamedDataset } from "../assemble.ts";
 import { setsOf } from "../evaluation-sets.ts";
@@ -57,7 +58,7 @@ export async function trialForecast(
   }
   return {
     time: forecastTime(trial, await lengthOf(settings, run.work.steps)),
-    peakBytes: run.load.device === "webgpu" ? null : 1024 * process.resourceUsage().maxRSS,
+    peakBytes: isResident(run.load.device) ? null : 1024 * process.resourceUsage().maxRSS,
     trial: {
       ...{ seconds: (performance.now() - begun) / 1000, steps: trial.steps.length },
       ...{ share: trial.share, load },
