@@ -74,6 +74,8 @@ export interface Traffic {
 /** A compiled graph. A run blocks its thread, so use it in a worker. */
 export interface Session {
   readonly inputNames: readonly string[];
+  /** Nodes of its graph, by which a session's own memory grows. */
+  readonly nodes: number;
   /**
    * @param feeds by input name; an input from `Graph.again` uses the name of its original. Names that the graph does not use are
    *   ignored.
@@ -151,7 +153,7 @@ export async function createSession(
     }
   });
   return {
-    inputNames,
+    ...{ inputNames, nodes: graph.nodes.length },
     run: (feeds, fetches = {}) => {
       const used: Record<string, Tensor> = {};
       for (const name of inputNames) {

@@ -4,36 +4,38 @@ import type { Session } from "../../onnx/session.ts";
 export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
 
 /**
- * An LRU cache of compiled graphs. Each needs about 10 KiB per node, which is tens of megabytes for a deep
- * model.
+ * Nodes of the graphs that are kept, together; each takes about 5 KB. A step trains on about thirty shapes in turn, and a smaller cache would recompile each
+ * of them at every step: small models' graphs of 600 to 3 000 nodes fit. A deep model's of 10 000 to 25 000 do not, but a run of one takes
+ * several times as long as its compilation.
  */
+const KEPT_NODES = 130_000;
+
+/** Graphs kept. Training: shapes beyond the first 64 occur once in ten steps or less (400 steps of search-r1's mini tier). */
+export const mostGraphs = { training: 64, sampling: 8 };
+
+/** An LRU cache of compiled graphs; the newest is always kept. */
 export function compiled(most: number): Compiled {
   const kept = new Map<string, Promise<Session>>();
   return async (key, compile) => {
     const found = kept.get(key) ?? compile();
     kept.delete(key);
+    const session = await found;
     kept.set(key, found);
-    const [oldest] = kept;
-    if (kept.size > most && oldest !== undefined) {
-      kept.delete(oldest[0]);
-      await (await oldest[1]).release();
+    let nodes = 0;
+    let count = 0;
+    for (const [each, graph] of [...kept].reverse()) {
+      const own = await graph;
+      nodes += own.nodes;
+      count += 1;
+      if (count === 1 || (count <= most && nodes <= KEPT_NODES)) continue;
+      kept.delete(each);
+      await own.release();
     }
-    return found;
+    return session;
   };
 }
 
-/** Models with more layers are deep. */
-const DEEP = 16;
-
-/**
- * The number of graphs that a worker keeps. A step trains on about thirty shapes in turn: a smaller cache would recompile each
- * of them at every step. So only deep models get a smaller one: their graphs take up to 100 MB each, and a run of one takes several times as long as its
- * compilation. Shapes beyond the first 64 occur once in ten
- * steps or less (400 steps of search-r1's mini tier). On a device with its own memory, sampling uses few graphs per cache
- * length; in host memory it has one.
- */
-export function keptGraphs({ layers }: { layers: number }): { training: number; sampling: number } {
-  const training =
-    layers <= DEEP ? Math.min(64, Math.max(32, Math.floor(512 / layers))) : Math.ceil(360 / layers);
-  return { training, sampling: 8 };
+/** How many graphs are kept of this mean size. */
+export function keptGraphs(most: number, nodes: number): number {
+  return Math.max(1, Math.min(most, Math.floor(KEPT_NODES / nodes)));
 }

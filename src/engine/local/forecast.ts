@@ -12,7 +12,7 @@ import type { CriticTrunk } from "../engine.ts";
 import { lengthsUpTo, microBatchShape } from "./batching.ts";
 import { LONGEST_CHUNK } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
-import { keptGraphs } from "./compiled.ts";
+import { keptGraphs, mostGraphs } from "./compiled.ts";
 import { keepsTransposed, packsForSampling } from "./model-weights.ts";
 import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 
@@ -234,10 +234,11 @@ function residentSampling(load: EngineLoad): SamplingBytes {
     { gives: "probabilities", lora, ...layoutOf(load) },
   );
   const { peak, constants } = runMemory(graph, outputs, (name) => name === "probabilities");
-  const kept = load.samples ? keptGraphs(config).sampling : 1;
+  const { length: nodes } = graph.nodes;
+  const kept = load.samples ? keptGraphs(mostGraphs.sampling, nodes) : 1;
   return {
     run: Math.max(4 * slots * config.vocabSize + peak, shorterCacheBytes(load)),
-    graphs: kept * (NODE_BYTES * graph.nodes.length + constants),
+    graphs: kept * (NODE_BYTES * nodes + constants),
     packed: 0,
   };
 }
@@ -294,19 +295,25 @@ function shapesAmong(microBatches: number): number {
 /** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
-  const room = Math.floor(keptGraphs(load.config).training / kinds.length);
+  const graphs = kinds.map((kind) => meanGraph(load, kind, longest));
+  const sum = (of: "nodes" | "bytes"): number => graphs.reduce((all, each) => all + each[of], 0);
+  const room = keptGraphs(Math.floor(mostGraphs.training / kinds.length), sum("nodes"));
   const shapes = shapesAmong(Math.ceil(load.sequences / longest.batch / load.workers));
   const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);
-  const bytes = kinds.map((kind) => graphBytes(load, kind, longest));
-  return load.workers * most * bytes.reduce((sum, each) => sum + each, 0);
+  return load.workers * most * sum("bytes");
 }
 
-/** Bytes of a compiled training graph: the mean over evenly spread sequence lengths. */
-function graphBytes(load: EngineLoad, kind: GraphKind, learned: TrainingRun): number {
+/** Nodes of a compiled training graph, and its bytes: the mean over evenly spread sequence lengths. */
+function meanGraph(
+  load: EngineLoad,
+  kind: GraphKind,
+  learned: TrainingRun,
+): Record<"nodes" | "bytes", number> {
   const { rowTokens } = load;
   const longest = kind === "learn" ? learned : trainingRun(load, rowTokens, kind);
   // Masks grow with the square of the length; a table's zeros do not.
   const half = trainingRun(load, Math.ceil(rowTokens / 2), kind).constants;
   const fixed = Math.max(0, (4 * half - longest.constants) / 3);
-  return NODE_BYTES * longest.nodes + fixed + (longest.constants - fixed) / 3;
+  const { nodes, constants } = longest;
+  return { nodes, bytes: NODE_BYTES * nodes + fixed + (constants - fixed) / 3 };
 }

@@ -15,7 +15,7 @@ import {
   pieces,
   tokenFeeds,
 } from "./cached-steps.ts";
-import { compiled, keptGraphs } from "./compiled.ts";
+import { compiled, mostGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
@@ -32,7 +32,7 @@ export async function residentModel(
   { device, slots }: CachedModelOptions,
 ): Promise<CachedModel> {
   const { vocabSize } = config;
-  const once = compiled(keptGraphs(config).sampling);
+  const once = compiled(mostGraphs.sampling);
   /** Positions in use per slot; the row of an idle slot writes, like every row, to the next position. */
   const held = new Array<number>(slots).fill(0);
   let cache = await residentCache(CACHE_STEP);

@@ -6,7 +6,7 @@ import type { Device } from "../../onnx/device.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import { isScored, type ForwardBackwardResult, type TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
-import { compiled, keptGraphs } from "./compiled.ts";
+import { compiled, mostGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 import {
@@ -65,7 +65,7 @@ export async function makeTrainer(
     accumulators[GRADIENT + name] = tensor;
     nextAccumulators[`${GRADIENT}${name}.next`] = tensor;
   }
-  const once = compiled(keptGraphs(config).training);
+  const once = compiled(mostGraphs.training);
   const session = (
     { batch, length, scored, prefix = 0 }: MicroBatch,
     goal: LossSpec | Score,
