@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
@@ -79,11 +79,11 @@ export async function runStages(
   for (const stage of stages) {
     const planned = planStage(resolved, stage, { out, done });
     const { folder } = planned;
-    const settings = settingsHash(planned.resolved.settings);
+    const settings = settingsHash(ownSettings(planned));
     const before = goesOn ? known[done.length] : undefined;
     const settingsThen = (): string => {
       const was = planStage(resolved, stage, { out: then, done: known.slice(0, done.length) });
-      return settingsHash(was.resolved.settings);
+      return settingsHash(ownSettings(was));
     };
     const isDone =
       before !== undefined &&
@@ -100,6 +100,8 @@ export async function runStages(
     // The synthesis itself detects draws under other settings; it may only have to select again.
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
+    // Hours of training may be in a finished stage that other settings make anew.
+    if (before !== undefined && !isBegun && !overwrite) await setAside(folder);
     if ((resume || overwrite) && !isBegun) await removeAtOnce(folder);
     // From here on this stage and all later ones count as not done.
     if (known.length > done.length) await writeJson(file, done);
@@ -113,6 +115,28 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
+}
+
+/** What of a recipe belongs to one kind of stage; the other kinds do not read it. */
+const OWN_BLOCKS: Record<Stage["do"], keyof Settings> = {
+  ...{ synth: "synth", sft: "sft", preference: "preference", train: "algorithm" },
+};
+
+/** A stage's settings without what belongs to other kinds of stage: a longer training does not change the fine-tuning before it. */
+function ownSettings({ stage, resolved }: PlannedStage): Partial<Settings> {
+  const others = new Set<string>(Object.values(OWN_BLOCKS));
+  others.delete(OWN_BLOCKS[stage.do]);
+  return Object.fromEntries(Object.entries(resolved.settings).filter(([key]) => !others.has(key)));
+}
+
+/** Suffix of a finished stage's folder that was made anew under other settings. */
+const REPLACED = ".replaced";
+
+/** Renames a finished stage's folder; the one set aside before is removed. */
+async function setAside(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  await removeAtOnce(folder + REPLACED);
+  await rename(folder, folder + REPLACED);
 }
 
 /** A path below one folder, below another; others stay. */

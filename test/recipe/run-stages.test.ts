@@ -39,11 +39,18 @@ tiers: { mini: {} }
 async function run(
   stages: string,
   name: string,
-  more: { resume?: boolean; overwrite?: boolean; fail?: number; below?: string } = {},
+  more: {
+    resume?: boolean;
+    overwrite?: boolean;
+    fail?: number;
+    below?: string;
+    overrides?: Override[];
+  } = {},
 ) {
   const ran: (PlannedStage & { resumed: boolean })[] = [];
   const kept: number[] = [];
-  const result = runStages(settingsOf(stages), {
+  const settings = settingsOf(stages, "staged.yaml", ...(more.overrides ?? []));
+  const result = runStages(settings, {
     ...{ out: join(more.below ?? folder, name), resume: more.resume ?? false },
     overwrite: more.overwrite ?? false,
     onStage: ({ number }, _, done) => {
@@ -187,6 +194,28 @@ describe("stages", () => {
     });
     expect(again.kept).toEqual([]);
     expect(again.ran).toHaveLength(1);
+  });
+
+  it("are kept when only another kind of stage has other settings", async () => {
+    const stages = "[{ do: synth }, { do: sft }, { do: train }]";
+    await run(stages, "longer", { fail: 3 });
+    const override = { key: "algorithm.steps", value: 9, origin: "--set" };
+    const again = await run(stages, "longer", { resume: true, overrides: [override] });
+    expect(again.kept).toEqual([1, 2]);
+    expect(again.ran.map(({ stage, resumed }) => [stage.do, resumed])).toEqual([["train", true]]);
+    expect(again.ran[0]!.resolved.settings.algorithm).toMatchObject({ steps: 9 });
+  });
+
+  it("leave what they made under other settings beside it when resumed, and nothing under --overwrite", async () => {
+    const stages = (epochs: number): string => `[{ do: sft, set: { sft.epochs: ${epochs} } }]`;
+    const kept = (): boolean => existsSync(join(at("aside", "1-sft.replaced"), "policy"));
+    await run(stages(1), "aside");
+    mkdirSync(join(at("aside", "1-sft"), "policy"));
+    await run(stages(2), "aside", { overwrite: true });
+    expect(kept()).toBe(false);
+    mkdirSync(join(at("aside", "1-sft"), "policy"));
+    await run(stages(3), "aside", { resume: true });
+    expect(kept()).toBe(true);
   });
 
   it("do not count as done under the first settings once they are begun anew under others", async () => {
