@@ -101,7 +101,7 @@ export async function runStages(
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
     // Hours of training may be in a finished stage that other settings make anew.
-    if (before !== undefined && !isBegun && !overwrite) await setAside(folder);
+    if (known[done.length] !== undefined && !isBegun && !overwrite) await setAside(folder);
     if ((resume || overwrite) && !isBegun) await removeAtOnce(folder);
     // From here on this stage and all later ones count as not done.
     if (known.length > done.length) await writeJson(file, done);

@@ -244,6 +244,8 @@ describe("stages", () => {
     ]);
     const left = ["1-sft", "2-synth"].map((each) => existsSync(join(at("upstream", each), "old")));
     expect(left).toEqual([false, false]);
+    expect(existsSync(join(at("upstream", "1-sft.replaced"), "old"))).toBe(true);
+    expect(existsSync(at("upstream", "3-train.replaced"))).toBe(true);
   });
 
   it("that draw are asked to go on under other settings, since these may only select again", async () => {
