@@ -1,6 +1,6 @@
 import { ScoreError } from "../base/errors.ts";
 import { formatPercent } from "../base/format.ts";
-import { budgetOf, largestBudgets } from "../env/budget.ts";
+import { budgetOf, largestBudgets, observationTokens } from "../env/budget.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 
@@ -49,7 +49,8 @@ export function requireUncut(summary: Measured, settings: Settings): void {
 function cutsOf({ metrics }: Measured, settings?: Settings): Cut[] {
   const limits = largestBudgets(settings?.evaluation.budgets ?? settings?.budgets ?? []);
   const limit = (scope: "turn" | "observation" | "context", of = ""): string => {
-    const found = budgetOf(limits, scope)?.limit;
+    const found =
+      scope === "observation" ? observationTokens(limits) : budgetOf(limits, scope)?.limit;
     return found === undefined ? "" : ` (${found} tokens${of})`;
   };
   const budgets = "--tier paper has larger budgets, and --set budgets=… sets them";

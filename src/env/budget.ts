@@ -125,6 +125,16 @@ export function budgetOf(
   );
 }
 
+/**
+ * Most tokens of an observation that the policy reads: by the budget for all tools, which counts the tags around results too, else by the
+ * largest one for a single tool, which does not. Undefined: no limit.
+ */
+export function observationTokens(budgets: readonly BudgetNow[]): number | undefined {
+  const own = budgets.filter(({ scope, unit }) => scope === "observation" && unit === "tokens");
+  if (own.length === 0) return undefined;
+  return budgetOf(own, "observation")?.limit ?? Math.max(...own.map(({ limit }) => limit));
+}
+
 /** Codes of observations for calls that were not run. */
 const NOT_RUN = new Set(["bad-call", "unknown-tool", "bad-arguments", "no-calls-left"]);
 

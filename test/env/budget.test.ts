@@ -6,6 +6,7 @@ import {
   budgetsSchema,
   isRunCall,
   largestBudgets,
+  observationTokens,
 } from "../../src/env/budget.ts";
 
 const turns = { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" } as const;
@@ -21,6 +22,17 @@ describe("budgetOf", () => {
     expect(budgetOf([calls, turns], "trajectory")).toBe(turns);
     expect(budgetOf([turns], "context")).toBeNull();
     expect(budgetOf([], "turn")).toBeNull();
+  });
+});
+
+describe("observationTokens", () => {
+  it("is the limit for all tools, else the largest one of a tool", () => {
+    const all = { scope: "observation", unit: "tokens", limit: 90, onExhausted: "cut" } as const;
+    const search = { ...all, tool: "search", limit: 300 };
+    const calculator = { ...all, tool: "calculator", limit: 20 };
+    expect(observationTokens([search, all])).toBe(90);
+    expect(observationTokens([calculator, search])).toBe(300);
+    expect(observationTokens([{ ...all, unit: "words" }, turns])).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import { advantageEstimators } from "../../advantages/index.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { valueAt } from "../../base/schedule.ts";
-import { budgetOf, type BudgetNow, largestBudgets } from "../../env/budget.ts";
+import { budgetOf, type BudgetNow, largestBudgets, observationTokens } from "../../env/budget.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { algorithms, criticTrunkOf } from "../../train/index.ts";
@@ -203,7 +203,7 @@ interface Sized {
 
 /** Whether what a search shows fits its budget. */
 function observationFindings(settings: Settings, { budgets, tokens }: Sized): Found[] {
-  const limit = budgetOf(budgets, "observation")?.limit;
+  const limit = observationTokens(budgets);
   const { observations } = tokens;
   if (limit === undefined || observations.length === 0) return [];
   if (!openStrategy(settings.strategy, "strategy").searches) return [];
@@ -222,9 +222,16 @@ function observationFindings(settings: Settings, { budgets, tokens }: Sized): Fo
   return [
     {
       ...{ severity: "warning", key },
-      message: `an observation may have ${limit} tokens; of what searches show in a sample (${sizes}), ${percent(cut)} would be cut. Allow ${quantile(observations, 0.95)}, or show fewer passages (topK).`,
+      message: `an observation may have ${limit} tokens; of what searches show in a sample (${sizes}), ${percent(cut)} would be cut. Allow ${quantile(observations, 0.95)}, or show fewer passages (topK).${losesItsEnd(budgets)}`,
     },
   ];
+}
+
+/** A small policy that reads a reply without its closing tag goes on writing the passage (docs/real-models.md). */
+function losesItsEnd(budgets: readonly BudgetNow[]): string {
+  return budgetOf(budgets, "observation") === null
+    ? ""
+    : " The cut takes the reply's closing tag as well, as in Search-R1; a budget with tool: search keeps it.";
 }
 
 /** Whether a message has room for an answer. */
@@ -253,7 +260,7 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
   const key = "budgets";
   const shown = Math.min(
     quantile(tokens.observations, 0.5),
-    budgetOf(budgets, "observation")?.limit ?? Infinity,
+    observationTokens(budgets) ?? Infinity,
   );
   const { messages, observations } = longestSequence(settings, maxPositions);
   if (prompt + answer > room) {

@@ -1,4 +1,4 @@
-import { budgetOf, largestBudgets } from "../../env/budget.ts";
+import { budgetOf, largestBudgets, observationTokens } from "../../env/budget.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -27,7 +27,7 @@ export function longestSequence(settings: Settings, maxPositions: number): Longe
   const turns = budgetOf(budgets, "trajectory");
   const context = budgetOf(budgets, "context")?.limit ?? Infinity;
   const each = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
-  const shown = budgetOf(budgets, "observation")?.limit ?? Infinity;
+  const shown = observationTokens(budgets) ?? Infinity;
   const strategy = strategies.get(settings.strategy.name, "strategy");
   const { prompts } = strategy;
   // In one message there is at most one observation: what was searched for before it.

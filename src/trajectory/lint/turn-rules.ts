@@ -63,7 +63,7 @@ function isForcedAnswer(
 export const shown: LintRule = {
   name: "shown",
   summary:
-    "The next prompt contains the results of a turn's tools, at most shortened on the right.",
+    "The next prompt contains the results of a turn's tools, at most shortened on the right, alone or with the tags around them.",
   find(trajectory, reading) {
     const { calls, turns } = trajectory;
     const found: string[] = [];
@@ -108,10 +108,52 @@ function isShown(
     const wanted = whole.trim();
     if (wanted === "") continue;
     const start = text.indexOf(wanted, at);
-    if (start < 0) return endsWithin(text.slice(at), wanted);
+    if (start < 0)
+      return endsWithin(text.slice(at), wanted) || isShortened(text, observations, grammar);
     at = start + wanted.length;
   }
   return true;
+}
+
+/** Most characters of a mark behind a text that was cut (`ending` of a budget). */
+const ENDING = 32;
+
+/** Whether a text shows observations of which marked ones are cut, with the protocol's own text around them. */
+function isShortened(
+  text: string,
+  observations: readonly Observation[],
+  grammar: TrajectoryLintReading["grammar"],
+): boolean {
+  if (grammar === null) return false;
+  const MARK = "\u0000";
+  let at = 0;
+  const shortened = observations.map((each) => {
+    if (each.cut !== true) return each;
+    const beginning = longestBeginning(each.text.trim(), text.slice(at));
+    at = text.indexOf(beginning, at) + beginning.length;
+    return { ...each, text: beginning.trimEnd() + MARK };
+  });
+  let end = 0;
+  return grammar
+    .renderObservations(shortened)
+    .split(MARK)
+    .every((piece, i) => {
+      const start = text.indexOf(piece, end);
+      const isNear = i === 0 ? start === 0 : start >= 0 && start - end <= ENDING;
+      end = start + piece.length;
+      return isNear;
+    });
+}
+
+/** The longest beginning of a text that occurs in another. */
+function longestBeginning(of: string, text: string): string {
+  let [least, most] = [0, of.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (text.includes(of.slice(0, middle))) least = middle;
+    else most = middle - 1;
+  }
+  return of.slice(0, least);
 }
 
 /** Whether a text ends with a prefix of another, at least one character. */

@@ -99,6 +99,10 @@ describe("budgets held against each other", () => {
     expect(cut?.severity).toBe("warning");
     expect(cut?.message).toContain("may have 120 tokens");
     expect(cut?.message).toContain("50 % would be cut. Allow 140");
+    expect(cut?.message).toContain("takes the reply's closing tag as well");
+    const own = [wide, "budgets.2.tool=search"];
+    const [within] = await found(tokens({ observations: [100, 110, 130, 140] }), ...own);
+    expect(within?.message).toMatch(/50 % would be cut.*\(topK\)\.$/);
     const [lost] = await found(tokens({ observations: [250, 300] }), wide);
     expect(lost?.severity).toBe("error");
   });
