@@ -31,7 +31,7 @@ export function microBatches(
   workers = 1,
 ): MicroBatch[] {
   const together = (prefix: number, rest: number): number =>
-    Math.max(1, Math.floor((maxTokens - prefix) / padded(rest)));
+    Math.max(1, Math.floor((maxTokens - prefix) / paddedRest(rest)));
   const groups = prefixGroups(rows, together).filter(
     ({ rows: members, prefix }) => prefix > 0 && members.length > 1,
   );
@@ -58,7 +58,7 @@ function sharedBatches(
   for (let at = 0; at < order.length; at += size) {
     const own = order.slice(at, at + size);
     const batch = lastSize(size, own.length);
-    const length = padded(rest(own[0]!));
+    const length = paddedRest(rest(own[0]!));
     const scored = scoredPlaces(rows, own, prefix + batch * length);
     if (scored === null) return [];
     batches.push({ rows: own, batch, length, scored, prefix });
@@ -144,6 +144,11 @@ export function lengthsUpTo(tokens: number): number {
 function padded(length: number): number {
   const step = length <= 512 ? 32 : length <= 1024 ? 64 : 128;
   return roundUp(length, step);
+}
+
+/** What rows have of their own behind a shared prefix is short, and there is much of it. */
+function paddedRest(length: number): number {
+  return length <= 64 ? roundUp(length, 16) : padded(length);
 }
 
 function paddedLength(row: TrainingRow): number {

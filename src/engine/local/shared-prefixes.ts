@@ -4,12 +4,12 @@ import type { TrainingRow } from "../engine.ts";
 export interface PrefixGroup {
   /** Indices of the rows. */
   rows: number[];
-  /** Number of the tokens that they share, a multiple of 64; 0: none, or too few to be worth a graph of their own. */
+  /** Number of the tokens that they share, a multiple of 16; 0: none, or too few to be worth a graph of their own. */
   prefix: number;
 }
 
-/** Lengths of prefixes are multiples of this, so that there are few shapes. */
-const STEP = 64;
+/** Lengths of prefixes are multiples of this: what it leaves of a prompt is computed once for each row. */
+const STEP = 16;
 /** Shorter prefixes are not shared: they save less than their further shapes cost. */
 const LEAST = 128;
 

@@ -60,7 +60,7 @@ describe("groups of rows with a common prefix", () => {
       together,
     ).map(({ rows: members, prefix }) => [members.toSorted((a, b) => a - b), prefix]);
 
-  it("are the rollouts of one prompt, down to a multiple of 64 tokens", () => {
+  it("are the rollouts of one prompt, down to a multiple of 16 tokens", () => {
     const found = prefixGroups(rows, together).filter(({ prefix }) => prefix > 0);
     const sorted = found.map(({ rows: members, prefix }) => [
       members.sort((a, b) => a - b),
@@ -76,8 +76,8 @@ describe("groups of rows with a common prefix", () => {
     const short = tokens("short", 127);
     expect(groups([...short, 1], [...short, 2]).every(([, prefix]) => prefix === 0)).toBe(true);
     const whole = tokens("whole", 193);
-    // Inputs of 192 tokens twice: 128 are shared.
-    expect(groups(whole, whole)).toEqual([[[0, 1], 128]]);
+    // Inputs of 192 tokens twice: 176 are shared.
+    expect(groups(whole, whole)).toEqual([[[0, 1], 176]]);
   });
 
   it("are smaller where a part shares so much more that less is computed", () => {
@@ -86,7 +86,7 @@ describe("groups of rows with a common prefix", () => {
     const others = [3, 4].map((end) => [...first, end, end]);
     expect(groups(...pair, ...others)).toEqual(
       expect.arrayContaining([
-        [[0, 1], 512],
+        [[0, 1], 528],
         [[2, 3], 128],
       ]),
     );
