@@ -83,16 +83,17 @@ function ordinaryBatches(
   maxTokens: number,
   workers: number,
 ): MicroBatch[] {
+  const lengthOf = (row: number): number => padded(rows[row]!.inputs.length);
   const order = among.toSorted((a, b) => rows[b]!.inputs.length - rows[a]!.inputs.length || a - b);
   const batches: MicroBatch[] = [];
   let at = 0;
   let length = 0;
   let batch = 0;
   while (at < order.length) {
-    const longest = paddedLength(rows[order[at]!]!);
+    const longest = lengthOf(order[at]!);
     if (longest !== length) {
       length = longest;
-      const alike = order.filter((row) => paddedLength(rows[row]!) === length).length;
+      const alike = order.filter((row) => lengthOf(row) === length).length;
       batch = batchSize(alike, Math.max(1, Math.floor(maxTokens / length)), workers);
     }
     const members = order.slice(at, at + batch);
@@ -149,10 +150,6 @@ function padded(length: number): number {
 /** What rows have of their own behind a shared prefix is short, and there is much of it. */
 function paddedRest(length: number): number {
   return length <= 64 ? roundUp(length, 16) : padded(length);
-}
-
-function paddedLength(row: TrainingRow): number {
-  return padded(row.inputs.length);
 }
 
 function scoredCount(row: TrainingRow): number {
