@@ -139,7 +139,8 @@ export async function makeSampler(
     if (at === 0) await begin(slot, needed);
     else await model.fill(slot.index, needed.slice(at), at);
     if (at > 0 && at < (slot.origin?.length ?? 0)) slot.origin = null;
-    slot.cached = needed;
+    // A copy: it grows with every token, and the origin does not.
+    slot.cached = [...needed];
     slot.active!.pending = promptIds.at(-1)!;
   }
 
