@@ -25,7 +25,7 @@ import {
   smallerModel,
 } from "./memory-plan.ts";
 import type { PlannedModel } from "./planned-model.ts";
-import { plannedStage, type PlannedStages, workOf } from "./planned-work.ts";
+import { plannableStages, type PlannedStage, type PlannedStages, workOf } from "./planned-work.ts";
 
 /** How weights are held that adapters leave as they are. */
 export interface FrozenPlan {
@@ -71,14 +71,19 @@ export interface PlannedRun {
   work: Work;
   longest: LongestSequence;
   load: EngineLoad;
+  forecast: MemoryForecast;
 }
 
 /**
- * What is planned of a recipe: its one training, or of several stages the one that holds most.
+ * What is planned of a recipe: its one training, or of several stages the one that holds most memory.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe trains nothing.
  */
 export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedModel): PlannedRun {
-  const { resolved, stage, stages } = plannedStage(recipe);
+  const runs = plannableStages(recipe).map((stage) => plannedRunOf(stage, model));
+  return runs.reduce((most, run) => (run.forecast.total > most.forecast.total ? run : most));
+}
+
+function plannedRunOf({ resolved, stage, stages }: PlannedStage, model: PlannedModel): PlannedRun {
   const { settings } = resolved;
   requireRemoteEngine(settings);
   requireAheadFits(settings);
@@ -90,7 +95,8 @@ export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedMod
   const frozen = heldType(settings.engine.frozenWeights, device, model.stored);
   const halves = { frozen, lossless: heldType("auto", device, model.stored) };
   const load = loadOf(settings, { config, lora, device, work, longest, ...halves });
-  return { resolved, stages, model, lora, work, longest, load };
+  const forecast = forecastMemory(load);
+  return { resolved, stages, model, lora, work, longest, load, forecast };
 }
 
 /**
@@ -100,9 +106,8 @@ export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedMod
  *   memory of its own, whose size is not known here, no budget.
  */
 export function planRecipe(run: PlannedRun, options: { memory: number | null }): Plan {
-  const { resolved, stages, model, lora, work, longest, load } = run;
+  const { resolved, stages, model, lora, work, longest, load, forecast } = run;
   const { config, from } = model;
-  const forecast = forecastMemory(load);
   const { name, url = null } = resolved.settings.engine;
   const isElsewhere = isResident(load.device) || name === "tinker";
   const budget = options.memory ?? (isElsewhere ? null : machineBudget());

@@ -19,24 +19,31 @@ export interface PlannedStages {
   planned: string;
 }
 
-/** The stage that is planned of several, its settings on top: the first that reinforces, which holds most, or else that fine-tunes. */
-export function plannedStage(resolved: ResolvedSettings<Settings>): {
+/** What may be planned of a recipe: a stage and its settings, or the recipe itself where it has no stages. */
+export interface PlannedStage {
   resolved: ResolvedSettings<Settings>;
   stage: "train" | "sft" | null;
   stages: PlannedStages | null;
-} {
+}
+
+/** The stages that reinforce, or where there is none those that fine-tune, each with its settings on top; of a repeated one the first. */
+export function plannableStages(resolved: ResolvedSettings<Settings>): PlannedStage[] {
   const { settings, recipe } = resolved;
-  if (settings.stages === undefined) return { resolved, stage: null, stages: null };
+  if (settings.stages === undefined) return [{ resolved, stage: null, stages: null }];
   const list = stageList(settings.stages);
   const nameOf = ({ number, name }: Stage): string => `${number}-${name}`;
+  const all = list.map(nameOf);
   for (const kind of ["train", "sft"] as const) {
-    const found = list.find((each) => each.do === kind);
-    if (found === undefined) continue;
-    return {
-      resolved: withOverrides(settingsSchema, resolved, ownOverrides(resolved, found, [])),
+    const found = list.filter((each) => each.do === kind);
+    if (found.length === 0) continue;
+    const distinct = found.filter(
+      (each, i) => found.findIndex(({ set }) => set === each.set) === i,
+    );
+    return distinct.map((each) => ({
+      resolved: withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, [])),
       stage: kind,
-      stages: { all: list.map(nameOf), planned: nameOf(found) },
-    };
+      stages: { all, planned: nameOf(each) },
+    }));
   }
   throw new ConfigError(
     "RECIPE_BAD_VALUE",

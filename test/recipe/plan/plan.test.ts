@@ -120,6 +120,13 @@ describe("the batch of a plan", () => {
     );
     expect(rl.stages).toEqual({ all: ["1-synth", "2-sft", "3-rl"], planned: "3-rl" });
     expect(rl.batch).toMatchObject({ command: "train", steps: 7 });
+    // Of several that reinforce, the one that holds most, wherever it stands.
+    const most = await staged(
+      "[{ do: train, name: short, set: { engine.slots: 1 } }, { do: train, name: long }, { do: train, name: end, set: { engine.slots: 1 } }]",
+    );
+    expect(most.stages?.planned).toBe("2-long");
+    const repeated = await staged("[{ repeat: 3, stages: [{ do: synth }, { do: train }] }]");
+    expect(repeated.stages?.planned).toBe("2-train");
     const file = join(folder, "samples.jsonl");
     writeFileSync(file, "{}\n".repeat(70));
     const sft = await staged(`[{ do: synth }, { do: sft, set: { sft.data: ${file} } }]`);
