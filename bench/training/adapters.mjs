@@ -9,13 +9,15 @@ import { batches, readRows, writeWork } from "./shapes.mjs";
 
 const BAR = 1.3;
 const MODEL = "135M";
+const PROMPTS = ["different", "group"];
 const LORA = { rank: 16, alpha: 32 };
 const adam = { learningRate: 1e-4, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.01 };
 
-export async function measure({ work, python, seconds, rounds, only = ["different", "group"] }) {
+export async function measure({ work, python, seconds, rounds, only = PROMPTS }) {
   const { folder, rows } = await writeWork(work, MODEL);
   const runs = [];
-  for (const prompts of only) {
+  for (const prompts of PROMPTS) {
+    if (!only.includes(prompts)) continue;
     console.error(`adapters, ${prompts}`);
     const path = prompts === "group" ? await withOnePrompt(folder, rows) : rows;
     const settings = JSON.stringify({ folder, rows: path, adam, lora: LORA, warmUp: 2 });

@@ -39,9 +39,12 @@ async function train({ rows: path, adam, warmUp, lora }) {
 }
 
 async function generate({ prompts: path, newTokens }) {
-  const prompts = await readRows(path);
-  let seed = 0;
+  const given = await readRows(path);
+  let [turns, seed] = [0, 0];
   const turn = async () => {
+    // New prompts in each turn: the engine copies a prompt that it computed before. Alike ones stay alike.
+    const prompts = given.map(([first, ...rest]) => [first + turns, ...rest]);
+    turns += 1;
     const results = await Promise.all(
       prompts.map((promptIds) =>
         engine.sample({

@@ -45,7 +45,8 @@ export async function readRows(path) {
 /** Writes prompts of random tokens, all different or all alike. @returns their file's path. */
 export async function writePrompts(folder, model, { sequences, promptTokens, alike = false }) {
   const path = join(folder, "prompts.json");
-  const prompts = randomRows(models[model].vocabSize, alike ? 1 : sequences, promptTokens);
+  // Room for other first tokens in later turns.
+  const prompts = randomRows(models[model].vocabSize - 1000, alike ? 1 : sequences, promptTokens);
   const all = alike ? Array.from({ length: sequences }, () => prompts[0]) : prompts;
   await writeFile(path, JSON.stringify(all));
   return path;

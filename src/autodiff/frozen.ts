@@ -28,7 +28,7 @@ export function isStoredHalf({ dtype }: Value): boolean {
 }
 
 /** Widens stored 16-bit numbers to float32, exactly. */
-function widened(stored: Value): Value {
+export function widened(stored: Value): Value {
   return castTo(
     stored.dtype === "uint16" ? bitCast([stored], { to: BFLOAT16 }) : stored,
     "float32",

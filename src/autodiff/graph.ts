@@ -1,8 +1,20 @@
 import { InternalError, ShapeError } from "../base/errors.ts";
 
-/** Element types of graphs. float64 is for gradient checks; 16-bit types are for storage and are widened before use. */
+/**
+ * Element types of graphs. float64 is for gradient checks; 16-bit types are for storage and are widened before use; 8-bit ones are factors of
+ * integer products.
+ */
 export type DType =
-  "float32" | "float64" | "int32" | "int64" | "bool" | "float16" | "bfloat16" | "uint16";
+  | "float32"
+  | "float64"
+  | "int32"
+  | "int64"
+  | "bool"
+  | "float16"
+  | "bfloat16"
+  | "uint16"
+  | "int8"
+  | "uint8";
 
 export interface TensorType {
   dtype: DType;

@@ -12,11 +12,13 @@ import {
 import { gather } from "../autodiff/ops/indexing.ts";
 import { fusedMatMul, matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
+import type { Int8Type } from "../autodiff/ops/quantised.ts";
 import { concat, reshapeTo, slice, splitTo, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { MASKED } from "./decoder.ts";
 import { FINAL_NORM, layerNames } from "./parameters.ts";
 import { cacheNames } from "./sampling-graph.ts";
+import { int8SamplingWeights } from "./int8/weights.ts";
 import { samplingWeights, type SamplingWeightOptions } from "./sampling-weights.ts";
 
 /** Lengths of a run. The graph accepts any: these are an example, by which its memory is planned. */
@@ -56,6 +58,10 @@ export const HOST_INPUTS = {
   cached: "cachePositions",
 } as const;
 
+export interface HostSamplingOptions extends SamplingWeightOptions {
+  int8?: Int8Type | null;
+}
+
 /**
  * The decoder for sampling with caches in host memory: new tokens of several rows against their caches, all of any length, so that one
  * compiled graph serves prompts and single steps, and its constants are stored once. The graph only reads the caches, and the caller
@@ -65,23 +71,28 @@ export const HOST_INPUTS = {
  * multiple of CACHE_STEP: each number is then summed in the same lane for any capacity, so a row's result does not depend on the length
  * of the others.
  *
+ * @param options.int8 the type of matrices of 8 bits; null: products are of float32.
  * @returns the graph, its outputs (`probabilities` [S, V] of the successors, and each layer's new keys and values [R, KV, C, d] under
- *   `cacheNames` plus `.new`), and the matrices that are to be constants (see `samplingWeights`).
+ *   `cacheNames` plus `.new`), and the inputs that are to be constants.
  */
 export function hostSamplingGraph(
   config: DecoderConfig,
   shape: HostSamplingShape,
-  options: SamplingWeightOptions,
+  options: HostSamplingOptions,
 ): {
   graph: Graph;
   outputs: Record<string, Value>;
-  packed: ReadonlySet<string>;
+  constants: ReadonlySet<string>;
 } {
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
   const { headDim, heads, kvHeads } = config;
   const tokens = rows * chunk;
-  const weights = samplingWeights(graph, config, options);
+  const { int8 = null, frozen = null, lora = null } = options;
+  const weights =
+    int8 === null
+      ? samplingWeights(graph, config, options)
+      : int8SamplingWeights(graph, config, { frozen, lora, type: int8 });
   const ids = graph.input(HOST_INPUTS.ids, "int32", [tokens], { 0: "tokens" });
   const positions = graph.input(HOST_INPUTS.positions, "int32", [tokens], { 0: "tokens" });
   const sampled = graph.input(HOST_INPUTS.sampled, "int32", [shape.sampled], { 0: "sampled" });
@@ -125,7 +136,7 @@ export function hostSamplingGraph(
   });
   // The temperature divides the scores; it is applied to the hidden states, which are smaller.
   outputs["probabilities"] = softmax([weights.scores(mul([hidden, inverse]))], { axis: -1 });
-  return { graph, outputs, packed: weights.packed };
+  return { graph, outputs, constants: weights.constants };
 }
 
 /** The same elements in another shape, whose length -1 is what is left. */

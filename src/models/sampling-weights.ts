@@ -38,8 +38,8 @@ export interface SamplingWeights {
   withFeedForward(x: Value, layer: number): Value;
   /** Scores over the vocabulary [N, V]. */
   scores(x: Value): Value;
-  /** The matrices that are to be constants. */
-  readonly packed: ReadonlySet<string>;
+  /** Inputs that are to be constants of the compiled graph. */
+  readonly constants: ReadonlySet<string>;
 }
 
 /** Declares weights on first use. */
@@ -61,7 +61,7 @@ export function samplingWeights(
     const stored = packed
       ? weight(name + PACKED, [columns, inner])
       : asStored(name, [columns, inner]);
-    if (packed) constants.add(name);
+    if (packed) constants.add(name + PACKED);
     return isStoredHalf(stored)
       ? frozenProduct(x, stored, WIDENED_BYTES)
       : gemm([x, stored], { transB: 1 });
@@ -75,7 +75,7 @@ export function samplingWeights(
   const norm = (x: Value, name: string): Value =>
     rmsNorm(x, weight(name, [hiddenSize]), config.normEpsilon);
   return {
-    packed: constants,
+    constants,
     vector: (name, size) => weight(name, [size]),
     embed: (ids) => embedded(asStored(EMBEDDING, [config.vocabSize, config.hiddenSize]), ids),
     norm,

@@ -30,6 +30,8 @@ const dataTypes: Record<DType, DataType> = {
   float16: DataType.FLOAT16,
   bfloat16: DataType.BFLOAT16,
   uint16: DataType.UINT16,
+  int8: DataType.INT8,
+  uint8: DataType.UINT8,
 };
 
 /**
@@ -239,6 +241,8 @@ function rawBytes(dtype: DType, data: readonly number[]): Uint8Array {
     int64: () => new BigInt64Array(data.map(BigInt)),
     bool: () => new Uint8Array(data),
     ...{ float16: bits, bfloat16: bits, uint16: bits },
+    int8: () => new Int8Array(data),
+    uint8: () => new Uint8Array(data),
   }[dtype]();
   return new Uint8Array(typed.buffer);
 }

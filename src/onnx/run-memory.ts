@@ -10,6 +10,8 @@ const ELEMENT_BYTES: Record<DType, number> = {
   float16: 2,
   bfloat16: 2,
   uint16: 2,
+  int8: 1,
+  uint8: 1,
 };
 
 /** Operators whose output shares the memory of their first input. */

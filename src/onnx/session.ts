@@ -8,7 +8,7 @@ import { emitModel, neededInputs } from "./emit.ts";
 
 /** The elements of a tensor in host memory; a bool is one byte, a 16-bit number is stored as its bits. */
 export type HostData =
-  Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
+  Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array;
 
 /** An input of a session, or an output buffer that it overwrites. */
 export type Tensor = ort.Tensor;
@@ -22,6 +22,7 @@ export function tensorOf(data: HostData, shape: readonly number[], dtype?: DType
   if (data instanceof Float64Array) return new ort.Tensor("float64", data, shape);
   if (data instanceof Int32Array) return new ort.Tensor("int32", data, shape);
   if (data instanceof BigInt64Array) return new ort.Tensor("int64", data, shape);
+  if (data instanceof Int8Array) return new ort.Tensor("int8", data, shape);
   return new ort.Tensor("uint8", data, shape);
 }
 
@@ -37,6 +38,8 @@ export function zeros(dtype: DType, shape: readonly number[]): Tensor {
     float16: () => new Uint16Array(size),
     bfloat16: () => new Uint16Array(size),
     uint16: () => new Uint16Array(size),
+    int8: () => new Int8Array(size),
+    uint8: () => new Uint8Array(size),
   }[dtype]();
   return tensorOf(data, shape, dtype);
 }
@@ -56,12 +59,15 @@ export interface SessionOptions {
   /** Counter of transfers between the host and a GPU. */
   traffic?: Traffic;
   /** Inputs that never change, by name, which the runtime copies into the layout of its kernels: no run feeds them. */
-  constants?: ReadonlyMap<string, Float32Array>;
+  constants?: Constants;
   /** Memory of results stays with the session, for a graph of which every run needs as much. */
   arena?: boolean;
   /** Path prefix of the runtime's profile. */
   profile?: string;
 }
+
+/** Numbers of inputs that never change, by name. */
+export type Constants = ReadonlyMap<string, HostData>;
 
 /** Transfers between host memory and GPU memory. */
 export interface Traffic {
@@ -107,7 +113,7 @@ export async function createSession(
   outputs: Readonly<Record<string, Value>>,
   options: SessionOptions,
 ): Promise<Session> {
-  const { device = "cpu", traffic, constants = new Map<string, Float32Array>() } = options;
+  const { device = "cpu", traffic, constants = new Map() as Constants } = options;
   await requireProvider(device);
   const model = emitModel(graph, outputs, device, new Set(constants.keys()));
   const inputNames = neededInputs(graph, Object.values(outputs)).filter(
@@ -175,7 +181,7 @@ export async function createSession(
   };
 }
 
-function externalFile([path, numbers]: readonly [string, Float32Array]): {
+function externalFile([path, numbers]: readonly [string, HostData]): {
   path: string;
   data: Uint8Array;
 } {

@@ -1,7 +1,7 @@
 import type { DecoderConfig } from "../../models/config.ts";
+import type { Int8Type } from "../../autodiff/ops/quantised.ts";
 import { HOST_INPUTS, hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
-import { PACKED } from "../../models/sampling-weights.ts";
 import { floats, tensorOf, zeros, type Session, type Tensor } from "../../onnx/session.ts";
 import {
   type CachedModel,
@@ -14,6 +14,7 @@ import { kvCache } from "./kv-cache.ts";
 import { packsForSampling, type ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
+import { exactInt8Type, int8Constants, packedConstants } from "./sampling-constants.ts";
 
 /**
  * Rows of the smallest step. Products of fewer rows take other kernels, whose sums differ in the last bits; from eight on they were equal to the
@@ -27,14 +28,14 @@ const ROW_STEP = 4;
 export const LONGEST_CHUNK = 256;
 
 /** Creates the decoder's cache in the memory of the device. */
-export function cachedModel(
+export async function cachedModel(
   config: DecoderConfig,
   weights: ModelWeights,
   options: CachedModelOptions,
 ): Promise<CachedModel> {
-  return options.device.resident
-    ? residentModel(config, weights, options)
-    : Promise.resolve(hostModel(config, weights, options));
+  if (options.device.resident) return residentModel(config, weights, options);
+  const int8 = options.weights === "int8" ? await exactInt8Type(options.device) : null;
+  return hostModel(config, weights, { ...options, int8 });
 }
 
 /** New tokens of some rows. */
@@ -55,21 +56,24 @@ interface Run {
 function hostModel(
   config: DecoderConfig,
   weights: ModelWeights,
-  { device, slots }: CachedModelOptions,
+  { device, slots, int8 }: CachedModelOptions & { int8: Int8Type | null },
 ): CachedModel {
   const { vocabSize } = config;
   const cache = kvCache(config, { slots, chunk: LONGEST_CHUNK, capacity: CACHE_STEP });
   const { lora, transposed, frozen } = weights;
-  const packed = packsForSampling(weights, device);
+  const packed = int8 !== null || packsForSampling(weights, device);
   const example = { rows: slots, chunk: 1, capacity: CACHE_STEP, sampled: slots };
-  const built = hostSamplingGraph(config, example, { lora, transposed, frozen, packed });
-  const compile = (): Promise<Session> => {
-    const constants = new Map(
-      [...built.packed].map((name) => [name + PACKED, floats(weights.feeds[name]!)]),
-    );
+  const built = hostSamplingGraph(config, example, { lora, transposed, frozen, packed, int8 });
+  const stored =
+    int8 === null
+      ? packedConstants(built.constants, weights)
+      : int8Constants(config, weights, device, int8);
+  const compile = async (): Promise<Session> => {
+    const constants = await stored.numbers();
     return device.compile(built.graph, built.outputs, { constants, arena: packed });
   };
   let session: Promise<Session> | null = null;
+  let adapters: ReturnType<typeof stored.adapters> | null = null;
   const release = async (): Promise<void> => {
     const held = session;
     session = null;
@@ -95,8 +99,9 @@ function hostModel(
     const positions = ids.map((_, i) => filled[Math.floor(i / chunk)]! + (i % chunk));
     const pair = (a: number, b: number): Tensor =>
       tensorOf(BigInt64Array.of(BigInt(a), BigInt(b)), [2]);
+    adapters ??= stored.adapters();
     const feeds = {
-      ...{ ...weights.feeds, ...given.cache },
+      ...{ ...weights.feeds, ...(await adapters), ...given.cache },
       [HOST_INPUTS.ids]: tensorOf(ids, [ids.length]),
       [HOST_INPUTS.positions]: tensorOf(positions, [ids.length]),
       [HOST_INPUTS.shape]: pair(rows, chunk),
@@ -143,6 +148,7 @@ function hostModel(
     weightsChanged() {
       // Frozen weights under adapters never change.
       isOutdated = packed && lora === null;
+      adapters = null;
     },
     copy(from, to, count) {
       cache.copy(from, to, count);

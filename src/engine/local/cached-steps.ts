@@ -4,6 +4,7 @@ import { CACHE_STEP } from "../../models/sampling-graph.ts";
 import type { Device } from "../../onnx/device.ts";
 import { tensorOf, type Tensor } from "../../onnx/session.ts";
 import type { PickOptions } from "./pick-token.ts";
+import type { SamplingWeightType } from "./storage-dtypes.ts";
 
 /** A decoder with a key/value cache of several slots. */
 export interface CachedModel {
@@ -44,6 +45,8 @@ export interface CachedModelOptions {
   device: Device;
   /** Sequences decoded together. */
   slots: number;
+  /** What it multiplies by in host memory; default the weights. */
+  weights?: SamplingWeightType;
 }
 
 /**

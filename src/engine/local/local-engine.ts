@@ -38,8 +38,8 @@ import {
   type FreshLora,
   type TrainedModel,
 } from "./engine-files.ts";
-import type { StorageDtype } from "./storage-dtypes.ts";
-import { storageDtypeOf } from "./frozen-weights.ts";
+import type { SamplingWeightType, StorageDtype } from "./storage-dtypes.ts";
+import { samplingTypeOn, storageDtypeOf } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
 import { mergeRows, spread } from "./shards.ts";
 import type { Score } from "./training-graph.ts";
@@ -76,6 +76,8 @@ export interface LocalEngineOptions {
   recompute?: Recompute;
   /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. Default float32. */
   frozenWeights?: StorageDtype;
+  /** What sampling multiplies by, on the CPU; default the weights. Copies of 8 bits are faster, and draw from a slightly other policy. */
+  samplingWeights?: SamplingWeightType;
   /** A critic for `values`, which begins at 0: a second decoder with the policy's weights, or a head on the policy's trunk. */
   critic?: CriticTrunk;
   /** false: inference only; no gradients and no optimizer state are allocated. */
@@ -151,6 +153,7 @@ async function openModelEngine(
   else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
     ...{ config, base, adapter, frozen, slots, device, shared },
+    sampling: samplingTypeOn(device, options.samplingWeights),
     // Several workers share the cores; a single worker uses all of them.
     threads: options.threads ?? (workers === 1 ? availableParallelism() : 1),
     memory: { recompute: options.recompute ?? false },

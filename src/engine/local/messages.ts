@@ -9,6 +9,7 @@ import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Traffic } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, SampleRequest, SampleResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
+import type { SamplingWeightType } from "./storage-dtypes.ts";
 import type { TrainerMemory } from "./trainer.ts";
 import type { Score } from "./training-graph.ts";
 
@@ -58,6 +59,8 @@ export interface StartOptions {
   adapter: Adapter | null;
   /** 16-bit dtype of the base's matrices under adapters; null: float32. */
   frozen: HalfType | null;
+  /** What sampling multiplies by. */
+  sampling: SamplingWeightType;
   device: DeviceName;
   /** Threads inside one operator. */
   threads: number;

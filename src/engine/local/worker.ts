@@ -68,7 +68,7 @@ async function startReplica(options: StartOptions): Promise<Replica> {
     ...{ device, weights: own, trainer },
     sampler: await makeSampler(
       {
-        ...{ config, device, slots, capacity: config.maxPositions },
+        ...{ config, device, slots, weights: options.sampling, capacity: config.maxPositions },
         tokenBytes: (id) => bytes.subarray(id === 0 ? 0 : ends[id - 1], ends[id]),
       },
       own,

@@ -1,0 +1,138 @@
+/**
+ * The matrices of a decoder in 8 bits, for sampling. The residual stream is mixed: it is multiplied by `mixingMatrix` once, after the
+ * embedding, and every matrix that reads or writes it is changed so that the network computes the same. Norms do not notice, because a
+ * mixed vector has the same length; their scales become part of the matrices behind them.
+ */
+import { isStoredHalf, widened } from "../../autodiff/frozen.ts";
+import { Graph, intVector, type DType, type Value } from "../../autodiff/graph.ts";
+import { mul } from "../../autodiff/ops/elementwise.ts";
+import { matMul, swapLast } from "../../autodiff/ops/linear.ts";
+import { quantiseRows, type Int8Type } from "../../autodiff/ops/quantised.ts";
+import { reshapeTo } from "../../autodiff/ops/shape.ts";
+import type { DecoderConfig } from "../config.ts";
+import { loraSpecs, type LoraConfig } from "../lora/lora.ts";
+import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "../parameters.ts";
+import { mixingBlock } from "./mixing.ts";
+
+/** A matrix [out, in] of a linear layer. */
+export interface Int8Matrix {
+  name: string;
+  shape: readonly [out: number, input: number];
+  /** What it reads: the mixed residual stream behind the norm of this name; a vector whose blocks are mixed; or one as it is. */
+  reads: { norm: string } | "blocks" | "plain";
+  /** Whether it writes to the mixed residual stream. */
+  writes: boolean;
+}
+
+/** Suffixes of a matrix's names: its bytes [in, out], and the scale of each of its columns [out]. */
+export const BYTES = ".int8";
+export const SCALE = ".scale";
+/** Suffix of an adapter's matrix that reads or writes the mixed stream. */
+export const MIXED = ".mixed";
+/** Names of the mixing matrices: of the residual stream, and of the blocks before the last product of a layer. */
+export const MIXING = "mixing";
+export const BLOCK_MIXING = "mixing.block";
+
+/** Every matrix that sampling multiplies by. */
+export function int8Matrices(config: DecoderConfig): Int8Matrix[] {
+  const shapes = new Map(parameterSpecs(config).map(({ name, shape }) => [name, shape]));
+  const matrix = (name: string, reads: Int8Matrix["reads"], writes: boolean): Int8Matrix => {
+    return { name, shape: shapes.get(name) as [number, number], reads, writes };
+  };
+  const layers = Array.from({ length: config.layers }, (_, layer) => {
+    const names = layerNames(layer);
+    const [first, second] = [{ norm: names.inputNorm }, { norm: names.postNorm }];
+    return [
+      ...[names.q, names.k, names.v].map((name) => matrix(name, first, false)),
+      matrix(names.o, "plain", true),
+      ...[names.gate, names.up].map((name) => matrix(name, second, false)),
+      matrix(names.down, "blocks", true),
+    ];
+  });
+  const head = config.tiedEmbeddings ? EMBEDDING : HEAD;
+  return [...layers.flat(), matrix(head, { norm: FINAL_NORM }, false)];
+}
+
+/** Sizes of the mixing matrices, by name. */
+export function mixingSizes({
+  hiddenSize,
+  intermediateSize,
+}: DecoderConfig): Record<string, number> {
+  return { [MIXING]: hiddenSize, [BLOCK_MIXING]: mixingBlock(intermediateSize) };
+}
+
+/** Names of `quantisingGraph`'s inputs beside the mixing matrices. */
+export const QUANTISED = { weight: "weight", norm: "norm" } as const;
+
+/**
+ * Changes a matrix for the mixed stream and quantises it, each row (an output) by itself.
+ * Inputs: the weight [out, in], its norm's scale [in] if it has one, the mixing matrices. Outputs: `bytes` [in, out], `scale` [out, 1].
+ * @param held dtype of the weight as it is stored.
+ */
+export function quantisingGraph(
+  config: DecoderConfig,
+  { shape, reads, writes }: Int8Matrix,
+  held: DType,
+  type: Int8Type,
+): { graph: Graph; outputs: Record<string, Value> } {
+  const graph = new Graph();
+  const sizes = mixingSizes(config);
+  const mixing = (name: string): Value => {
+    const size = sizes[name]!;
+    return (
+      graph.inputs.find((each) => each.name === name) ?? graph.input(name, "float32", [size, size])
+    );
+  };
+  const given = graph.input(QUANTISED.weight, held, shape);
+  let weight = isStoredHalf(given) ? widened(given) : given;
+  if (typeof reads === "object") {
+    weight = mul([weight, graph.input(QUANTISED.norm, "float32", [shape[1]])]);
+    weight = matMul([weight, mixing(MIXING)]);
+  }
+  if (reads === "blocks") weight = mixedBlocks(weight, mixing(BLOCK_MIXING));
+  if (writes) weight = matMul([mixing(MIXING), weight]);
+  const { bytes, scale } = quantiseRows(weight, type);
+  return { graph, outputs: { bytes: swapLast(bytes), scale } };
+}
+
+/** Mixes the coordinates of each block of a matrix's rows, whose number may be free. */
+export function mixedBlocks(x: Value, mixing: Value): Value {
+  const [rows, width] = x.shape as readonly [number, number];
+  const size = mixing.shape[0]!;
+  const to = (y: Value, last: number): Value =>
+    reshapeTo(y, intVector(y.graph, [-1, last]), [(rows * width) / last, last]);
+  return to(matMul([to(x, size), mixing]), width);
+}
+
+/**
+ * Adapters for the mixed stream: A of a layer that reads it, B of one that writes it. Inputs: those, the norms' scales and the mixing
+ * matrix; outputs: their names plus `MIXED`.
+ */
+export function mixedAdapterGraph(
+  config: DecoderConfig,
+  lora: LoraConfig,
+): { graph: Graph; outputs: Record<string, Value> } {
+  const graph = new Graph();
+  const { hiddenSize } = config;
+  const input = (name: string, shape: readonly number[]): Value =>
+    graph.inputs.find((each) => each.name === name) ?? graph.input(name, "float32", shape);
+  const outputs: Record<string, Value> = {};
+  const mixing = input(MIXING, [hiddenSize, hiddenSize]);
+  const byLayer = new Map(int8Matrices(config).map((each) => [layerOf(each.name), each]));
+  for (const { name, shape } of loraSpecs(config, lora)) {
+    const matrix = byLayer.get(layerOf(name));
+    if (matrix === undefined) continue;
+    const { reads, writes } = matrix;
+    const isA = name.endsWith(".lora_A.weight");
+    if (isA && typeof reads === "object") {
+      const scaled = mul([input(name, shape), input(reads.norm, [hiddenSize])]);
+      outputs[name + MIXED] = matMul([scaled, mixing]);
+    } else if (!isA && writes) outputs[name + MIXED] = matMul([mixing, input(name, shape)]);
+  }
+  return { graph, outputs };
+}
+
+/** The path of a layer from the name of one of its tensors. */
+function layerOf(name: string): string {
+  return name.replace(/(\.lora_[AB])?\.weight$/, "");
+}
