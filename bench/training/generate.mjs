@@ -13,6 +13,7 @@ const CASES = {
   "0.90M": { model: "0.90M", ...SMALL },
   "27.4M": { model: "27.4M", ...SMALL },
   "135M": { model: "135M", ...LARGE },
+  "135M-int8": { model: "135M", ...LARGE, samplingWeights: "int8" },
   "135M-group": { model: "135M", ...LARGE, alike: true },
   "135M-prefill": { model: "135M", ...LARGE, newTokens: 0, bar: 1 },
 };
@@ -75,7 +76,7 @@ async function compare(given, { work, python, seconds, rounds, llamaBatchedBench
 function table(runs) {
   const head = ["", "new tokens/s", "s for all", "processor s", "busy elsewhere"];
   const rows = runs.flatMap(({ name: run, against, missing, ...shape }) => {
-    const { sequences, promptTokens, newTokens, alike } = shape;
+    const { sequences, promptTokens, newTokens, alike, samplingWeights } = shape;
     const contenders = Object.assign({}, ...Object.values(against).map((each) => each.contenders));
     const cells = Object.entries(contenders).map(([name, each]) => [
       `  ${name}`,
@@ -87,7 +88,10 @@ function table(runs) {
     const absent = Object.entries(missing).map(([name, each]) => [
       ...[`  ${name}`, each.status, each.detail],
     ]);
-    const title = `${run}: ${sequences} × (${promptTokens} + ${newTokens})${alike ? ", one prompt" : ""}`;
+    const kind = [alike ? ", one prompt" : "", samplingWeights ? `, ${samplingWeights}` : ""].join(
+      "",
+    );
+    const title = `${run}: ${sequences} × (${promptTokens} + ${newTokens})${kind}`;
     return [[title], ...cells, ...absent];
   });
   const notes = runs.flatMap(({ name: run, against, version }) =>

@@ -7,10 +7,11 @@ import { readRows } from "./shapes.mjs";
 
 const [task, given] = process.argv.slice(2);
 const settings = JSON.parse(given);
-const { folder, lora } = settings;
+const { folder, lora, samplingWeights } = settings;
 const adapters = { ...lora, rslora: false, targets: targetModules, seed: 1 };
 const engine = await openLocalEngine({
   ...{ model: folder, trains: task !== "generate" },
+  ...(samplingWeights === undefined ? {} : { samplingWeights }),
   ...(lora === undefined ? {} : { lora: adapters }),
 });
 const tasks = { train, generate, grpo: grpoTurn };

@@ -88,15 +88,16 @@ export async function openEngine(
   options: HubModelOptions & { trains?: boolean } = {},
 ): Promise<PolicyEngine> {
   const { trains = true, ...download } = options;
-  const { workers, threads, device, slots, microBatchTokens, recompute, frozenWeights } =
-    settings.engine;
+  const { workers, threads, device, slots, microBatchTokens, recompute } = settings.engine;
+  const { frozenWeights, samplingWeights } = settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
   const server = serverOf(settings);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openPolicyEngine({
     ...(critic ? { critic } : {}),
-    ...{ model, device, slots, microBatchTokens, recompute, frozenWeights, trains },
+    ...{ model, device, slots, microBatchTokens, recompute, trains },
+    ...{ frozenWeights, samplingWeights },
     stallMs: milliseconds(settings.deadlines.engineSeconds),
     ...(base === null ? {} : { base }),
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),

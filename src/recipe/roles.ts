@@ -53,9 +53,11 @@ async function openRole(
   const { settings, download } = options;
   const folder = await policyFolder(model.from, download);
   const base = await baseFolder(folder, download);
-  const { workers, device, slots, microBatchTokens, frozenWeights } = settings.engine;
+  const { workers, device, slots, microBatchTokens } = settings.engine;
+  const { frozenWeights, samplingWeights } = settings.engine;
   const engine = await openPolicyEngine({
-    ...{ model: folder, device, slots, microBatchTokens, frozenWeights, trains: false },
+    ...{ model: folder, device, slots, microBatchTokens, trains: false },
+    ...{ frozenWeights, samplingWeights },
     ...{ recompute: false, stallMs: milliseconds(settings.deadlines.engineSeconds) },
     ...(base === null ? {} : { base }),
     ...(workers === undefined ? {} : { workers }),

@@ -4,7 +4,7 @@ import { tinyConfig } from "./tiny-model.ts";
 /** A load whose forecast takes milliseconds. */
 export const smallLoad: EngineLoad = {
   ...{ config: tinyConfig, lora: null, device: "cpu", workers: 1, slots: 2 },
-  ...{ frozen: null, lossless: null },
+  ...{ frozen: null, lossless: null, sampling: "float32" },
   ...{ microBatchTokens: 512, recompute: false, rowTokens: 100, scoredShare: 0.5 },
   ...{ loss: { name: "policy-gradient", options: {} }, references: 0, samples: true, sequences: 8 },
   ...{ scores: null, critic: null },

@@ -14,6 +14,7 @@ import { LONGEST_CHUNK } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs, mostGraphs } from "./compiled.ts";
 import { keepsTransposed, packsForSampling } from "./model-weights.ts";
+import type { SamplingWeightType } from "./storage-dtypes.ts";
 import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 
 /** The settings of a run that determine its memory. */
@@ -25,6 +26,8 @@ export interface EngineLoad {
   frozen: HalfType | null;
   /** The value of `frozen` without rounding: the checkpoint's dtype, if the device supports it. */
   lossless: HalfType | null;
+  /** What sampling multiplies by. */
+  sampling: SamplingWeightType;
   device: DeviceName;
   workers: number;
   slots: number;
@@ -248,11 +251,12 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   const { config, lora, slots, samples, rowTokens } = load;
   const capacity = capacityFor(samples ? rowTokens : 1);
   const layout = layoutOf(load);
-  const packed = packsForSampling(layout, { resident: false });
+  const int8 = load.sampling === "int8" ? "int8" : null;
+  const packed = int8 !== null || packsForSampling(layout, { resident: false });
   const step = { rows: slots, chunk: 1, capacity, sampled: slots };
   const prompt = { rows: 1, chunk: LONGEST_CHUNK, capacity, sampled: 0 };
   const [first, second] = [step, prompt].map((shape) => {
-    const { graph, outputs } = hostSamplingGraph(config, shape, { lora, packed, ...layout });
+    const { graph, outputs } = hostSamplingGraph(config, shape, { lora, packed, int8, ...layout });
     const memory = runMemory(graph, outputs, (name) => name === "probabilities");
     return { ...memory, nodes: graph.nodes.length };
   }) as [RunMemory & { nodes: number }, RunMemory];
@@ -261,7 +265,7 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   return {
     run: 4 * slots * config.vocabSize + (samples ? Math.max(first.peak, second.peak) : first.peak),
     graphs: NODE_BYTES * first.nodes + first.constants,
-    packed: packed ? 4 * totalSize(matrices) : 0,
+    packed: packed ? (int8 === null ? 4 : 1) * totalSize(matrices) : 0,
   };
 }
 

@@ -1,7 +1,6 @@
 import { scalarLike, type Value } from "../../autodiff/graph.ts";
 import { add, mul } from "../../autodiff/ops/elementwise.ts";
-import { linear } from "../../autodiff/ops/composites.ts";
-import { swapLast } from "../../autodiff/ops/linear.ts";
+import { gemm } from "../../autodiff/ops/linear.ts";
 import { random } from "../../base/random.ts";
 import type { DecoderConfig } from "../config.ts";
 import {
@@ -133,8 +132,9 @@ export function withAdapter(
   const a = at(names.a, [lora.rank, x.shape.at(-1)!]);
   const b = at(names.b, [product.shape.at(-1)!, lora.rank]);
   // [N, in] → [N, r] → [N, out]; the scale applies to the smallest of them.
-  const inner = linear(x, a, swapLast(a));
-  return add([product, linear(mul([inner, scalarLike(inner, loraScale(lora))]), b, swapLast(b))]);
+  const inner = gemm([x, a], { transB: 1 });
+  const scaled = mul([inner, scalarLike(inner, loraScale(lora))]);
+  return add([product, gemm([scaled, b], { transB: 1 })]);
 }
 
 /**

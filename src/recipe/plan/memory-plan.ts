@@ -35,7 +35,7 @@ export function loadOf(
   given: {
     work: Work;
     longest: LongestSequence;
-  } & Pick<EngineLoad, "config" | "lora" | "device" | "frozen" | "lossless">,
+  } & Pick<EngineLoad, "config" | "lora" | "device" | "frozen" | "lossless" | "sampling">,
 ): EngineLoad {
   const { work, longest, ...model } = given;
   const { slots, microBatchTokens, recompute } = engine;

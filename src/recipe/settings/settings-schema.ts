@@ -14,7 +14,7 @@ import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
-import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
+import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../env/environments/index.ts";
 import { serverAddress } from "../../http/http-options.ts";
@@ -283,6 +283,15 @@ const settingsShape = z.strictObject({
         .enum(storageDtypes)
         .default("float32")
         .meta(ignoredWhen({ "policy.lora": undefined }, "Without adapters, no weight is frozen")),
+      /**
+       * What sampling multiplies by on the processor. `int8`: copies of 8 bits, which are faster where the processor multiplies 8 bits
+       * (AVX-512 VNNI, Arm's dot products), and draw from a slightly other policy than the trained one: `mismatch/kl` says by how much.
+       * docs/models.md
+       */
+      samplingWeights: z
+        .enum(samplingWeightTypes)
+        .default("float32")
+        .meta({ ...affects("numerics"), ...ofLocal }),
     })
     .prefault({}),
   /** Compares the budgets of a training with each other and its data, and stops where nothing could be learned. */

@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { random } from "../../../src/base/random.ts";
+import type { SampleResult, TrainingRow } from "../../../src/engine/engine.ts";
+import { samplingTypeOn } from "../../../src/engine/local/frozen-weights.ts";
+import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
+import { modelWeights } from "../../../src/engine/local/model-weights.ts";
+import { exactInt8Type, int8Constants } from "../../../src/engine/local/sampling-constants.ts";
+import type { Int8Type } from "../../../src/autodiff/ops/quantised.ts";
+import { flatten } from "../../../src/models/checkpoint.ts";
+import type { DecoderConfig } from "../../../src/models/config.ts";
+import { initialWeights } from "../../../src/models/initialise.ts";
+import { targetModules } from "../../../src/models/lora/lora.ts";
+import { openDevice } from "../../../src/onnx/device.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
+
+const folder = temporaryFolder();
+const lora = { rank: 4, alpha: 8, rslora: false, seed: 1, targets: [...targetModules] };
+const loss = { name: "cross-entropy", options: {} };
+const adam = {
+  ...{ learningRate: 3e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
+  ...{ weightDecay: 0, gradClipNorm: 1 },
+};
+
+const engines: LocalEngine[] = [];
+afterAll(() => Promise.all(engines.map((engine) => engine.close())));
+
+async function open(
+  config: DecoderConfig,
+  name: string,
+  adapters: boolean,
+  samplingWeights: "int8" | "float32" = "int8",
+): Promise<LocalEngine> {
+  const engine = await openLocalEngine({
+    model: await writeTinyModel(join(folder, name), config, 1),
+    ...{ workers: 1, threads: 1, slots: 8, samplingWeights },
+    ...(adapters ? { lora } : {}),
+  });
+  engines.push(engine);
+  return engine;
+}
+
+const draw = random("prompts");
+const prompts = Array.from({ length: 6 }, () =>
+  Array.from({ length: 20 }, () => draw.int(tinyConfig.vocabSize)),
+);
+
+function sampled(engine: LocalEngine, given = prompts): Promise<SampleResult[]> {
+  return Promise.all(
+    given.map((promptIds) =>
+      engine.sample({
+        ...{ promptIds, maxTokens: 30, stopIds: [], stopStrings: [], sequence: null },
+        ...{ temperature: 1, topP: 1, topK: 0, seed: promptIds[0]! },
+      }),
+    ),
+  );
+}
+
+/** Mean and largest difference of drawn tokens' log-probabilities from those that the trainer computes, nats. */
+async function apart(engine: LocalEngine): Promise<{ mean: number; largest: number }> {
+  const results = await sampled(engine);
+  const rows = results.map(({ ids }, i): TrainingRow => {
+    const all = [...prompts[i]!, ...ids];
+    const weights = all.slice(1).map((_, at) => (at < prompts[i]!.length - 1 ? 0 : 1));
+    return { inputs: all.slice(0, -1), targets: all.slice(1), fields: { weights } };
+  });
+  const trained = await engine.logprobs(rows);
+  const differences = results.flatMap(({ logprobs }, i) =>
+    logprobs.map((each, at) => Math.abs(each - trained[i]![prompts[i]!.length - 1 + at]!)),
+  );
+  const mean = differences.reduce((sum, each) => sum + each, 0) / differences.length;
+  return { mean, largest: Math.max(...differences) };
+}
+
+async function train(engine: LocalEngine): Promise<void> {
+  const [inputs, targets] = [prompts[0]!.slice(0, -1), prompts[0]!.slice(1)];
+  const weights = targets.map(() => 1);
+  await engine.forwardBackward([{ inputs, targets, fields: { weights } }], loss);
+  await engine.optimStep(adam);
+}
+
+const untied = { ...tinyConfig, tiedEmbeddings: false, qkvBias: false, qkNorm: true };
+// Sizes with an odd part, which Hartley's matrix mixes.
+const odd = { ...tinyConfig, hiddenSize: 24, headDim: 6, intermediateSize: 36 };
+
+describe.each([
+  ["all weights", false],
+  ["adapters", true],
+] as const)("sampling in 8 bits, %s trained", (_, adapters) => {
+  it.each([
+    ["tied", tinyConfig],
+    ["untied, heads normalised", { ...untied, architecture: "qwen3" }],
+    ["odd", odd],
+  ] as [string, DecoderConfig][])("stays near the trainer: %s", async (name, config) => {
+    const engine = await open(config, `${name}-${adapters}`, adapters);
+    const before = await apart(engine);
+    // 8 bits are felt: a sampler that kept float32 would be some 1e-6 apart.
+    expect(before.mean).toBeGreaterThan(1e-4);
+    expect(before.mean).toBeLessThan(0.03);
+    expect(before.largest).toBeLessThan(0.2);
+    const old = await sampled(engine);
+    for (let step = 0; step < 5; step++) await train(engine);
+    // What was mixed and quantised before the update would be far from the new policy.
+    const after = await apart(engine);
+    expect(after.mean).toBeLessThan(0.04);
+    expect((await sampled(engine)).map(({ logprobs }) => logprobs)).not.toEqual(
+      old.map(({ logprobs }) => logprobs),
+    );
+  });
+});
+
+it("draws the same for a prompt alone and among others", async () => {
+  const engine = await open(tinyConfig, "alone", true);
+  const all = await sampled(engine);
+  expect(await sampled(engine, [prompts[3]!])).toEqual([all[3]]);
+});
+
+describe("the type of 8-bit matrices", () => {
+  it("makes no difference where the runtime multiplies both exactly", async (context) => {
+    const device = openDevice("cpu", 1);
+    if ((await exactInt8Type(device)) === "uint8") {
+      context.skip("this processor's kernels overflow for int8");
+    }
+    const named = initialWeights(tinyConfig, 7);
+    const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
+    const weights = await modelWeights(tinyConfig, numbers, device);
+    const bytes = async (type: Int8Type): Promise<number[]> => {
+      const all = await int8Constants(tinyConfig, weights, device, type).numbers();
+      const zero = type === "int8" ? 0 : 128;
+      return [...all]
+        .filter(([name]) => name.endsWith(".int8"))
+        .flatMap(([, data]) => [...(data as Uint8Array)].map((each) => each - zero));
+    };
+    expect(await bytes("uint8")).toEqual(await bytes("int8"));
+  });
+
+  it("is found by a product that overflows in 16 bits", async () => {
+    expect(["int8", "uint8"]).toContain(await exactInt8Type(openDevice("cpu", 2)));
+  });
+});
+
+it("is refused on a device without such products", () => {
+  expect(samplingTypeOn("webgpu")).toBe("float32");
+  expect(samplingTypeOn("cpu", "int8")).toBe("int8");
+  expect(() => samplingTypeOn("webgpu", "int8")).toThrow(
+    errorWith("RECIPE_BAD_VALUE", /engine.samplingWeights is "int8", which webgpu/),
+  );
+});
