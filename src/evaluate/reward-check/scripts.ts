@@ -79,8 +79,8 @@ function thoughts(
   ];
 }
 
-/** Words of no language. */
-const GARBLED = "qzxv wkjpq %7 xxzzq";
+/** Words of no language, and no number: a reference may contain any. */
+const GARBLED = "qzxv wkjpq %# xxzzq";
 
 /** A query without matches. */
 const NOWHERE = "qzvx nowhere";

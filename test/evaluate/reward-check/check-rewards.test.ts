@@ -81,6 +81,19 @@ describe("checkRewards", () => {
     },
   );
 
+  it.each(["0123456789", "7 September 1993", "%", "# 1"])(
+    "garbles an answer that shares nothing with %j",
+    async (reference) => {
+      const task = { ...tasks[0]!, id: "number", references: [reference] };
+      const found = await checkRewards({
+        ...{ environment: environmentOf("search-r1"), tasks: [task, tasks[1]!], signal },
+        rewards: [{ name: "token-f1", weight: 1, options: {} }],
+      });
+      const garbled = found.rewards[0]?.cases.find((each) => each.case === "garbled");
+      expect(garbled).toMatchObject({ got: [0, 0], ok: true });
+    },
+  );
+
   it("finds a reward that is always 0: golden answers earn nothing", async () => {
     const found = await checked(() => 0);
     expect(found).toMatchObject({
