@@ -45,15 +45,18 @@ export function int8Constants(
   device: Device,
   type: Int8Type,
 ): SamplingConstants {
-  const mixing = Object.fromEntries(
-    Object.entries(mixingSizes(config)).map(([name, size]) => [
-      name,
-      tensorOf(mixingMatrix(size), [size, size]),
-    ]),
-  );
+  let made: Record<string, Tensor> | undefined;
+  const mixings = (): Record<string, Tensor> =>
+    (made ??= Object.fromEntries(
+      Object.entries(mixingSizes(config)).map(([name, size]) => [
+        name,
+        tensorOf(mixingMatrix(size), [size, size]),
+      ]),
+    ));
   const mixed = lora === null ? null : mixedAdapterGraph(config, lora);
   return {
     async numbers() {
+      const mixing = mixings();
       const numbers = new Map(
         Object.entries(mixing).map(([name, { data }]) => [name, data as HostData]),
       );
@@ -73,7 +76,7 @@ export function int8Constants(
     async adapters() {
       if (mixed === null || Object.keys(mixed.outputs).length === 0) return {};
       const session = await device.compile(mixed.graph, mixed.outputs);
-      const results = await session.run({ ...feeds, [MIXING]: mixing[MIXING]! });
+      const results = await session.run({ ...feeds, [MIXING]: mixings()[MIXING]! });
       await session.release();
       return results;
     },

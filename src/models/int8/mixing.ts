@@ -8,14 +8,16 @@
 export function mixingMatrix(size: number): Float32Array {
   let odd = size;
   while (odd % 2 === 0) odd /= 2;
-  const unit = Math.sqrt(size);
+  const hartley = Array.from({ length: odd }, (_, i) => {
+    const angle = (2 * Math.PI * i) / odd;
+    return (Math.cos(angle) + Math.sin(angle)) / Math.sqrt(size);
+  });
   const numbers = new Float32Array(size * size);
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {
-      const angle = (2 * Math.PI * (((row % odd) * (column % odd)) % odd)) / odd;
       const [a, b] = [Math.floor(row / odd), Math.floor(column / odd)];
       const flips = bitCount(a & b) + signBit(row) + signBit(column);
-      const value = (Math.cos(angle) + Math.sin(angle)) / unit;
+      const value = hartley[((row % odd) * (column % odd)) % odd]!;
       numbers[row * size + column] = flips % 2 === 0 ? value : -value;
     }
   }
