@@ -12,7 +12,7 @@ import {
 import { gather } from "../autodiff/ops/indexing.ts";
 import { fusedMatMul, matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
-import type { Int8Type } from "../autodiff/ops/quantised.ts";
+import type { ByteType } from "../autodiff/ops/quantised.ts";
 import { concat, reshapeTo, slice, splitTo, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { MASKED } from "./decoder.ts";
@@ -59,7 +59,7 @@ export const HOST_INPUTS = {
 } as const;
 
 export interface HostSamplingOptions extends SamplingWeightOptions {
-  int8?: Int8Type | null;
+  int8?: ByteType | null;
 }
 
 /**

@@ -98,7 +98,7 @@ export interface Session {
 
 /**
  * Larger graphs, those of deep models' training, are run as they are emitted. The runtime's optimisers take two thirds of their compilation
- * (13 000 nodes: 2.8 s against .9 s) and make runs no faster: the emitted graph already has the fused operators.
+ * (13 000 nodes: 2.8 s against .9 s) and save a seventh of a run (7 600 nodes: .3 of 2 s), while most shapes of a deep model occur once.
  */
 const OPTIMISED_NODES = 8_000;
 

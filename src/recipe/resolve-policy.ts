@@ -20,6 +20,8 @@ export interface PolicyIdentity {
   sha256?: string;
   /** As the server names it. */
   model?: string;
+  /** Of a model that was run here with other matrices than its own. */
+  samplingWeights?: string;
 }
 
 /** What an evaluation measures, found but not loaded. */
@@ -75,8 +77,13 @@ async function testedModel(
 ): Promise<PolicyUnderTest> {
   const model = await policyFolder(from, download);
   const hash = await hashOfPolicy(model, await baseFolder(model, download));
+  const { samplingWeights } = settings.engine;
   return {
-    identity: { from, sha256: hash },
+    identity: {
+      ...{ from, sha256: hash },
+      // A policy that is rounded answers otherwise.
+      ...(samplingWeights === "float32" ? {} : { samplingWeights }),
+    },
     rendering: await renderingFacts(settings, model),
     async open(environment) {
       const engine = await openEngine(settings, model, { trains: false });

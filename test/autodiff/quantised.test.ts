@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Graph } from "../../src/autodiff/graph.ts";
-import { int8Product, quantiseRows, type Int8Type } from "../../src/autodiff/ops/quantised.ts";
+import { int8Product, quantiseRows, type ByteType } from "../../src/autodiff/ops/quantised.ts";
 import { openDevice } from "../../src/onnx/device.ts";
 import { floats, tensorOf } from "../../src/onnx/session.ts";
 
@@ -21,7 +21,7 @@ it.each([
   expect(floats(found["scale"]!)[0]).toBeCloseTo(1, 6);
 });
 
-it.each<Int8Type>(["int8", "uint8"])("multiplies by %s, column by column scaled", async (type) => {
+it.each<ByteType>(["int8", "uint8"])("multiplies by %s, column by column scaled", async (type) => {
   const graph = new Graph();
   const x = quantiseRows(graph.input("x", "float32", [2, 3]));
   const zero = type === "int8" ? 0 : 128;

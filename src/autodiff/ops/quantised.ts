@@ -4,7 +4,7 @@ import { abs, div, max, mul } from "./elementwise.ts";
 import { reduceMax } from "./reduce.ts";
 
 /** Type of an 8-bit matrix. A zero of uint8 is stored as 128. */
-export type Int8Type = "int8" | "uint8";
+export type ByteType = "int8" | "uint8";
 
 /** round(x / scale) + zero, limited to the range of the zero point's type; halves are rounded to even. Inputs: x, scale [], zero []. */
 const quantizeLinear: OpFunction = defineOp({
@@ -25,10 +25,10 @@ const matMulIntegerToFloat: OpFunction = defineOp({
   examples: [],
 });
 
-/** Magnitudes that one row's steps are at least of, so that a row of zeros divides by no zero. */
+/** The largest magnitude that a row of zeros is taken to have, so that nothing is divided by zero. */
 const LEAST = 1e-30;
 
-function zeroOf(graph: Graph, type: Int8Type): Value {
+function zeroOf(graph: Graph, type: ByteType): Value {
   return graph.constant(type, [], [type === "int8" ? 0 : 128]);
 }
 
@@ -41,7 +41,7 @@ export interface QuantisedRows {
 }
 
 /** Quantises each row of a float32 matrix [N, K] by itself, so that no row's result depends on the others. */
-export function quantiseRows(x: Value, type: Int8Type = "uint8"): QuantisedRows {
+export function quantiseRows(x: Value, type: ByteType = "uint8"): QuantisedRows {
   const largest = max([reduceMax(abs([x]), [1]), scalarLike(x, LEAST)]);
   const scale = mul([largest, scalarLike(x, 1 / 127)]);
   const one = x.graph.constant("float32", [], [1]);
@@ -52,6 +52,6 @@ export function quantiseRows(x: Value, type: Int8Type = "uint8"): QuantisedRows 
 export function int8Product(rows: QuantisedRows, bytes: Value, scale: Value): Value {
   const { graph } = bytes;
   const one = graph.constant("float32", [], [1]);
-  const zeros = [zeroOf(graph, "uint8"), zeroOf(graph, bytes.dtype as Int8Type)];
+  const zeros = [zeroOf(graph, "uint8"), zeroOf(graph, bytes.dtype as ByteType)];
   return mul([matMulIntegerToFloat([rows.bytes, bytes, one, scale, ...zeros]), rows.scale]);
 }

@@ -52,8 +52,9 @@ export async function openLintModel(
       let otherwiseDrawn = 0;
       return {
         async add(of, { trajectory, provenance }) {
-          const sampling = origin?.drawSettingsOf(trajectory, provenance).sampling;
-          if (sampling === undefined || isPlainDraw(sampling)) await again.add(of, trajectory);
+          const drawn = origin?.drawSettingsOf(trajectory, provenance);
+          const isPlain = drawn?.sampling === undefined || isPlainDraw(drawn.sampling);
+          if (isPlain && drawn?.rounded !== true) await again.add(of, trajectory);
           else otherwiseDrawn += 1;
         },
         finish: async () => ({ ...(await again.finish()), otherwiseDrawn }),

@@ -76,7 +76,7 @@ function recomputedLines({
     ...(otherwiseDrawn === 0
       ? []
       : [
-          `${plural(otherwiseDrawn, "trajectory", "trajectories")} left out: not drawn at temperature 1 from all of the vocabulary`,
+          `${plural(otherwiseDrawn, "trajectory", "trajectories")} left out: not drawn at temperature 1 from all of the vocabulary in float32`,
         ]),
   ];
   const apart =

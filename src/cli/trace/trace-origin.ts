@@ -13,6 +13,8 @@ interface DrawSettings {
   /** Its name in settings; undefined: unknown. */
   strategy: unknown;
   sampling: { temperature: number; topP: number; topK: number } | undefined;
+  /** Whether the sampler rounded its matrices, so that its log-probabilities are not the trainer's. */
+  rounded?: boolean;
 }
 
 /** Origin of a file of trajectories, from the files beside it. */
@@ -82,12 +84,13 @@ function drawSettingsIn(
   purpose: Trajectory["purpose"],
   provenance: Provenance | undefined,
 ): DrawSettings {
+  const rounded = settings.engine.samplingWeights !== "float32";
   if (provenance === undefined) {
     const { strategy, sampling } = purpose === "eval" ? settings.evaluation : settings;
-    return { strategy, sampling };
+    return { strategy, sampling, rounded };
   }
   const draw = drawsIn(settings).find(({ name }) => name === provenance.draw.name);
-  return { strategy: provenance.strategy, sampling: draw?.sampling ?? settings.sampling };
+  return { strategy: provenance.strategy, sampling: draw?.sampling ?? settings.sampling, rounded };
 }
 
 /** Sampling of a synthesis; nothing without one. */
@@ -99,7 +102,7 @@ function drawsIn(settings: object): { name: string; sampling?: DrawSettings["sam
 async function ofResults(path: string): Promise<TraceOrigin | null> {
   const { protocol, policy } = (await readJson(path)) as {
     protocol?: Record<string, unknown>;
-    policy?: { from?: string };
+    policy?: { from?: string; samplingWeights?: string };
   };
   const environment = protocol?.["environment"];
   if (typeof environment !== "object" || environment === null) return null;
@@ -114,6 +117,7 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
     drawSettingsOf: (_, provenance) => ({
       strategy: provenance?.strategy ?? drawn.strategy,
       sampling: drawn.sampling,
+      rounded: policy?.samplingWeights !== undefined,
     }),
   };
 }

@@ -1,5 +1,5 @@
 import type { DecoderConfig } from "../../models/config.ts";
-import type { Int8Type } from "../../autodiff/ops/quantised.ts";
+import type { ByteType } from "../../autodiff/ops/quantised.ts";
 import { HOST_INPUTS, hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, zeros, type Session, type Tensor } from "../../onnx/session.ts";
@@ -14,7 +14,7 @@ import { kvCache } from "./kv-cache.ts";
 import { packsForSampling, type ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
-import { exactInt8Type, int8Constants, packedConstants } from "./sampling-constants.ts";
+import { exactByteType, int8Constants, packedConstants } from "./sampling-constants.ts";
 
 /**
  * Rows of the smallest step. Products of fewer rows take other kernels, whose sums differ in the last bits; from eight on they were equal to the
@@ -34,7 +34,9 @@ export async function cachedModel(
   options: CachedModelOptions,
 ): Promise<CachedModel> {
   if (options.device.resident) return residentModel(config, weights, options);
-  const int8 = options.weights === "int8" ? await exactInt8Type(options.device) : null;
+  const { weights: form = "float32", device } = options;
+  const int8 =
+    form === "float32" ? null : form === "int8" ? await exactByteType(device) : form.type;
   return hostModel(config, weights, { ...options, int8 });
 }
 
@@ -56,7 +58,7 @@ interface Run {
 function hostModel(
   config: DecoderConfig,
   weights: ModelWeights,
-  { device, slots, int8 }: CachedModelOptions & { int8: Int8Type | null },
+  { device, slots, int8 }: CachedModelOptions & { int8: ByteType | null },
 ): CachedModel {
   const { vocabSize } = config;
   const cache = kvCache(config, { slots, chunk: LONGEST_CHUNK, capacity: CACHE_STEP });

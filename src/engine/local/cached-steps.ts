@@ -1,5 +1,6 @@
 /** Shared by both cached decoders: in host memory (cached-model.ts) and in device memory (resident-model.ts). */
 import type { Random } from "../../base/random.ts";
+import type { ByteType } from "../../autodiff/ops/quantised.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
 import type { Device } from "../../onnx/device.ts";
 import { tensorOf, type Tensor } from "../../onnx/session.ts";
@@ -45,8 +46,8 @@ export interface CachedModelOptions {
   device: Device;
   /** Sequences decoded together. */
   slots: number;
-  /** What it multiplies by in host memory; default the weights. */
-  weights?: SamplingWeightType;
+  /** Matrices that sampling uses in host memory; default the weights. */
+  weights?: SamplingWeightType | { type: ByteType };
 }
 
 /**

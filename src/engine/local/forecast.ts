@@ -5,6 +5,7 @@ import type { Layout, Recompute } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
 import { hostSamplingGraph } from "../../models/host-sampling-graph.ts";
+import { int8Matrices, quantisingGraph } from "../../models/int8/matrices.ts";
 import { samplingGraph } from "../../models/sampling-graph.ts";
 import { isResident, type DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
@@ -26,7 +27,7 @@ export interface EngineLoad {
   frozen: HalfType | null;
   /** The value of `frozen` without rounding: the checkpoint's dtype, if the device supports it. */
   lossless: HalfType | null;
-  /** What sampling multiplies by. */
+  /** Matrices that sampling uses. */
   sampling: SamplingWeightType;
   device: DeviceName;
   workers: number;
@@ -96,7 +97,7 @@ function criticLoad(load: EngineLoad): EngineLoad {
       ? { config: { ...config, valueHead: "instead" as const } }
       : { lora: { ...lora, valueHead: true as const } }),
     ...{ critic: null, loss: { name: "value", options: {} }, references: 0, slots: 1 },
-    ...{ samples: false, scores: "values" as const },
+    ...{ samples: false, sampling: "float32" as const, scores: "values" as const },
   };
 }
 
@@ -261,12 +262,27 @@ function hostSampling(load: EngineLoad): SamplingBytes {
     return { ...memory, nodes: graph.nodes.length };
   }) as [RunMemory & { nodes: number }, RunMemory];
   const matrices = parameterSpecs(config).filter(({ shape }) => shape.length === 2);
+  const quantising = int8 === null ? 0 : quantisingPeak(config);
   // The embedding's rows are read from the weights; only as an output matrix it is packed too.
   return {
-    run: 4 * slots * config.vocabSize + (samples ? Math.max(first.peak, second.peak) : first.peak),
+    run: Math.max(
+      4 * slots * config.vocabSize + (samples ? Math.max(first.peak, second.peak) : first.peak),
+      quantising,
+    ),
     graphs: NODE_BYTES * first.nodes + first.constants,
     packed: packed ? (int8 === null ? 4 : 1) * totalSize(matrices) : 0,
   };
+}
+
+/** Bytes of a run that makes the output matrix, the largest, one of 8 bits. */
+function quantisingPeak(config: DecoderConfig): number {
+  const { graph, outputs } = quantisingGraph(
+    config,
+    int8Matrices(config).at(-1)!,
+    "float32",
+    "int8",
+  );
+  return runMemory(graph, outputs, () => false).peak;
 }
 
 interface TrainingRun extends RunMemory {

@@ -6,7 +6,7 @@ import { widen, type StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Device } from "../../onnx/device.ts";
 import type { Tensor } from "../../onnx/session.ts";
-import type { SamplingWeightType, StorageDtype } from "./storage-dtypes.ts";
+import type { StorageDtype } from "./storage-dtypes.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors } from "./parameter-tensors.ts";
 
@@ -33,18 +33,6 @@ export function heldType(
   if (asked !== "auto") return asked === "float32" ? null : asked;
   const own = halfTypes.find((type) => STORED[type] === stored) ?? null;
   return own === "bfloat16" && lacksBfloat ? null : own;
-}
-
-/** What sampling multiplies by. @throws {ConfigError} RECIPE_BAD_VALUE for 8 bits on another device than the CPU. */
-export function samplingTypeOn(
-  device: DeviceName,
-  asked: SamplingWeightType = "float32",
-): SamplingWeightType {
-  if (asked === "float32" || device === "cpu") return asked;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `engine.samplingWeights is "${asked}", which ${device} does not support: its products of 8 bits are the CPU's alone. Use float32, or engine.device: cpu.`,
-  );
 }
 
 /** As `heldType`, of a folder's weights. @throws {DataError} what opening its files throws. */

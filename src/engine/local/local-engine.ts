@@ -38,8 +38,8 @@ import {
   type FreshLora,
   type TrainedModel,
 } from "./engine-files.ts";
-import type { SamplingWeightType, StorageDtype } from "./storage-dtypes.ts";
-import { samplingTypeOn, storageDtypeOf } from "./frozen-weights.ts";
+import { requireSampling, type SamplingWeightType, type StorageDtype } from "./storage-dtypes.ts";
+import { storageDtypeOf } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
 import { mergeRows, spread } from "./shards.ts";
 import type { Score } from "./training-graph.ts";
@@ -76,7 +76,7 @@ export interface LocalEngineOptions {
   recompute?: Recompute;
   /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. Default float32. */
   frozenWeights?: StorageDtype;
-  /** What sampling multiplies by, on the CPU; default the weights. Copies of 8 bits are faster, and draw from a slightly other policy. */
+  /** Matrices that sampling uses: the weights (default), or copies of 8 bits, which are faster and draw from a slightly other policy. CPU only. */
   samplingWeights?: SamplingWeightType;
   /** A critic for `values`, which begins at 0: a second decoder with the policy's weights, or a head on the policy's trunk. */
   critic?: CriticTrunk;
@@ -113,7 +113,10 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const policy = await openModelEngine(rest, {});
   try {
     // It never samples.
-    const own = await openModelEngine({ ...rest, slots: 1 }, { valueHead: "instead" });
+    const own = await openModelEngine(
+      { ...rest, slots: 1, samplingWeights: "float32" },
+      { valueHead: "instead" },
+    );
     policy.addCritic(own);
   } catch (error) {
     await policy.close();
@@ -137,8 +140,10 @@ async function openModelEngine(
       `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
     );
   }
-  const named = options.device ?? "cpu";
-  const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
+  const { device: named = "cpu", samplingWeights: sampling = "float32" } = options;
+  const fastest = sampling === "int8" ? () => "cpu" as const : fastestDevice;
+  const device = named === "auto" ? await fastest(parameterCount(config)) : named;
+  requireSampling(sampling, device);
   const workers = options.workers ?? defaultWorkers(device, config);
   const asked = options.frozenWeights ?? "float32";
   const adapter =
@@ -152,8 +157,7 @@ async function openModelEngine(
   if (adapter !== null) shared?.weights.set(adapter.weights);
   else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
-    ...{ config, base, adapter, frozen, slots, device, shared },
-    sampling: samplingTypeOn(device, options.samplingWeights),
+    ...{ config, base, adapter, frozen, slots, sampling, device, shared },
     // Several workers share the cores; a single worker uses all of them.
     threads: options.threads ?? (workers === 1 ? availableParallelism() : 1),
     memory: { recompute: options.recompute ?? false },
@@ -168,7 +172,7 @@ async function openModelEngine(
     shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared),
   );
   const hasValues = head.valueHead !== undefined;
-  const parts = { trained, tokenizer, links, state, device, microBatchTokens, hasValues };
+  const parts = { trained, tokenizer, links, state, device, sampling, microBatchTokens, hasValues };
   const engine = new LocalEngineOverWorkers(parts);
   // What a policy had learned of its optimiser is none of a new critic's.
   if (hasTrainingState(model) && head.valueHead !== "instead") {
@@ -190,6 +194,7 @@ interface Parts {
   links: readonly WorkerLink[];
   state: TrainedState;
   device: DeviceName;
+  sampling: SamplingWeightType;
   microBatchTokens: number;
   hasValues: boolean;
 }
@@ -242,7 +247,9 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   get machine(): EngineMachine {
-    return { device: this.device, workers: this.workers };
+    const { sampling } = this.#parts;
+    const more = sampling === "float32" ? {} : { samplingWeights: sampling };
+    return { device: this.device, workers: this.workers, ...more };
   }
 
   get workers(): number {

@@ -59,7 +59,7 @@ export interface StartOptions {
   adapter: Adapter | null;
   /** 16-bit dtype of the base's matrices under adapters; null: float32. */
   frozen: HalfType | null;
-  /** What sampling multiplies by. */
+  /** Matrices that sampling uses. */
   sampling: SamplingWeightType;
   device: DeviceName;
   /** Threads inside one operator. */

@@ -1,5 +1,5 @@
-import { Graph } from "../../autodiff/graph.ts";
-import { int8Product, type Int8Type } from "../../autodiff/ops/quantised.ts";
+import { Graph, type DType } from "../../autodiff/graph.ts";
+import { int8Product, type ByteType } from "../../autodiff/ops/quantised.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import {
   BYTES,
@@ -14,7 +14,13 @@ import {
 import { mixingMatrix } from "../../models/int8/mixing.ts";
 import { PACKED } from "../../models/sampling-weights.ts";
 import type { Device } from "../../onnx/device.ts";
-import { tensorOf, type Constants, type HostData, type Tensor } from "../../onnx/session.ts";
+import {
+  tensorOf,
+  type Constants,
+  type HostData,
+  type Session,
+  type Tensor,
+} from "../../onnx/session.ts";
 import type { ModelWeights } from "./model-weights.ts";
 
 /** What the sampling graph reads beside the weights' own tensors. */
@@ -38,12 +44,12 @@ export function packedConstants(
   };
 }
 
-/** Matrices of 8 bits and what is mixed for them (models/int8). */
+/** Matrices of 8 bits and what is mixed for them (models/int8). Under adapters the matrices never change and are kept. */
 export function int8Constants(
   config: DecoderConfig,
   { feeds, lora }: Pick<ModelWeights, "feeds" | "lora">,
   device: Device,
-  type: Int8Type,
+  type: ByteType,
 ): SamplingConstants {
   let made: Record<string, Tensor> | undefined;
   const mixings = (): Record<string, Tensor> =>
@@ -53,32 +59,40 @@ export function int8Constants(
         tensorOf(mixingMatrix(size), [size, size]),
       ]),
     ));
-  const mixed = lora === null ? null : mixedAdapterGraph(config, lora);
-  return {
-    async numbers() {
-      const mixing = mixings();
-      const numbers = new Map(
-        Object.entries(mixing).map(([name, { data }]) => [name, data as HostData]),
-      );
-      for (const matrix of int8Matrices(config)) {
-        const { name, reads } = matrix;
-        const weight = feeds[name]!;
-        const built = quantisingGraph(config, matrix, weight.type as "float32", type);
-        const session = await device.compile(built.graph, built.outputs);
-        const norm = typeof reads === "object" ? { [QUANTISED.norm]: feeds[reads.norm]! } : {};
-        const results = await session.run({ ...mixing, ...norm, [QUANTISED.weight]: weight });
-        await session.release();
-        numbers.set(name + BYTES, results["bytes"]!.data as HostData);
-        numbers.set(name + SCALE, results["scale"]!.data as HostData);
+  /** Quantises all matrices, with one compiled graph for those of one form. */
+  async function quantised(): Promise<Constants> {
+    const mixing = mixings();
+    const numbers = new Map(
+      Object.entries(mixing).map(([name, { data }]) => [name, data as HostData]),
+    );
+    const sessions = new Map<string, Session>();
+    for (const matrix of int8Matrices(config)) {
+      const { name, shape, reads, writes } = matrix;
+      const weight = feeds[name]!;
+      const form = [...shape, typeof reads === "object" ? "norm" : reads, writes].join();
+      let session = sessions.get(form);
+      if (session === undefined) {
+        const built = quantisingGraph(config, matrix, weight.type as DType, type);
+        session = await device.compile(built.graph, built.outputs);
+        sessions.set(form, session);
       }
-      return numbers;
-    },
+      const norm = typeof reads === "object" ? { [QUANTISED.norm]: feeds[reads.norm]! } : {};
+      const results = await session.run({ ...mixing, ...norm, [QUANTISED.weight]: weight });
+      numbers.set(name + BYTES, results["bytes"]!.data as HostData);
+      numbers.set(name + SCALE, results["scale"]!.data as HostData);
+    }
+    for (const session of sessions.values()) await session.release();
+    return numbers;
+  }
+  const mixed = lora === null ? null : mixedAdapterGraph(config, lora);
+  let kept: Promise<Constants> | undefined;
+  let mixer: Promise<Session> | undefined;
+  return {
+    numbers: () => (lora === null ? quantised() : (kept ??= quantised())),
     async adapters() {
       if (mixed === null || Object.keys(mixed.outputs).length === 0) return {};
-      const session = await device.compile(mixed.graph, mixed.outputs);
-      const results = await session.run({ ...feeds, [MIXING]: mixings()[MIXING]! });
-      await session.release();
-      return results;
+      mixer ??= device.compile(mixed.graph, mixed.outputs);
+      return (await mixer).run({ ...feeds, [MIXING]: mixings()[MIXING]! });
     },
   };
 }
@@ -87,7 +101,7 @@ export function int8Constants(
  * The type of 8-bit matrices that the runtime multiplies exactly: its kernels for processors without dot products of 8 bits (VNNI) add pairs
  * of products in 16 bits, which overflow for int8. It multiplies uint8 exactly everywhere, but slower.
  */
-export async function exactInt8Type(device: Device): Promise<Int8Type> {
+export async function exactByteType(device: Device): Promise<ByteType> {
   const size = 64;
   const graph = new Graph();
   const bytes = graph.input("bytes", "uint8", [1, size]);

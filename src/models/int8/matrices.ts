@@ -7,7 +7,7 @@ import { isStoredHalf, widened } from "../../autodiff/frozen.ts";
 import { Graph, intVector, type DType, type Value } from "../../autodiff/graph.ts";
 import { mul } from "../../autodiff/ops/elementwise.ts";
 import { matMul, swapLast } from "../../autodiff/ops/linear.ts";
-import { quantiseRows, type Int8Type } from "../../autodiff/ops/quantised.ts";
+import { quantiseRows, type ByteType } from "../../autodiff/ops/quantised.ts";
 import { reshapeTo } from "../../autodiff/ops/shape.ts";
 import type { DecoderConfig } from "../config.ts";
 import { loraSpecs, type LoraConfig } from "../lora/lora.ts";
@@ -73,7 +73,7 @@ export function quantisingGraph(
   config: DecoderConfig,
   { shape, reads, writes }: Int8Matrix,
   held: DType,
-  type: Int8Type,
+  type: ByteType,
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
   const sizes = mixingSizes(config);

@@ -6,7 +6,7 @@ import { rmsNorm } from "../../autodiff/ops/nn.ts";
 import {
   int8Product,
   quantiseRows,
-  type Int8Type,
+  type ByteType,
   type QuantisedRows,
 } from "../../autodiff/ops/quantised.ts";
 import { storageOf } from "../../autodiff/frozen.ts";
@@ -30,9 +30,9 @@ import {
 export function int8SamplingWeights(
   graph: Graph,
   config: DecoderConfig,
-  { frozen, lora, type }: Pick<Layout, "frozen"> & { lora: LoraConfig | null; type: Int8Type },
+  { frozen, lora, type }: Pick<Layout, "frozen"> & { lora: LoraConfig | null; type: ByteType },
 ): SamplingWeights {
-  const { hiddenSize, headDim } = config;
+  const { hiddenSize } = config;
   const constants = new Set<string>();
   const matrices = new Map(int8Matrices(config).map((each) => [each.name, each]));
   const weight = (name: string, shape: readonly number[], dtype: DType = "float32"): Value =>
@@ -83,8 +83,8 @@ export function int8SamplingWeights(
         v: heads(names.v, names.vBias),
       };
     },
-    withAttention: (x, mixed, layer) =>
-      add([x, project(mixed, quantiseRows(mixed), layerNames(layer).o)]),
+    withAttention: (x, heads, layer) =>
+      add([x, project(heads, quantiseRows(heads), layerNames(layer).o)]),
     withFeedForward(x, layer) {
       const names = layerNames(layer);
       const second = norm(x);

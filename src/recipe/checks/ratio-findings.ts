@@ -8,7 +8,7 @@ import type { BudgetFinding } from "./budget-facts.ts";
  * the trainer's are of temperature 1 over all tokens.
  */
 export function ratioFindings(
-  { algorithm, sampling }: Settings,
+  { algorithm, sampling, engine: { samplingWeights } }: Settings,
   options: OnPolicyOptions,
 ): Omit<BudgetFinding, "origin">[] {
   const { temperature, topP, topK } = sampling;
@@ -16,17 +16,20 @@ export function ratioFindings(
   const losses = lossesOf(algorithms.get(algorithm.name, "algorithm"), options);
   if (losses.every((loss) => loss.options["ratio"] === "none")) return [];
   const shaped = [
-    ...(temperature === 1 ? [] : [["temperature", temperature] as const]),
-    ...(topP === 1 ? [] : [["topP", topP] as const]),
-    ...(topK === 0 ? [] : [["topK", topK] as const]),
+    ...(temperature === 1 ? [] : [["sampling.temperature", temperature] as const]),
+    ...(topP === 1 ? [] : [["sampling.topP", topP] as const]),
+    ...(topK === 0 ? [] : [["sampling.topK", topK] as const]),
+    ...(samplingWeights === "float32"
+      ? []
+      : [["engine.samplingWeights", samplingWeights] as const]),
   ];
   const [first] = shaped;
   if (first === undefined) return [];
-  const list = shaped.map(([name, value]) => `${name} ${value}`).join(", ");
+  const list = shaped.map(([key, value]) => `${key.split(".").at(-1)!} ${value}`).join(", ");
   return [
     {
-      ...{ severity: "warning", key: `sampling.${first[0]}` },
-      message: `${list}: what is drawn has log-probabilities of that distribution, and the trainer's are of temperature 1 over all tokens, so that ratios differ from 1, and are clipped, before anything is learned (mismatch/kl). algorithm.oldLogprobs: recomputed takes both from the trainer; temperature 1 with all tokens makes them one.`,
+      ...{ severity: "warning", key: first[0] },
+      message: `${list}: what is drawn has log-probabilities of that distribution, and the trainer's are of temperature 1 over all tokens in float32, so that ratios differ from 1, and are clipped, before anything is learned (mismatch/kl). algorithm.oldLogprobs: recomputed takes both from the trainer; temperature 1 with all tokens in float32 makes them one.`,
     },
   ];
 }

@@ -2,7 +2,7 @@ import {
   type EngineLoad,
   forecastMemory,
   heldType,
-  samplingTypeOn,
+  requireSampling,
   largestFitting,
   type MemoryForecast,
 } from "../../engine/local-plan.ts";
@@ -95,7 +95,8 @@ function plannedRunOf({ resolved, stage, stages }: PlannedStage, model: PlannedM
   const longest = longestSequence(settings, config.maxPositions);
   const frozen = heldType(settings.engine.frozenWeights, device, model.stored);
   const halves = { frozen, lossless: heldType("auto", device, model.stored) };
-  const sampling = samplingTypeOn(device, settings.engine.samplingWeights);
+  const { samplingWeights: sampling } = settings.engine;
+  requireSampling(sampling, device);
   const load = loadOf(settings, { config, lora, device, work, longest, sampling, ...halves });
   const forecast = forecastMemory(load);
   return { resolved, stages, model, lora, work, longest, load, forecast };

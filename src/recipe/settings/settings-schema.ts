@@ -284,14 +284,11 @@ const settingsShape = z.strictObject({
         .default("float32")
         .meta(ignoredWhen({ "policy.lora": undefined }, "Without adapters, no weight is frozen")),
       /**
-       * What sampling multiplies by on the processor. `int8`: copies of 8 bits, which are faster where the processor multiplies 8 bits
+       * Matrices that sampling uses on the processor. `int8`: copies of 8 bits, which are faster where the processor multiplies 8 bits
        * (AVX-512 VNNI, Arm's dot products), and draw from a slightly other policy than the trained one: `mismatch/kl` says by how much.
        * docs/models.md
        */
-      samplingWeights: z
-        .enum(samplingWeightTypes)
-        .default("float32")
-        .meta({ ...affects("numerics"), ...ofLocal }),
+      samplingWeights: z.enum(samplingWeightTypes).default("float32").meta(ofLocal),
     })
     .prefault({}),
   /** Compares the budgets of a training with each other and its data, and stops where nothing could be learned. */

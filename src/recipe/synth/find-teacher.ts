@@ -68,8 +68,7 @@ export async function findTeacher(
   return {
     mark: { name: teacher.name, ...found.identity },
     // Weights that are held with less precision write otherwise.
-    options:
-      teacher.name === "model" ? { frozenWeights: settings.engine.frozenWeights } : undefined,
+    options: teacher.name === "model" ? precisionOf(settings) : undefined,
     rendering: found.rendering,
     ...(found.window === undefined ? {} : { window: found.window }),
     open: async (environment) => {
@@ -78,6 +77,11 @@ export async function findTeacher(
       return { policy, ...opened };
     },
   };
+}
+
+/** Settings of how exactly a model computes what it writes. */
+function precisionOf({ engine: { frozenWeights, samplingWeights } }: Settings): object {
+  return { frozenWeights, ...(samplingWeights === "float32" ? {} : { samplingWeights }) };
 }
 
 /** Teachers without a model that follow a plan under settings. */

@@ -32,7 +32,7 @@ export async function checkFirstBatch(
   },
 ): Promise<RunEvent> {
   const { settings, engine, environment, step, file } = by;
-  const { strategy, sampling } = settings;
+  const { strategy, sampling, engine: engineSettings } = settings;
   const decode = (ids: readonly number[]): string => engine.tokenizer.decode(ids);
   const context = lintContextOf({
     ...{ environment, strategy: strategy.name, temperature: sampling.temperature },
@@ -46,6 +46,7 @@ export async function checkFirstBatch(
     },
     { keep: 3 },
   );
+  const isScoredAlike = isPlainDraw(sampling) && engineSettings.samplingWeights === "float32";
   const again = recomputeLogprobs(engine, {
     tolerance: TOLERANCE,
     onDrift: (id, message) => {
@@ -54,7 +55,7 @@ export async function checkFirstBatch(
   });
   for (const [i, trajectory] of trajectories.entries()) {
     const units = lint.line(trajectory, i + 1);
-    if (units.length > 0 && isPlainDraw(sampling)) await again.add(trajectory.id, trajectory);
+    if (units.length > 0 && isScoredAlike) await again.add(trajectory.id, trajectory);
   }
   const recomputed = await again.finish();
   const { checked, counts, violations } = lint.report();

@@ -5,8 +5,8 @@ import type { SampleResult, TrainingRow } from "../../../src/engine/engine.ts";
 import { samplingTypeOn } from "../../../src/engine/local/frozen-weights.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
 import { modelWeights } from "../../../src/engine/local/model-weights.ts";
-import { exactInt8Type, int8Constants } from "../../../src/engine/local/sampling-constants.ts";
-import type { Int8Type } from "../../../src/autodiff/ops/quantised.ts";
+import { exactByteType, int8Constants } from "../../../src/engine/local/sampling-constants.ts";
+import type { ByteType } from "../../../src/autodiff/ops/quantised.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
@@ -120,13 +120,13 @@ it("draws the same for a prompt alone and among others", async () => {
 describe("the type of 8-bit matrices", () => {
   it("makes no difference where the runtime multiplies both exactly", async (context) => {
     const device = openDevice("cpu", 1);
-    if ((await exactInt8Type(device)) === "uint8") {
+    if ((await exactByteType(device)) === "uint8") {
       context.skip("this processor's kernels overflow for int8");
     }
     const named = initialWeights(tinyConfig, 7);
     const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
     const weights = await modelWeights(tinyConfig, numbers, device);
-    const bytes = async (type: Int8Type): Promise<number[]> => {
+    const bytes = async (type: ByteType): Promise<number[]> => {
       const all = await int8Constants(tinyConfig, weights, device, type).numbers();
       const zero = type === "int8" ? 0 : 128;
       return [...all]
@@ -137,7 +137,7 @@ describe("the type of 8-bit matrices", () => {
   });
 
   it("is found by a product that overflows in 16 bits", async () => {
-    expect(["int8", "uint8"]).toContain(await exactInt8Type(openDevice("cpu", 2)));
+    expect(["int8", "uint8"]).toContain(await exactByteType(openDevice("cpu", 2)));
   });
 });
 
