@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { Graph } from "../../src/autodiff/graph.ts";
 import { int8Product, quantiseRows, type ByteType } from "../../src/autodiff/ops/quantised.ts";
+import { exactByteType } from "../../src/engine/local/sampling-constants.ts";
 import { openDevice } from "../../src/onnx/device.ts";
 import { floats, tensorOf } from "../../src/onnx/session.ts";
 
@@ -39,4 +40,25 @@ it.each<ByteType>(["int8", "uint8"])("multiplies by %s, column by column scaled"
   [-75, -249, 0, 0].forEach((each, i) => {
     expect(floats(found["product"]!)[i]).toBeCloseTo(each, 3);
   });
+});
+
+it("is exact for the largest bytes, in the type that a trial finds", async () => {
+  const type = await exactByteType(device);
+  const graph = new Graph();
+  const [high, low, zero] = type === "int8" ? [127, -127, 0] : [255, 1, 128];
+  const size = 64;
+  const bytes = graph.input("bytes", type, [size, 2]);
+  const x = quantiseRows(graph.input("x", "float32", [1, size]));
+  const product = int8Product(x, bytes, graph.input("scale", "float32", [2]));
+  const numbers = Array.from({ length: 2 * size }, (_, i) => (i % 2 === 0 ? high : low));
+  const constants = new Map([
+    ["bytes", type === "int8" ? Int8Array.from(numbers) : Uint8Array.from(numbers)],
+  ]);
+  const session = await device.compile(graph, { product }, { constants });
+  const found = await session.run({
+    x: tensorOf(new Float32Array(size).fill(127), [1, size]),
+    scale: tensorOf(Float32Array.of(1, 1), [2]),
+  });
+  const exact = size * 127 * (high - zero);
+  expect([...floats(found["product"]!)]).toEqual([exact, -exact]);
 });

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import type { SampleResult, TrainingRow } from "../../../src/engine/engine.ts";
-import { samplingTypeOn } from "../../../src/engine/local/frozen-weights.ts";
+import { cachedModel } from "../../../src/engine/local/cached-model.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
 import { modelWeights } from "../../../src/engine/local/model-weights.ts";
-import { exactByteType, int8Constants } from "../../../src/engine/local/sampling-constants.ts";
+import { exactByteType } from "../../../src/engine/local/sampling-constants.ts";
+import { requireSampling } from "../../../src/engine/local/storage-dtypes.ts";
 import type { ByteType } from "../../../src/autodiff/ops/quantised.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
@@ -81,7 +82,10 @@ async function train(engine: LocalEngine): Promise<void> {
   await engine.optimStep(adam);
 }
 
-const untied = { ...tinyConfig, tiedEmbeddings: false, qkvBias: false, qkNorm: true };
+const untied: DecoderConfig = {
+  ...{ ...tinyConfig, architecture: "qwen3" },
+  ...{ tiedEmbeddings: false, qkvBias: false, qkNorm: true },
+};
 // Sizes with an odd part, which Hartley's matrix mixes.
 const odd = { ...tinyConfig, hiddenSize: 24, headDim: 6, intermediateSize: 36 };
 
@@ -91,7 +95,7 @@ describe.each([
 ] as const)("sampling in 8 bits, %s trained", (_, adapters) => {
   it.each([
     ["tied", tinyConfig],
-    ["untied, heads normalised", { ...untied, architecture: "qwen3" }],
+    ["untied, heads normalised", untied],
     ["odd", odd],
   ] as [string, DecoderConfig][])("stays near the trainer: %s", async (name, config) => {
     const engine = await open(config, `${name}-${adapters}`, adapters);
@@ -117,34 +121,63 @@ it("draws the same for a prompt alone and among others", async () => {
   expect(await sampled(engine, [prompts[3]!])).toEqual([all[3]]);
 });
 
-describe("the type of 8-bit matrices", () => {
-  it("makes no difference where the runtime multiplies both exactly", async (context) => {
-    const device = openDevice("cpu", 1);
-    if ((await exactByteType(device)) === "uint8") {
-      context.skip("this processor's kernels overflow for int8");
-    }
-    const named = initialWeights(tinyConfig, 7);
-    const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
-    const weights = await modelWeights(tinyConfig, numbers, device);
-    const bytes = async (type: ByteType): Promise<number[]> => {
-      const all = await int8Constants(tinyConfig, weights, device, type).numbers();
-      const zero = type === "int8" ? 0 : 128;
-      return [...all]
-        .filter(([name]) => name.endsWith(".int8"))
-        .flatMap(([, data]) => [...(data as Uint8Array)].map((each) => each - zero));
-    };
-    expect(await bytes("uint8")).toEqual(await bytes("int8"));
-  });
+it("samples the same with both types of bytes, where the runtime multiplies both exactly", async (context) => {
+  const device = openDevice("cpu", 1);
+  if ((await exactByteType(device)) === "uint8") {
+    context.skip("this processor's kernels overflow for int8");
+  }
+  const named = initialWeights(tinyConfig, 7);
+  const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
+  const weights = await modelWeights(tinyConfig, numbers, device);
+  const drawn = async (type: ByteType) => {
+    const model = await cachedModel(tinyConfig, weights, { device, slots: 8, weights: { type } });
+    await model.fill(0, prompts[0]!, 0);
+    const pick = { temperature: 1, topP: 1, topK: 0 };
+    const newest = { id: 3, position: prompts[0]!.length, pick, stream: random("draw") };
+    return model.step([newest, ...Array.from({ length: 7 }, () => null)]);
+  };
+  expect(await drawn("uint8")).toEqual(await drawn("int8"));
+});
 
-  it("is found by a product that overflows in 16 bits", async () => {
-    expect(["int8", "uint8"]).toContain(await exactByteType(openDevice("cpu", 2)));
+it("samples with two workers what one samples", async () => {
+  const model = await writeTinyModel(join(folder, "workers"), tinyConfig, 1);
+  const results = [];
+  for (const workers of [1, 2]) {
+    const options = { workers, threads: 1, slots: 8, samplingWeights: "int8" } as const;
+    const engine = await openLocalEngine({ model, lora, ...options });
+    engines.push(engine);
+    await train(engine);
+    expect(engine.machine["samplingWeights"]).toBe("int8");
+    results.push((await sampled(engine)).map(({ ids }) => ids));
+  }
+  expect(results[1]).toEqual(results[0]);
+});
+
+it("holds frozen matrices of 16 bits, too", async () => {
+  const model = await writeTinyModel(join(folder, "halves"), tinyConfig, 1);
+  const options = { workers: 1, slots: 8, lora, frozenWeights: "bfloat16" } as const;
+  const engine = await openLocalEngine({ model, ...options, samplingWeights: "int8" });
+  engines.push(engine);
+  expect((await apart(engine)).mean).toBeLessThan(0.03);
+});
+
+it("leaves a critic with its own decoder in float32", async () => {
+  const engine = await openLocalEngine({
+    model: await writeTinyModel(join(folder, "critic"), untied, 1),
+    ...{ workers: 1, slots: 8, samplingWeights: "int8", critic: "own" },
   });
+  engines.push(engine);
+  expect((await sampled(engine)).map(({ ids }) => ids.length)).toEqual(prompts.map(() => 30));
+  const [inputs, targets] = [prompts[0]!.slice(0, -1), prompts[0]!.slice(1)];
+  const weights = targets.map(() => 1);
+  const [values] = await engine.values([{ inputs, targets, fields: { weights } }]);
+  expect([...values!]).toEqual(targets.map(() => 0));
 });
 
 it("is refused on a device without such products", () => {
-  expect(samplingTypeOn("webgpu")).toBe("float32");
-  expect(samplingTypeOn("cpu", "int8")).toBe("int8");
-  expect(() => samplingTypeOn("webgpu", "int8")).toThrow(
-    errorWith("RECIPE_BAD_VALUE", /engine.samplingWeights is "int8", which webgpu/),
+  expect(() => requireSampling("float32", "webgpu")).not.toThrow();
+  expect(() => requireSampling("int8", "cpu")).not.toThrow();
+  expect(() => requireSampling("int8", "webgpu")).toThrow(
+    errorWith("RECIPE_BAD_VALUE", /engine.samplingWeights is "int8", but the device is webgpu/),
   );
 });

@@ -81,7 +81,7 @@ describe("checkRewards", () => {
     },
   );
 
-  it.each(["0123456789", "7 September 1993", "%", "# 1"])(
+  it.each(["7 September 1993", "7", "%"])(
     "garbles an answer that shares nothing with %j",
     async (reference) => {
       const task = { ...tasks[0]!, id: "number", references: [reference] };
