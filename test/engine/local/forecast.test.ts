@@ -48,6 +48,18 @@ describe("the memory forecast", () => {
     expect(forecastMemory({ ...load, frozen })).toEqual(forecastMemory(load));
   });
 
+  it("counts one byte for each number of a matrix that is sampled in 8 bits, and none for a critic", () => {
+    const matrices = totalSize(parameterSpecs(tinyConfig).filter(({ decays }) => decays));
+    const sampling = "int8";
+    expect(partOf("packed matrices", { ...load, sampling })).toBe(matrices);
+    const own = {
+      ...load,
+      config: { ...tinyConfig, tiedEmbeddings: false },
+      critic: "own" as const,
+    };
+    expect(partOf("critic", { ...own, sampling })).toBe(partOf("critic", own));
+  });
+
   it("keeps a cache of both keys and values for every slot, up to the longest sequence", () => {
     // 2 × 2 layers × 2 slots × 2 heads × 8 × 128 positions.
     expect(partOf("key/value cache", load)).toBe(4 * 2 * 2 * 2 * 2 * 8 * 128);

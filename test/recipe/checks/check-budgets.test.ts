@@ -76,6 +76,7 @@ describe("budgets held against each other", () => {
     expect(await keys("sampling.topK=5")).toEqual(["sampling.topK"]);
     expect(await keys("sampling.topK=5", "algorithm.oldLogprobs=recomputed")).toEqual([]);
     expect(await keys("sampling.topK=5", "algorithm={ name: reinforce }")).toEqual([]);
+    expect(await keys("engine.samplingWeights=int8")).toEqual(["engine.samplingWeights"]);
     expect(await keys()).toEqual([]);
   });
 

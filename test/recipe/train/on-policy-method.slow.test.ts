@@ -74,6 +74,22 @@ describe("runTrain", { timeout: 300_000 }, () => {
     expect(JSON.parse(written)).toMatchObject({ kind: "lint", step: 0 });
   });
 
+  it("trains on what was sampled in 8 bits, and reports how far that is from the trainer", async () => {
+    const { events } = await train("rounded", ["engine.samplingWeights=int8", "algorithm.steps=2"]);
+    // Nothing is computed again that is known to differ.
+    expect(events.find(({ kind }) => kind === "lint")?.message).toBe(
+      "first batch: 4 trajectories hold together",
+    );
+    const mismatch = dataOf("rounded").map(
+      (line) => (line as { data: Record<string, number> }).data["mismatch/kl"]!,
+    );
+    expect(mismatch).toHaveLength(2);
+    for (const each of mismatch) {
+      expect(each).toBeGreaterThan(1e-7);
+      expect(each).toBeLessThan(0.1);
+    }
+  });
+
   it("refuses a folder that holds a run, and replaces it when told to", async () => {
     await expect(train("straight")).rejects.toThrow(errorWith("RUN_EXISTS", "--resume"));
     const before = dataOf("straight");
