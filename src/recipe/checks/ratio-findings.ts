@@ -25,7 +25,7 @@ export function ratioFindings(
   ];
   const [first] = shaped;
   if (first === undefined) return [];
-  const list = shaped.map(([key, value]) => `${key.split(".").at(-1)!} ${value}`).join(", ");
+  const list = shaped.map(([key, value]) => `${key.replace(/^.*\./, "")} ${value}`).join(", ");
   return [
     {
       ...{ severity: "warning", key: first[0] },
