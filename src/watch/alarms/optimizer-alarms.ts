@@ -137,7 +137,7 @@ export const mismatchKl = defineAlarm({
   summary: "Sampler and trainer give tokens different probabilities.",
   metrics: ["mismatch/kl"],
   source:
-    "collapses traced to sampler and trainer, verl's rollout correction; the local engine is at 1e-12, the limit is ours",
+    "collapses traced to sampler and trainer, verl's rollout correction; the local engine is at 1e-12 in float32, the limit is ours",
   advice:
     "Compare sampling and training on one file (agentrl trace lint --model); use one precision for both; set algorithm.oldLogprobs to recomputed.",
   options: z.strictObject({ ...smoothing(3), limit: z.number().positive().default(0.02) }),
