@@ -157,6 +157,10 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
     ...cacheParts(load).always,
+    // Kept under adapters; without them garbage that is not collected at once.
+    ...(load.sampling === "int8"
+      ? [{ name: "matrices of 8 bits", bytes: workers * matrixSize(load.config) }]
+      : []),
     ...(isResident(load.device)
       ? []
       : [{ name: PROCESS_PART, bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
@@ -191,10 +195,15 @@ function layoutOf({ config, lora, frozen, device }: EngineLoad): Layout {
 
 function modelBytes(load: EngineLoad): number {
   const { transposed, frozen } = layoutOf(load);
-  const matrices = parameterSpecs(load.config).filter(({ shape }) => shape.length === 2);
-  const vectors = parameterCount(load.config) - totalSize(matrices);
+  const matrices = matrixSize(load.config);
+  const vectors = parameterCount(load.config) - matrices;
   const matrixBytes = (frozen === null ? 4 : 2) * (transposed ? 2 : 1);
-  return matrixBytes * totalSize(matrices) + 4 * vectors;
+  return matrixBytes * matrices + 4 * vectors;
+}
+
+/** Numbers in all matrices. */
+function matrixSize(config: DecoderConfig): number {
+  return totalSize(parameterSpecs(config).filter(({ shape }) => shape.length === 2));
 }
 
 function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
@@ -261,7 +270,6 @@ function hostSampling(load: EngineLoad): SamplingBytes {
     const memory = runMemory(graph, outputs, (name) => name === "probabilities");
     return { ...memory, nodes: graph.nodes.length };
   }) as [RunMemory & { nodes: number }, RunMemory];
-  const matrices = parameterSpecs(config).filter(({ shape }) => shape.length === 2);
   const quantising = int8 === null ? 0 : quantisingPeak(config);
   // The embedding's rows are read from the weights; only as an output matrix it is packed too.
   return {
@@ -270,7 +278,7 @@ function hostSampling(load: EngineLoad): SamplingBytes {
       quantising,
     ),
     graphs: NODE_BYTES * first.nodes + first.constants,
-    packed: packed ? (int8 === null ? 4 : 1) * totalSize(matrices) : 0,
+    packed: packed ? (int8 === null ? 4 : 1) * matrixSize(config) : 0,
   };
 }
 
