@@ -70,7 +70,7 @@ const WORKER_BYTES = 50e6;
 /** Per node of a compiled graph that has run: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes), with fragmentation. */
 const NODE_BYTES = 5_000;
 /** Buffers below glibc's largest mmap threshold are in its heap, which fragments when many are allocated and freed. */
-const RECOMPUTE_ALLOWANCE = 1.12;
+const RECOMPUTE_ALLOWANCE = 1.16;
 
 /** The expected memory of a process whose planned memory is this. */
 export function withAllowance(planned: number, recompute: Recompute): number {
