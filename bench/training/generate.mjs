@@ -88,10 +88,7 @@ function table(runs) {
     const absent = Object.entries(missing).map(([name, each]) => [
       ...[`  ${name}`, each.status, each.detail],
     ]);
-    const kind = [alike ? ", one prompt" : "", samplingWeights ? `, ${samplingWeights}` : ""].join(
-      "",
-    );
-    const title = `${run}: ${sequences} × (${promptTokens} + ${newTokens})${kind}`;
+    const title = `${run}: ${sequences} × (${promptTokens} + ${newTokens})${alike ? ", one prompt" : ""}${samplingWeights ? `, ${samplingWeights}` : ""}`;
     return [[title], ...cells, ...absent];
   });
   const notes = runs.flatMap(({ name: run, against, version }) =>

@@ -90,6 +90,16 @@ export interface OpExample {
   float32Only?: boolean;
 }
 
+/** The input of a graph with this name, declared on first use. */
+export function inputOnce(
+  graph: Graph,
+  name: string,
+  dtype: DType,
+  shape: readonly number[],
+): Value {
+  return graph.inputs.find((input) => input.name === name) ?? graph.input(name, dtype, shape);
+}
+
 /** Separates name and number of an input from `Graph.again`. */
 const AGAIN = "#";
 

@@ -1,5 +1,5 @@
 import { frozenProduct, isStoredHalf, storageOf } from "../autodiff/frozen.ts";
-import { type DType, type Graph, type Value } from "../autodiff/graph.ts";
+import { inputOnce, type DType, type Graph, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
 import { add } from "../autodiff/ops/elementwise.ts";
 import { gemm, matMul } from "../autodiff/ops/linear.ts";
@@ -51,7 +51,7 @@ export function samplingWeights(
   const { hiddenSize, headDim, intermediateSize } = config;
   const constants = new Set<string>();
   const weight = (name: string, shape: readonly number[], type: DType = "float32"): Value =>
-    graph.inputs.find((input) => input.name === name) ?? graph.input(name, type, shape);
+    inputOnce(graph, name, type, shape);
   const asStored = (name: string, shape: readonly number[]): Value =>
     weight(name, shape, frozen === null ? "float32" : storageOf(frozen));
   const times = (x: Value, name: string, columns: number): Value => {

@@ -4,7 +4,7 @@
  * mixed vector has the same length; their scales become part of the matrices behind them.
  */
 import { isStoredHalf, widened } from "../../autodiff/frozen.ts";
-import { Graph, intVector, type DType, type Value } from "../../autodiff/graph.ts";
+import { Graph, inputOnce, intVector, type DType, type Value } from "../../autodiff/graph.ts";
 import { mul } from "../../autodiff/ops/elementwise.ts";
 import { matMul, swapLast } from "../../autodiff/ops/linear.ts";
 import { quantiseRows, type ByteType } from "../../autodiff/ops/quantised.ts";
@@ -77,12 +77,8 @@ export function quantisingGraph(
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
   const sizes = mixingSizes(config);
-  const mixing = (name: string): Value => {
-    const size = sizes[name]!;
-    return (
-      graph.inputs.find((each) => each.name === name) ?? graph.input(name, "float32", [size, size])
-    );
-  };
+  const mixing = (name: string): Value =>
+    inputOnce(graph, name, "float32", [sizes[name]!, sizes[name]!]);
   const given = graph.input(QUANTISED.weight, held, shape);
   let weight = isStoredHalf(given) ? widened(given) : given;
   if (typeof reads === "object") {
@@ -115,21 +111,30 @@ export function mixedAdapterGraph(
   const graph = new Graph();
   const { hiddenSize } = config;
   const input = (name: string, shape: readonly number[]): Value =>
-    graph.inputs.find((each) => each.name === name) ?? graph.input(name, "float32", shape);
+    inputOnce(graph, name, "float32", shape);
   const outputs: Record<string, Value> = {};
   const mixing = input(MIXING, [hiddenSize, hiddenSize]);
   const byLayer = new Map(int8Matrices(config).map((each) => [layerOf(each.name), each]));
   for (const { name, shape } of loraSpecs(config, lora)) {
     const matrix = byLayer.get(layerOf(name));
-    if (matrix === undefined) continue;
-    const { reads, writes } = matrix;
-    const isA = name.endsWith(".lora_A.weight");
-    if (isA && typeof reads === "object") {
-      const scaled = mul([input(name, shape), input(reads.norm, [hiddenSize])]);
-      outputs[name + MIXED] = matMul([scaled, mixing]);
-    } else if (!isA && writes) outputs[name + MIXED] = matMul([mixing, input(name, shape)]);
+    if (matrix === undefined || !isMixed(matrix, name)) continue;
+    const { reads } = matrix;
+    const adapter = input(name, shape);
+    outputs[name + MIXED] =
+      isA(name) && typeof reads === "object"
+        ? matMul([mul([adapter, input(reads.norm, [hiddenSize])]), mixing])
+        : matMul([mixing, adapter]);
   }
   return { graph, outputs };
+}
+
+/** Whether an adapter's matrix reads (A) or writes (B) the mixed stream. @param adapter its name, of an adapter of this matrix. */
+export function isMixed({ reads, writes }: Int8Matrix, adapter: string): boolean {
+  return isA(adapter) ? typeof reads === "object" : writes;
+}
+
+function isA(adapter: string): boolean {
+  return adapter.endsWith(".lora_A.weight");
 }
 
 /** The path of a layer from the name of one of its tensors. */

@@ -1,4 +1,4 @@
-import { type DType, type Graph, type Value } from "../../autodiff/graph.ts";
+import { inputOnce, type DType, type Graph, type Value } from "../../autodiff/graph.ts";
 import { swiglu } from "../../autodiff/ops/composites.ts";
 import { add } from "../../autodiff/ops/elementwise.ts";
 import { matMul } from "../../autodiff/ops/linear.ts";
@@ -19,6 +19,7 @@ import {
   BLOCK_MIXING,
   BYTES,
   int8Matrices,
+  isMixed,
   MIXED,
   mixedBlocks,
   MIXING,
@@ -36,7 +37,7 @@ export function int8SamplingWeights(
   const constants = new Set<string>();
   const matrices = new Map(int8Matrices(config).map((each) => [each.name, each]));
   const weight = (name: string, shape: readonly number[], dtype: DType = "float32"): Value =>
-    graph.inputs.find((input) => input.name === name) ?? graph.input(name, dtype, shape);
+    inputOnce(graph, name, dtype, shape);
   const constant = (name: string, shape: readonly number[], dtype?: DType): Value => {
     constants.add(name);
     return weight(name, shape, dtype);
@@ -52,14 +53,11 @@ export function int8SamplingWeights(
   };
   /** A linear layer, with its adapter. @param x what it reads, before its blocks are mixed. */
   const project = (x: Value, rows: QuantisedRows, name: string, bias?: string): Value => {
-    const { reads, writes, shape } = matrices.get(name)!;
+    const matrix = matrices.get(name)!;
     const own = product(rows, name);
-    const whole = bias === undefined ? own : add([own, weight(bias, [shape[0]])]);
-    const at = (matrix: string, size: readonly number[]): Value => {
-      const isA = matrix.endsWith(".lora_A.weight");
-      const isMixed = isA ? typeof reads === "object" : writes;
-      return weight(isMixed ? matrix + MIXED : matrix, size);
-    };
+    const whole = bias === undefined ? own : add([own, weight(bias, [matrix.shape[0]])]);
+    const at = (adapter: string, size: readonly number[]): Value =>
+      weight(isMixed(matrix, adapter) ? adapter + MIXED : adapter, size);
     return withAdapter(lora, name, { x, product: whole, at });
   };
   return {

@@ -28,15 +28,10 @@ const adam = {
 const engines: LocalEngine[] = [];
 afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 
-async function open(
-  config: DecoderConfig,
-  name: string,
-  adapters: boolean,
-  samplingWeights: "int8" | "float32" = "int8",
-): Promise<LocalEngine> {
+async function open(config: DecoderConfig, name: string, adapters: boolean): Promise<LocalEngine> {
   const engine = await openLocalEngine({
     model: await writeTinyModel(join(folder, name), config, 1),
-    ...{ workers: 1, threads: 1, slots: 8, samplingWeights },
+    ...{ workers: 1, threads: 1, slots: 8, samplingWeights: "int8" },
     ...(adapters ? { lora } : {}),
   });
   engines.push(engine);
