@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import { requireDescribed } from "../base/part-members.ts";
 import { type PartWithOptions } from "../base/part-schema.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import { sampleVariance } from "../base/statistics.ts";
@@ -115,6 +116,7 @@ export function defineEstimator<S extends z.ZodObject>(
   described: Described<S>,
 ): AdvantageEstimator {
   const { name, options, reads = [] } = described;
+  requireDescribed("advantage estimator", described, ["estimate"], { options: "object" });
   return {
     part: "advantage estimator",
     ...described,

@@ -144,6 +144,7 @@ export const ERROR_CODES = {
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
   STRATEGY_UNFIT:
     "The strategy needs a feature that the environment does not have, such as search.",
+  TOOL_UNCALLABLE: "The protocol's grammar has no way to call a tool of the environment.",
   TOOL_TWICE: "Two tools of an environment have the same name.",
   STRATEGY_NEEDS_LOGPROBS:
     "A strategy or scorer needs log-probabilities, which this policy does not return.",

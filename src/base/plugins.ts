@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { createRequire, register } from "node:module";
+import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AgentrlError, ConfigError, errorMessage, InternalError, ShapeError } from "./errors.ts";
-import { sha256File } from "./files.ts";
+import { filesHash, importedFrom, watchImports } from "./imported-files.ts";
 import { leavesOf } from "./leaves.ts";
-import { packageRoot } from "./package-root.ts";
+import { requireDescribed } from "./part-members.ts";
 import { addPart, type Part, PART_KINDS, type PartKind } from "./registry.ts";
 import { z } from "./schema.ts";
 
@@ -16,7 +16,9 @@ export interface Plugin {
   readonly name: string;
   /** Absolute path. */
   readonly file: string;
-  /** Hash of the file itself, without its imports. */
+  /** The file and every file that it imports, directly or not, when it was loaded; absolute paths, its own first. */
+  readonly files: readonly string[];
+  /** Hash of the contents of `files`. */
   readonly sha256: string;
   readonly parts: readonly { kind: PartKind; name: string }[];
 }
@@ -62,7 +64,7 @@ export async function loadPlugin(name: string, from: string, where: string): Pro
   const file = pluginFile(name, from, where);
   const known = loaded.get(file);
   if (known !== undefined) return known;
-  resolvePackageName();
+  watchImports();
   const exported = await importPlugin(file, where);
   const parts = Array.isArray(exported) ? (exported as unknown[]) : [exported];
   const checked = parts.map((part, index) => checkPart(part, index, { file, where }));
@@ -73,8 +75,9 @@ export async function loadPlugin(name: string, from: string, where: string): Pro
       throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: ${errorMessage(error)}`);
     }
   });
+  const files = importedFrom(file);
   const plugin = {
-    ...{ name, file, sha256: await sha256File(file) },
+    ...{ name, file, files, sha256: await filesHash(files) },
     parts: checked.map((part) => ({ kind: part.part, name: part.name })),
   };
   loaded.set(file, plugin);
@@ -110,6 +113,9 @@ async function importPlugin(file: string, where: string): Promise<unknown> {
     const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
     if (module.default !== undefined) return module.default;
   } catch (error) {
+    // Of a define… helper, which says what is wrong.
+    if ((error as { code?: unknown }).code === "PLUGIN_BAD_PART")
+      throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: ${errorMessage(error)}`);
     const isTypeScript = /\.[cm]?ts$/.test(file) && errorMessage(error).includes("file extension");
     const advice = isTypeScript
       ? `Node ${process.version} cannot load TypeScript; 22.18 and later can. Write the plugin as .mjs, or use a newer Node.`
@@ -136,12 +142,22 @@ function checkPart(
   { file, where }: { file: string; where: string },
 ): Part & { part: PartKind } {
   const result = partSchema.safeParse(part);
-  if (result.success) return part as Part & { part: PartKind };
+  if (result.success) {
+    const { part: kind } = result.data;
+    try {
+      requireDescribed(kind, result.data, [PART_KINDS[kind].runs]);
+    } catch (error) {
+      throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: ${errorMessage(error)}`);
+    }
+    return part as Part & { part: PartKind };
+  }
   const [issue] = result.error.issues;
   const key = issue?.path.join(".") ?? "";
   const what =
     key === "part" || key === ""
-      ? `is not a part; make it with one of ${Object.values(PART_KINDS).join(", ")}`
+      ? `is not a part; make it with one of ${Object.values(PART_KINDS)
+          .map(({ helper }) => helper)
+          .join(", ")}`
       : `${key}: ${issue?.message ?? "does not fit"}`;
   throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: export ${index} ${what}.`);
 }
@@ -154,12 +170,11 @@ export function asPluginError(error: unknown): unknown {
   const isOurs = error instanceof AgentrlError;
   const isUnexpected = error instanceof InternalError || error instanceof ShapeError;
   if ((isOurs && !isUnexpected) || isOutside(error)) return error;
-  for (const { file } of loaded.values()) {
-    const place = placeIn(file, error);
-    if (place !== "")
-      return new ConfigError("PLUGIN_FAILED", `${place}${errorMessage(error)}`, { cause: error });
-  }
-  return error;
+  const files = [...loaded.values()].flatMap((each) => each.files);
+  const place = files.map((file) => placeIn(file, error)).find((each) => each !== "");
+  return place === undefined
+    ? error
+    : new ConfigError("PLUGIN_FAILED", `${place}${errorMessage(error)}`, { cause: error });
 }
 
 /** System errors have a code (ECONNREFUSED), which fetch puts on the cause; Node's own complaints about arguments begin with ERR_. */
@@ -183,16 +198,4 @@ function placeIn(file: string, error: unknown): string {
   const line = stack.split("\n").find((each) => each.includes(url) || each.includes(file));
   const position = /:(\d+)(?::(\d+))?\)?\s*$/.exec(line ?? "");
   return position === null ? "" : `${file}:${position.slice(1).filter(Boolean).join(":")}: `;
-}
-
-let isResolving = false;
-
-/** Resolves `import "agentrl"` to this package in every later import, so that plugins share its zod and its registries. */
-function resolvePackageName(): void {
-  if (isResolving) return;
-  isResolving = true;
-  const entry = pathToFileURL(join(packageRoot, "dist", "index.js")).href;
-  const hooks = `export const resolve = (name, context, next) =>
-    name === "agentrl" ? { url: ${JSON.stringify(entry)}, shortCircuit: true } : next(name, context);`;
-  register(`data:text/javascript,${encodeURIComponent(hooks)}`, import.meta.url);
 }

@@ -1,18 +1,18 @@
 import { ConfigError, InternalError } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/** The kinds of parts that a plugin may contain, each with the helper that makes it. */
+/** The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used. */
 export const PART_KINDS = {
-  reward: "defineReward",
-  environment: "defineEnvironment",
-  tool: "defineTool",
-  protocol: "defineProtocol",
-  "advantage estimator": "defineEstimator",
-  loss: "defineLoss",
-  strategy: "defineStrategy",
-  retriever: "defineRetriever",
-  sampler: "defineSampler",
-  filter: "defineFilter",
+  reward: { helper: "defineReward", runs: "score" },
+  environment: { helper: "defineEnvironment", runs: "create" },
+  tool: { helper: "defineTool", runs: "create" },
+  protocol: { helper: "defineProtocol", runs: "create" },
+  "advantage estimator": { helper: "defineEstimator", runs: "estimate" },
+  loss: { helper: "defineLoss", runs: "build" },
+  strategy: { helper: "defineStrategy", runs: "run" },
+  retriever: { helper: "defineRetriever", runs: "create" },
+  sampler: { helper: "defineSampler", runs: "open" },
+  filter: { helper: "defineFilter", runs: "keep" },
 } as const;
 
 export type PartKind = keyof typeof PART_KINDS;

@@ -1,6 +1,8 @@
 import type { Value } from "../autodiff/graph.ts";
+import { ConfigError } from "../base/errors.ts";
 import { mul } from "../autodiff/ops/elementwise.ts";
 import { reduceSum } from "../autodiff/ops/reduce.ts";
+import { requireDescribed, requireReturned } from "../base/part-members.ts";
 import type { Part } from "../base/registry.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 
@@ -69,15 +71,32 @@ export interface Loss<S extends z.ZodObject = z.ZodObject> extends Part {
 type Described<S extends z.ZodObject> = Omit<Loss<S>, "part" | "reads" | "needsReference"> &
   Partial<Pick<Loss<S>, "reads" | "needsReference">>;
 
-/** Types a loss by its options, for a registry. */
+/**
+ * Types a loss by its options, for a registry.
+ * @throws {ConfigError} PLUGIN_BAD_PART without build or fields.
+ */
 export function defineLoss<S extends z.ZodObject>(loss: Described<S>): Loss {
   const checked = (given: unknown): z.output<S> =>
     parseOptions(loss.options, given, `loss ${loss.name}`);
+  requireDescribed("loss", loss, ["build"], { options: "object", fields: "list" });
   return {
     part: "loss",
     ...loss,
     reads: (options) => loss.reads?.(checked(options)) ?? ["logprobs"],
     needsReference: (options) => loss.needsReference?.(checked(options)) ?? false,
-    build: (inputs, options) => loss.build(inputs, checked(options)),
+    build(inputs, options) {
+      const built = loss.build(inputs, checked(options));
+      const what = `loss "${loss.name}": build`;
+      requireReturned(what, built, { loss: "object", metrics: "object" });
+      for (const [name, value] of Object.entries({ loss: built.loss, ...built.metrics })) {
+        requireReturned(`${what}: ${name}`, value, { graph: "object", shape: "list" });
+        if (value.shape.every((size) => size === 1)) continue;
+        throw new ConfigError(
+          "PLUGIN_FAILED",
+          `${what} returned ${name} of shape [${value.shape.join(", ")}]: expected one element, the sum of weight · value over all tokens. Correct its code.`,
+        );
+      }
+      return built;
+    },
   };
 }

@@ -1,4 +1,6 @@
 import { sha256 } from "../base/files.ts";
+import { ConfigError } from "../base/errors.ts";
+import { requireDescribed, requireReturned } from "../base/part-members.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type {
   ContextPart,
@@ -74,10 +76,13 @@ export function defineRetriever<S extends z.ZodObject>(
   },
 ): RetrieverPart {
   const { name, summary, readsGold = false, options, open } = part;
+  requireDescribed("retriever", part, ["open"], { options: "object" });
   return {
     ...{ part: "retriever", name, summary, readsGold, options },
     async create(given, context) {
       const opened = await open(parseOptions(options, given, name), context);
+      const what = `retriever "${name}": open`;
+      requireReturned(what, opened, { search: "function", fingerprint: "text" });
       return { name, close: () => Promise.resolve(), ...opened };
     },
   };

@@ -1,4 +1,5 @@
 import { ConfigError, RolloutError } from "../base/errors.ts";
+import { requireDescribed } from "../base/part-members.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
 import type { Resolved } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
@@ -90,7 +91,7 @@ type RewardBody<S extends z.ZodObject> =
 /**
  * A reward, from its name, its options and one function. The function may be synchronous.
  *
- * @throws {ConfigError} REWARD_FAILED for an answer reward without `expects`.
+ * @throws {ConfigError} PLUGIN_BAD_PART without its function; REWARD_FAILED for an answer reward without `expects`.
  * @example
  * defineReward({
  *   name: "brevity",
@@ -105,6 +106,7 @@ export function defineReward<S extends z.ZodObject>(
 ): Reward {
   const { name, summary, kind = "shaping", scope = "trajectory", expects } = described;
   const { range = [-Infinity, Infinity], source = "" } = described;
+  requireDescribed("reward", described, ["scoreAll" in described ? "scoreAll" : "score"]);
   if (kind === "answer" && expects === undefined) {
     throw new ConfigError(
       "REWARD_FAILED",

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { AgentrlError, ConfigError, errorMessage, RolloutError } from "../base/errors.ts";
 import { groupedBy } from "../base/grouped-by.ts";
 import { asPluginError } from "../base/plugins.ts";
@@ -257,8 +258,14 @@ async function scoreChecked(
     if (mistake !== error) throw mistake;
     throw failed(reward, `threw ${errorMessage(error)}`, error);
   }
-  if (outcomes.length === scored.length) return outcomes;
-  throw failed(reward, `gave ${outcomes.length} results for ${scored.length} trajectories`);
+  if (outcomes.length !== scored.length)
+    throw failed(reward, `gave ${outcomes.length} results for ${scored.length} trajectories`);
+  const odd = outcomes.findIndex((each: unknown) => {
+    const isResult = each === null || typeof each === "number" || Array.isArray(each);
+    return !isResult && !(each instanceof RolloutError);
+  });
+  if (odd < 0) return outcomes;
+  throw failed(reward, `returned ${inspect(outcomes[odd])}`);
 }
 
 function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError {
@@ -309,8 +316,9 @@ const ROUNDING = 1e-9;
 
 function requireInRange(reward: Reward, value: number): void {
   const [low, high] = reward.range;
-  if (value >= low - ROUNDING && value <= high + ROUNDING) return;
-  throw failed(reward, `gave ${value}, which is outside its range, ${low} to ${high}`);
+  const isNumber = typeof (value as unknown) === "number";
+  if (isNumber && value >= low - ROUNDING && value <= high + ROUNDING) return;
+  throw failed(reward, `gave ${inspect(value)}, which is outside its range, ${low} to ${high}`);
 }
 
 /** Address of a value: call and tokens of its completion. */
@@ -321,7 +329,8 @@ function addressOf(
 ): RewardAddress {
   if ("call" in placed) {
     const { value: _, ...at } = placed;
-    return at;
+    if (trajectory.calls[at.call] !== undefined) return at;
+    throw failed(reward, `gave a value to call ${at.call} of ${trajectory.calls.length}`);
   }
   const { turn: index, span } = placed;
   const turn = trajectory.turns[index];

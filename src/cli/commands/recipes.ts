@@ -9,6 +9,7 @@ import {
   tiersOf,
 } from "../../recipe/settings/recipe-file.ts";
 import { experiments } from "../../recipe/claims.ts";
+import { requireTrainable } from "../../recipe/checks/require-trainable.ts";
 import { checkClaimMetrics } from "../../recipe/claims/measured-runs.ts";
 import type { RecipeFile, Tier } from "../../recipe/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
@@ -139,13 +140,14 @@ function registerCheck(recipes: Command, context: CliContext): void {
 /** @throws {ConfigError} the first problem of any tier or arm. */
 function checkRecipe(recipe: RecipeFile): void {
   for (const tier of tiersOf(recipe)) {
-    checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+    requireTrainable(checkSettings(settingsSchema, resolveSettings(recipe, { tier })));
     for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
         const resolved = resolveSettings(recipe, { tier, overrides });
-        const { settings } = checkSettings(settingsSchema, resolved);
-        checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
+        const checked = checkSettings(settingsSchema, resolved);
+        checkClaimMetrics(recipe, { claim, arm: arm.name }, checked.settings);
+        requireTrainable(checked);
       }
     }
   }

@@ -1,11 +1,19 @@
 import { ConfigError } from "../../base/errors.ts";
+import { requireDescribed, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Split } from "../../base/split.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Action, EndReason, Observation, Problem, Turn } from "../../trajectory/trajectory.ts";
+import {
+  type Action,
+  END_REASONS,
+  type EndReason,
+  type Observation,
+  type Problem,
+  type Turn,
+} from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 import type { PlannedMessage, Protocol } from "../protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
@@ -35,11 +43,12 @@ export interface StepResult {
 export function requireStepResult(name: string, result: Partial<StepResult> | undefined): void {
   const { actions, problems, observations, reply, end, reward = 0 } = result ?? {};
   const hasLists = [actions, problems, observations].every((list) => Array.isArray(list));
-  const isWhole = typeof end === "string" || (end === null && typeof reply === "string");
+  const isEnd = END_REASONS.some((each) => each === end);
+  const isWhole = isEnd || (end === null && typeof reply === "string");
   if (hasLists && isWhole && Number.isFinite(reward)) return;
   throw new ConfigError(
     "PLUGIN_FAILED",
-    `environment "${name}": step must return lists of actions, problems and observations, and either end or, with end: null, a reply. Correct its code.`,
+    `environment "${name}": step must return lists of actions, problems and observations, and either end (one of ${END_REASONS.join(", ")}) or, with end: null, a reply; its end is ${JSON.stringify(end)}. Correct its code.`,
   );
 }
 
@@ -186,12 +195,9 @@ type Made = Omit<Environment, DefaultedKeys> & Partial<Pick<Environment, Default
 type DefaultedKeys = "name" | "budgets" | "readsGold" | "toolSchemas";
 
 /** An environment part whose options are checked before they reach it. */
-export function defineEnvironment<O extends z.ZodObject>({
-  needs,
-  tasks,
-  create,
-  ...part
-}: Described<O>): EnvironmentPart {
+export function defineEnvironment<O extends z.ZodObject>(described: Described<O>): EnvironmentPart {
+  requireDescribed("environment", described, ["create"], { options: "object" });
+  const { needs, tasks, create, ...part } = described;
   const { name, options } = part;
   const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
   return {
@@ -199,9 +205,23 @@ export function defineEnvironment<O extends z.ZodObject>({
     ...part,
     needs: (given) => needs?.(checked(given)) ?? [],
     ...(tasks === undefined ? {} : { tasks: (given, draw) => tasks(checked(given), draw) }),
-    create: (given, resources) => ({
-      ...{ name, budgets: resources.budgets ?? [], readsGold: false, toolSchemas: [] },
-      ...create(checked(given), resources),
-    }),
+    create(given, resources) {
+      const made = create(checked(given), resources);
+      requireReturned(`environment "${name}": create`, made, {
+        start: "function",
+        protocol: "object",
+        answers: "boolean",
+      });
+      return {
+        ...{ name, budgets: resources.budgets ?? [], readsGold: false, toolSchemas: [] },
+        ...made,
+        start(task, options) {
+          const episode = made.start(task, options);
+          const members = { prompt: "text", step: "function", fork: "function" } as const;
+          requireReturned(`environment "${name}": start`, episode, members);
+          return episode;
+        },
+      };
+    },
   };
 }

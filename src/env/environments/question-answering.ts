@@ -42,6 +42,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       const protocol = protocols
         .get(protocolName, "environment.protocol")
         .create(protocolOptions, { tools: toolbox.schemas, answers: true });
+      requireCallable(protocolName, protocol, toolbox.schemas);
       const instructions = protocol.instructions(toolbox.schemas);
       const renderPrompt = (task: Task, context = ""): string => {
         if (context !== "" && !settings.prompt.includes("{context}")) {
@@ -77,6 +78,28 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       return environment;
     },
   });
+}
+
+/**
+ * Refuses a tool that no message of the grammar can call: what the grammar writes for it is read as something else.
+ * @throws {ConfigError} TOOL_UNCALLABLE
+ */
+function requireCallable(
+  name: string,
+  protocol: Protocol,
+  tools: Environment["toolSchemas"],
+): void {
+  const isCallable = (tool: string): boolean => {
+    const message = protocol.write({ thought: "", action: { tool, input: "1" } }, tools);
+    return protocol.parse(message).actions.some((action) => action.tool === tool);
+  };
+  const names = tools.map((tool) => tool.function.name);
+  const uncallable = names.find((tool) => !isCallable(tool));
+  if (uncallable === undefined) return;
+  throw new ConfigError(
+    "TOOL_UNCALLABLE",
+    `environment.tools: no message in the grammar of protocol "${name}" can call "${uncallable}"; it can call ${names.filter(isCallable).join(", ") || "none of the tools"}. Use protocol tags or hermes, which call every tool by its name, or remove the tool.`,
+  );
 }
 
 function optionsOf({ protocol, tools }: Kind) {

@@ -1,5 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
+import { type Members, requireDescribed, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
@@ -130,14 +131,31 @@ interface Described<O extends z.ZodObject> extends Omit<ProtocolPart, "options" 
   create: (options: z.output<O>, world: ProtocolWorld) => Protocol;
 }
 
+const PROTOCOL_MEMBERS = {
+  stopStrings: "list",
+  findCut: "function",
+  parse: "function",
+  tags: "list",
+  write: "function",
+  renderObservations: "function",
+  renderProblems: "function",
+  renderContext: "function",
+  instructions: "function",
+  answerOpening: "text",
+  answerRequest: "text",
+  answer: "object",
+} as const satisfies Members;
+
 /** A protocol part whose options are checked before they reach it. */
 export function defineProtocol<O extends z.ZodObject>(described: Described<O>): ProtocolPart {
   const { name, options, create } = described;
+  requireDescribed("protocol", described, ["create"], { options: "object" });
   return {
     part: "protocol",
     ...described,
     create(given, world = { tools: [], answers: true }) {
       const protocol = create(parseOptions(options, given, name), world);
+      requireReturned(`protocol "${name}": create`, protocol, PROTOCOL_MEMBERS);
       const parse = protocol.parse.bind(protocol);
       return Object.assign(protocol, {
         parse: (text: string) => requireParsed(name, parse(text)),

@@ -1,3 +1,4 @@
+import { requireDescribed, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
@@ -127,17 +128,35 @@ interface Described<O extends z.ZodObject, P extends z.ZodObject> extends Omit<
   ) => { open(context: ToolContext): ToolSession<z.output<P>> };
 }
 
-/** A tool part whose options and arguments are checked before they reach it. */
+/**
+ * A tool part whose options and arguments are checked before they reach it.
+ * @throws {ConfigError} PLUGIN_BAD_PART without description, parameters or create.
+ */
 export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   described: Described<O, P>,
 ): ToolPart {
   const { name, options, create } = described;
+  requireDescribed("tool", described, ["create"], {
+    description: "text",
+    parameters: "object",
+    options: "object",
+  });
   return {
     ...{ part: "tool", action: name, searches: false, readsGold: false, needs: [] },
     ...described,
-    create: (given, resources) =>
-      // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
-      create(parseOptions(options, given, name), resources),
+    create: (given, resources) => {
+      const tool = create(parseOptions(options, given, name), resources);
+      requireReturned(`tool "${name}": create`, tool, { open: "function" });
+      return {
+        open(context) {
+          // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
+          const session = tool.open(context);
+          const members = { call: "function", fork: "function" } as const;
+          requireReturned(`tool "${name}": open`, session, members);
+          return session;
+        },
+      };
+    },
   };
 }
 

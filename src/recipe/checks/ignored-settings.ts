@@ -2,7 +2,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { declarationsIn } from "../../base/schema.ts";
 import { conditionMet, ignoredRules } from "../../base/setting-effect.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { RecipeFile } from "../settings/recipe-schema.ts";
+import { type ResolvedSettings, withBelow } from "../settings/settings.ts";
 
 /** A setting without effect on a training. */
 export interface IgnoredSetting {
@@ -19,9 +20,11 @@ export interface IgnoredSetting {
  * layer disables (a tier or an arm of a claim over the recipe's base) is intended, and left out.
  */
 export function ignoredSettings({
+  recipe,
   settings,
   origins,
 }: ResolvedSettings<Settings>): IgnoredSetting[] {
+  const layerOf = (origin: string): number => layerIn(withBelow(recipe), origin);
   if (settings.algorithm === undefined) return [];
   return [...declarationsIn(settingsSchema, settings)].flatMap(({ path, meta }) => {
     for (const { conditions, remedy } of ignoredRules(meta)) {
@@ -76,10 +79,14 @@ export function requireHonoured(resolved: ResolvedSettings<Settings>): void {
   throw new ConfigError("SETTING_IGNORED", `${lines.join("\n")} --allow-ignored trains anyway.`);
 }
 
-/** default, a recipe's base, its tier, the base of its claims, and whatever is laid over that: flags, arms of claims, stages. */
-function layerOf(origin: string): number {
+/**
+ * default; then of each recipe, the one that is extended first, its base and its tier; then the bases of their claims, and whatever is laid
+ * over that: flags, arms of claims, stages.
+ */
+function layerIn(recipes: readonly RecipeFile[], origin: string): number {
   if (origin === "default") return 0;
-  if (/:\d+ \(tier [^)]*\)$/.test(origin)) return 2;
-  if (/:\d+ \(claims, tier [^)]*\)$/.test(origin)) return 3;
-  return /:\d+$/.test(origin) ? 1 : 4;
+  const recipe = recipes.findLastIndex(({ path }) => origin.startsWith(`${path}:`));
+  if (recipe < 0) return Infinity;
+  if (/ \(claims, tier [^)]*\)$/.test(origin)) return 2 * recipes.length + recipe + 1;
+  return 2 * recipe + (/ \(tier [^)]*\)$/.test(origin) ? 2 : 1);
 }

@@ -4,7 +4,7 @@ import { checkOptions, type z } from "../../base/schema.ts";
 import { pathsFrom, withModels } from "../../base/setting-path.ts";
 import { atTier } from "./base-names.ts";
 import { withFullSets } from "./full-sets.ts";
-import { Layers } from "./layers.ts";
+import { isObject, Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "./recipe-schema.ts";
 import { parseYamlValue } from "../../base/yaml.ts";
@@ -108,7 +108,8 @@ export function resolveSettings(
 
 /**
  * Checks resolved settings against their schema and fills in its defaults. Paths of the recipe file start from its folder. Where a setting must be
- * text and a flag's value is not, because YAML reads `{question}` as a map and `2024` as a number, the value is what was typed.
+ * text and a flag's value is not, because YAML reads `{question}` as a map and `2024` as a number, the value is what was typed. Where null is no
+ * value of a setting, it removes what a layer below has set.
  * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN, each beginning with where the value stands.
  */
 export function checkSettings<S extends z.ZodType>(
@@ -118,9 +119,11 @@ export function checkSettings<S extends z.ZodType>(
   const resolved = withFullSets(schema, given);
   const result = checkOptions(schema, resolved.settings);
   if (result.problem !== null) {
+    const { code, path, message } = result.problem;
     const typed = asTyped(given, result.problem);
     if (typed !== null) return checkSettings(schema, typed);
-    const { code, path, message } = result.problem;
+    const rest = without(given.settings, path);
+    if (rest !== null) return checkSettings(schema, { ...given, settings: rest });
     const where = originNear(resolved, path);
     throw new ConfigError(code, `${where}: ${path.join(".")} ${message}`);
   }
@@ -159,6 +162,15 @@ function asTyped(
   return resolveSettings(recipe, { tier, overrides: typed });
 }
 
+/** Settings without a key whose value is null; null where another value stands there. */
+function without(settings: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined || !isObject(settings) || !(key in settings)) return null;
+  const { [key]: value, ...others } = settings;
+  if (value === null) return rest.length === 0 ? others : null;
+  const inner = without(value, rest);
+  return inner === null ? null : { ...settings, [key]: inner };
+}
+
 /** Whether an origin is in the recipe file. */
 export function isOfRecipe(
   { recipe, overrides }: Pick<ResolvedSettings, "recipe" | "overrides">,
@@ -171,7 +183,7 @@ export function isOfRecipe(
 }
 
 /** A recipe after the one that it extends. */
-function withBelow(recipe: RecipeFile): RecipeFile[] {
+export function withBelow(recipe: RecipeFile): RecipeFile[] {
   return [...(recipe.below === null ? [] : withBelow(recipe.below)), recipe];
 }
 

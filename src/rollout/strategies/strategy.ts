@@ -1,3 +1,4 @@
+import { requireDescribed, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Capability } from "../../env/environments/environment.ts";
@@ -61,6 +62,12 @@ interface Described<S extends z.ZodObject> extends Omit<
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
   const { runAll, ...rest } = described;
   const { name, options, searches, needs = [], readsGold, leaves, run } = rest;
+  requireDescribed("strategy", described, ["run"], { options: "object", prompts: "text" });
+  const returned = (trajectory: Trajectory): Trajectory => {
+    const members = { id: "text", calls: "list", turns: "list", end: "text" } as const;
+    requireReturned(`strategy "${name}": run`, trajectory, members);
+    return trajectory;
+  };
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
     part: "strategy",
@@ -70,11 +77,12 @@ export function defineStrategy<S extends z.ZodObject>(described: Described<S>): 
     needs: (settings) => (typeof needs === "function" ? needs(checked(settings)) : needs),
     readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
     leaves: (settings) => leaves?.(checked(settings)) ?? 1,
-    run: async (rollout, settings) => run(rollout, checked(settings)),
+    run: async (rollout, settings) => returned(await run(rollout, checked(settings))),
     ...(runAll === undefined
       ? {}
       : {
-          runAll: async (rollout: RolloutOptions, settings) => runAll(rollout, checked(settings)),
+          runAll: async (rollout: RolloutOptions, settings) =>
+            (await runAll(rollout, checked(settings))).map(returned),
         }),
   };
 }

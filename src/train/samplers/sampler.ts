@@ -1,3 +1,5 @@
+import { ConfigError } from "../../base/errors.ts";
+import { requireDescribed, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Sampling } from "../../rollout/sampling.ts";
@@ -74,13 +76,59 @@ interface Described<S extends z.ZodObject> extends Omit<SamplerPart, "options" |
   open(options: z.output<S>, context: SamplerContext, state: unknown): Sampler;
 }
 
-/** Types a sampler by its options; the result can stand in a registry. */
+/**
+ * Types a sampler by its options; the result can stand in a registry. What it asks for and accepts is checked.
+ * @throws {ConfigError} PLUGIN_BAD_PART without open.
+ */
 export function defineSampler<S extends z.ZodObject>(described: Described<S>): SamplerPart {
   const { name, options } = described;
+  requireDescribed("sampler", described, ["open"], { options: "object" });
   return {
     part: "sampler",
     ...described,
-    open: (given, context, state) =>
-      described.open(parseOptions(options, given, name), context, state),
+    open(given, context, state) {
+      const sampler = described.open(parseOptions(options, given, name), context, state);
+      requireReturned(`sampler "${name}": open`, sampler, {
+        next: "function",
+        accept: "function",
+        state: "function",
+      });
+      return {
+        next(step, history) {
+          const requests = sampler.next(step, history);
+          requireRequests(`sampler "${name}": next`, requests);
+          if (requests.length > 0) return requests;
+          throw new ConfigError(
+            "PLUGIN_FAILED",
+            `sampler "${name}": next returned no request for step ${step + 1}: expected at least one, because a step without rollouts teaches nothing. Correct its code.`,
+          );
+        },
+        accept(groups, step, round) {
+          const accepted = sampler.accept(groups, step, round);
+          const what = `sampler "${name}": accept`;
+          requireReturned(what, accepted, { batch: "list", more: "list" });
+          requireRequests(what, accepted.more);
+          if (accepted.batch.every((group) => groups.includes(group))) return accepted;
+          throw new ConfigError(
+            "PLUGIN_FAILED",
+            `${what} returned a batch with a group that it was not given: expected some of the groups. Correct its code.`,
+          );
+        },
+        state: () => sampler.state(),
+      };
+    },
   };
+}
+
+function requireRequests(what: string, requests: unknown): void {
+  requireReturned(what, { requests }, { requests: "list" });
+  for (const request of requests as readonly unknown[]) {
+    requireReturned(`${what}: a request`, request, { task: "object", groupId: "text" });
+    const { rollouts } = request as RolloutRequest;
+    if (Number.isInteger(rollouts) && rollouts > 0) continue;
+    throw new ConfigError(
+      "PLUGIN_FAILED",
+      `${what} returned a request whose rollouts is ${String(rollouts)}: expected a whole number from 1. Correct its code.`,
+    );
+  }
 }

@@ -1,0 +1,78 @@
+import { ConfigError } from "./errors.ts";
+import type { PartKind } from "./registry.ts";
+
+/** How a member of an object is checked. */
+type MemberType = "function" | "text" | "list" | "object" | "boolean";
+
+/** Members that an object must have, by name. */
+export type Members = Readonly<Record<string, MemberType>>;
+
+/**
+ * Checks what a define… helper receives: a plugin in plain JavaScript can pass anything.
+ * @param functions names of the functions without which such a part cannot work.
+ * @throws {ConfigError} PLUGIN_BAD_PART naming the first member that is missing.
+ * @example requireDescribed("filter", { name: "short" }, ["keep"]) // filter "short": keep is undefined: expected a function. …
+ */
+export function requireDescribed(
+  kind: PartKind,
+  described: { readonly name: string; readonly options?: unknown },
+  functions: readonly string[],
+  more: Members = {},
+): void {
+  const members = { ...Object.fromEntries(functions.map((name) => [name, "function"])), ...more };
+  const wrong = firstWrong(described, members as Members);
+  const { name, options } = described;
+  const isSchema = options === undefined || (isObject(options) && "_zod" in options);
+  if (wrong === null && isSchema) return;
+  const what = wrong ?? `options is ${shown(options)}: expected z.strictObject({ … })`;
+  throw new ConfigError(
+    "PLUGIN_BAD_PART",
+    `${kind} "${name}": ${what}. docs/extend.md shows each kind of part; agentrl new writes one that works.`,
+  );
+}
+
+/**
+ * Checks what a function of a part returned.
+ * @param what the part and its function: `tool "count": open`.
+ * @throws {ConfigError} PLUGIN_FAILED naming the first member that is missing.
+ */
+export function requireReturned(what: string, returned: unknown, members: Members): void {
+  const wrong = isObject(returned)
+    ? firstWrong(returned, members)
+    : `expected an object with ${Object.keys(members).join(", ")}`;
+  if (wrong === null) return;
+  const given = isObject(returned) ? "" : ` ${shown(returned)}`;
+  throw new ConfigError(
+    "PLUGIN_FAILED",
+    `${what} returned${given === "" ? " an object whose" : `${given}:`} ${wrong}. Correct its code.`,
+  );
+}
+
+/** `step is undefined: expected a function`; null where all members are as they must be. */
+function firstWrong(object: object, members: Members): string | null {
+  for (const [name, type] of Object.entries(members)) {
+    const value = (object as Record<string, unknown>)[name];
+    if (!hasType(value, type)) {
+      const article = type === "object" ? "an" : "a";
+      return `${name} is ${shown(value)}: expected ${type === "text" ? "text" : `${article} ${type}`}`;
+    }
+  }
+  return null;
+}
+
+function hasType(value: unknown, type: MemberType): boolean {
+  if (type === "text") return typeof value === "string";
+  if (type === "list") return Array.isArray(value);
+  return type === "object" ? isObject(value) : typeof value === type;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (isObject(value)) return Array.isArray(value) ? "a list" : "an object";
+  return String(value);
+}

@@ -1,0 +1,33 @@
+import { environmentOver, searchlessFor } from "../assemble.ts";
+import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
+import { stageList } from "../settings/stages.ts";
+import { requireHonoured } from "./ignored-settings.ts";
+
+/**
+ * What a training would refuse before it opens a model or data: settings without effect, and an environment that does not fit its tools,
+ * protocol or strategy.
+ * @throws {ConfigError} SETTING_IGNORED, STRATEGY_UNFIT, TOOL_TWICE, TOOL_UNCALLABLE; as the environment's part.
+ */
+export function requireTrainable(resolved: ResolvedSettings<Settings>): void {
+  const { stages, ...settings } = resolved.settings;
+  if (stages === undefined) return requireOneTrainable({ ...resolved, settings });
+  for (const { do: what, name, set } of stageList(stages)) {
+    if (what !== "train") continue;
+    const more = Object.entries(set).map(([key, value]) => {
+      return { key, value, origin: `stage ${name}`, isOfRecipe: true };
+    });
+    const own = withOverrides(settingsSchema, resolved, more);
+    const { stages: _, ...ofStage } = own.settings;
+    requireOneTrainable({ ...own, settings: ofStage });
+  }
+}
+
+function requireOneTrainable(resolved: ResolvedSettings<Settings>): void {
+  const { settings } = resolved;
+  if (settings.algorithm === undefined) return;
+  requireHonoured(resolved);
+  const searchless = searchlessFor(settings);
+  environmentOver(searchless, settings, "training");
+  environmentOver(searchless, settings, "evaluation");
+}
