@@ -55,6 +55,23 @@ describe("a part that returns something else than it must ends a training with s
 });
 
 describe("a run with a plugin", () => {
+  it("is not resumed when a file that the plugin imports has changed", () => {
+    const step = join(folder, "step-size.mjs");
+    writeFileSync(step, "export const size = 1;\n");
+    change("in-order", "(skip + place)", "(skip + size * place)");
+    const plugin = join(folder, "in-order.mjs");
+    writeFileSync(
+      plugin,
+      `import { size } from "./step-size.mjs";\n${readFileSync(plugin, "utf8")}`,
+    );
+    expect(train("in-order", "run-imports").status).toBe(0);
+    writeFileSync(step, "export const size = 2;\n");
+    const more = ["--resume", "--set", "algorithm.steps=3"];
+    const { status, stderr } = train("in-order", "run-imports", ...more);
+    expect(stderr).toContain("[RUN_DATA_CHANGED]");
+    expect(status).toBe(2);
+  });
+
   it("keeps its hash, and is not resumed when the plugin has changed", () => {
     expect(train("in-order", "run-in-order").status).toBe(0);
     const manifest = readFileSync(join(folder, "run-in-order", "manifest.json"), "utf8");

@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
 import { registry } from "../../src/base/registry.ts";
@@ -10,8 +11,10 @@ import {
   pluginHashes,
   pluginsNamedIn,
 } from "../../src/base/plugins.ts";
+import { packageRoot } from "../../src/base/package-root.ts";
 import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
+import { runNode } from "../helpers/run-node.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -28,8 +31,10 @@ async function plugin(name: string, code: string) {
 }
 
 function partText(name: string): string {
-  return `export default { part: "filter", name: "${name}", summary: "A part." };`;
+  return `export default { part: "filter", name: "${name}", summary: "A part.", keep: () => [] };`;
 }
+
+const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** What a function threw. */
 async function thrown(work: () => Promise<unknown>): Promise<unknown> {
@@ -78,6 +83,49 @@ describe("loadPlugin", () => {
     });
     expect(status).toBe(2);
     expect(stderr).toMatch(/broken\.mjs:2: .*\[PLUGIN_FAILED]/);
+  });
+
+  it("hashes the files that it imports too, and finds a mistake in them", async () => {
+    written("constants.cjs", "module.exports = 3;");
+    written("deep.mjs", `import count from "./constants.cjs";\nexport const deep = count;`);
+    written(
+      "side.mjs",
+      `import { deep } from "./deep.mjs";\nexport const fail = () => deep.trim();`,
+    );
+    written(
+      "several.mjs",
+      `import { fail } from "./side.mjs";\nexport { fail };\n${partText("several")}`,
+    );
+    // In a process of its own: vitest imports modules by itself.
+    const dist = join(packageRoot, "dist", "base", "plugins.js");
+    const printed = await runNode(`
+      import { asPluginError, loadPlugin } from ${JSON.stringify(dist)};
+      const { files, sha256 } = await loadPlugin("./several.mjs", ${JSON.stringify(folder)}, "x");
+      const { fail } = await import(files[0]);
+      let message = "";
+      try { fail(); } catch (error) { message = asPluginError(error).message; }
+      console.log(JSON.stringify({ files, sha256, message }));`);
+    const { files, sha256, message } = JSON.parse(printed) as {
+      files: string[];
+      sha256: string;
+      message: string;
+    };
+    const names = ["several.mjs", "side.mjs", "deep.mjs", "constants.cjs"];
+    expect(files.map((each) => basename(each))).toEqual(names);
+    // By hand: sha256 of the sorted lines "path sha256".
+    const line = (name: string) => `${name} ${sha256Of(readFileSync(join(folder, name), "utf8"))}`;
+    expect(sha256).toBe(sha256Of(names.map(line).sort().join("\n")));
+    expect(message).toMatch(/side\.mjs:2:\d+: .*trim/);
+  });
+
+  it("names the function that a part written without its helper lacks", async () => {
+    const bare = written(
+      "helperless.mjs",
+      `export default { part: "filter", name: "x", summary: "s" };`,
+    );
+    await expect(load(bare)).rejects.toThrow(
+      errorWith("PLUGIN_BAD_PART", /helperless\.mjs: filter "x": keep is undefined/),
+    );
   });
 
   it("refuses what is no part, and a name that is taken", async () => {

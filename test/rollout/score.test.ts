@@ -31,6 +31,7 @@ function reward(name: string, scope: Reward["scope"], give: (id: string) => Rewa
 const of = (id: string, groupId = "group"): Scored => {
   return { task, trajectory: answered("Oslo", { id, groupId }) };
 };
+const EMPTY_CALL = { parent: null, role: "policy", policyVersion: 0, prompt: [], completion: [] };
 const use = (name: string, weight = 1) => ({ name, weight, options: {} });
 
 describe("scoreTrajectories", () => {
@@ -132,6 +133,7 @@ describe("scoreTrajectories", () => {
       { value: -2, call: 1, token: 7 },
     ]);
     const scored = [of("one")];
+    scored[0]!.trajectory.calls = [EMPTY_CALL, EMPTY_CALL];
     const known = registry<Reward>("reward", [part, reward("none", "trajectory", () => []).part]);
     await scoreTrajectories(scored, [use("turns", 2), use("none")], { registry: known });
     expect(scored[0]!.trajectory).toMatchObject({
@@ -288,6 +290,7 @@ describe("scoreTrajectories", () => {
     const weighted = [use("spent", 4), use("none", 0)];
     const expression = rewardExpression("if(known(none), none, 2 * spent)", ["spent", "none"]);
     const scored = [of("one")];
+    scored[0]!.trajectory.calls = [EMPTY_CALL, EMPTY_CALL];
     await scoreTrajectories(scored, weighted, { registry: known, expression });
     // 2 · (.5 + .25) by the expression, 4 · (.5 + .25) beside it.
     const { trajectory } = scored[0]!;
@@ -340,7 +343,12 @@ describe("scoreTrajectories", () => {
     ["gives too few results", () => [], /"made" gave 0 results for 1/],
     ["gives no number", () => [Number.NaN], /"made" gave NaN/],
     ["leaves its range", () => [2], /"made" gave 2, .*0 to 1/],
+    ["returns nothing", () => [undefined as never], /"made" returned undefined/],
+    ["returns text", () => ["1" as never], /"made" returned '1'/],
+    ["returns an object", () => [{ value: 1 } as never], /"made" returned { value: 1 }/],
+    ["places text", () => [[{ value: "1" as never, call: 0 }]], /"made" gave '1'/],
     ["names a turn that is not there", () => [[{ value: 1, turn: 3 }]], /turn 3 of 0/],
+    ["names a call that is not there", () => [[{ value: 1, call: 3 }]], /call 3 of/],
   ] satisfies [string, () => RewardResult[], RegExp][])(
     "names a reward that %s",
     async (_, scoreAll, message) => {

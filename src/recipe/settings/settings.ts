@@ -122,7 +122,7 @@ export function checkSettings<S extends z.ZodType>(
     const { code, path, message } = result.problem;
     const typed = asTyped(given, result.problem);
     if (typed !== null) return checkSettings(schema, typed);
-    const rest = without(given.settings, path);
+    const rest = code === "RECIPE_BAD_VALUE" ? without(given.settings, path) : null;
     if (rest !== null) return checkSettings(schema, { ...given, settings: rest });
     const where = originNear(resolved, path);
     throw new ConfigError(code, `${where}: ${path.join(".")} ${message}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { requireSearching } from "../../../src/env/environments/environment.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 import { corpus, searchEnvironment, task } from "../../helpers/search-world.ts";
 
 const signal = new AbortController().signal;
@@ -38,6 +39,18 @@ describe("search-qa", () => {
     expect(retried.reply).toMatch(/no valid action/);
     const ended = await start({ onInvalid: "end" }).step("hm", playing);
     expect(ended).toMatchObject({ problems, reply: null, end: "invalid" });
+  });
+
+  it("refuses a tool that no message of the grammar can call", () => {
+    const both = ["corpus-search", "calculator"];
+    expect(() => searchEnvironment({ tools: both })).toThrow(
+      errorWith(
+        "TOOL_UNCALLABLE",
+        /protocol "search-r1" can call "calculator"; it can call search/,
+      ),
+    );
+    expect(() => searchEnvironment({ tools: both, protocol: "tags" })).not.toThrow();
+    expect(() => searchEnvironment({ tools: both, protocol: "hermes" })).not.toThrow();
   });
 
   it("takes answers alone where it has no tools", async () => {

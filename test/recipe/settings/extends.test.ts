@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { requireTrainable } from "../../../src/recipe/checks/require-trainable.ts";
 import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
 import {
@@ -55,6 +56,50 @@ describe("extends", () => {
     const overrides = claimsBase(recipe, "mini");
     const { settings } = resolveSettings(recipe, { tier: "mini", overrides });
     expect(settings).toMatchObject({ seed: 6, sampling: { topP: 0.5 } });
+  });
+
+  it("removes a key of the other recipe by null, and keeps a null that is a value", async () => {
+    const base =
+      "summary: below\nbase: { sampling: { topP: 0.5 }, checkpoints: { keep: 2 }, algorithm: { name: grpo, klCoef: 0.1 } }\ntiers: { mini: {} }\n";
+    writeFileSync(file("set.yaml"), base);
+    writeFileSync(
+      file("unset.yaml"),
+      "summary: above\nextends: ./set.yaml\nbase: { sampling: { topP: null }, checkpoints: { keep: null }, algorithm: null }\ntiers: { mini: {} }\n",
+    );
+    const recipe = await loadRecipe(file("unset.yaml"));
+    const { settings, origins } = checkSettings(
+      settingsSchema,
+      resolveSettings(recipe, { tier: "mini" }),
+    );
+    expect(settings).toMatchObject({ sampling: { topP: 1 }, checkpoints: { keep: null } });
+    expect(settings.algorithm).toBeUndefined();
+    expect(origins.get("sampling.topP")).toBe(`${file("unset.yaml")}:3`);
+  });
+
+  it("leaves null for a key that does not exist an error", async () => {
+    writeFileSync(file("wrong.yaml"), "summary: s\nbase: { smpling: null }\ntiers: { mini: {} }\n");
+    const recipe = await loadRecipe(file("wrong.yaml"));
+    const resolved = resolveSettings(recipe, { tier: "mini" });
+    expect(() => checkSettings(settingsSchema, resolved)).toThrow(errorWith("RECIPE_UNKNOWN_KEY"));
+  });
+
+  it("takes a key of the other recipe that the own one switches off for intended", async () => {
+    const own = (sets: string) =>
+      `summary: above\nextends: ./kl.yaml\nbase: { algorithm: { ${sets} } }\ntiers: { mini: {} }\n`;
+    writeFileSync(
+      file("kl.yaml"),
+      "summary: below\nbase: { algorithm: { name: grpo, klCoef: 0.1, klEstimator: k2 } }\ntiers: { mini: {} }\n",
+    );
+    writeFileSync(file("off.yaml"), own("klCoef: 0"));
+    writeFileSync(file("contradiction.yaml"), own("klCoef: 0, klEstimator: k1"));
+    const check = async (name: string) => {
+      const resolved = resolveSettings(await loadRecipe(file(name)), { tier: "mini" });
+      requireTrainable(checkSettings(settingsSchema, resolved));
+    };
+    await expect(check("off.yaml")).resolves.toBeUndefined();
+    await expect(check("contradiction.yaml")).rejects.toThrow(
+      errorWith("SETTING_IGNORED", /contradiction\.yaml:3: algorithm\.klEstimator has no effect/),
+    );
   });
 
   it("takes a shipped recipe by its name", async () => {
