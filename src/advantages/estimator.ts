@@ -116,7 +116,7 @@ export function defineEstimator<S extends z.ZodObject>(
   described: Described<S>,
 ): AdvantageEstimator {
   const { name, options, reads = [] } = described;
-  requireDescribed("advantage estimator", described, ["estimate"], { options: "object" });
+  requireDescribed("advantage estimator", described, ["estimate"], { options: "schema" });
   return {
     part: "advantage estimator",
     ...described,

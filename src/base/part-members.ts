@@ -2,7 +2,7 @@ import { ConfigError } from "./errors.ts";
 import type { PartKind } from "./registry.ts";
 
 /** How a member of an object is checked. */
-type MemberType = "function" | "text" | "list" | "object" | "boolean";
+type MemberType = "function" | "text" | "list" | "object" | "boolean" | "schema";
 
 /** Members that an object must have, by name. */
 export type Members = Readonly<Record<string, MemberType>>;
@@ -15,19 +15,16 @@ export type Members = Readonly<Record<string, MemberType>>;
  */
 export function requireDescribed(
   kind: PartKind,
-  described: { readonly name: string; readonly options?: unknown },
+  described: { readonly name: string },
   functions: readonly string[],
   more: Members = {},
 ): void {
   const members = { ...Object.fromEntries(functions.map((name) => [name, "function"])), ...more };
   const wrong = firstWrong(described, members as Members);
-  const { name, options } = described;
-  const isSchema = options === undefined || (isObject(options) && "_zod" in options);
-  if (wrong === null && isSchema) return;
-  const what = wrong ?? `options is ${shown(options)}: expected z.strictObject({ … })`;
+  if (wrong === null) return;
   throw new ConfigError(
     "PLUGIN_BAD_PART",
-    `${kind} "${name}": ${what}. docs/extend.md shows each kind of part; agentrl new writes one that works.`,
+    `${kind} "${described.name}": ${wrong}. docs/extend.md shows each kind of part; agentrl new writes one that works.`,
   );
 }
 
@@ -48,14 +45,20 @@ export function requireReturned(what: string, returned: unknown, members: Member
   );
 }
 
+const EXPECTED: Record<MemberType, string> = {
+  function: "a function",
+  text: "text",
+  list: "a list",
+  object: "an object",
+  boolean: "true or false",
+  schema: "z.strictObject({ … })",
+};
+
 /** `step is undefined: expected a function`; null where all members are as they must be. */
 function firstWrong(object: object, members: Members): string | null {
   for (const [name, type] of Object.entries(members)) {
     const value = (object as Record<string, unknown>)[name];
-    if (!hasType(value, type)) {
-      const article = type === "object" ? "an" : "a";
-      return `${name} is ${shown(value)}: expected ${type === "text" ? "text" : `${article} ${type}`}`;
-    }
+    if (!hasType(value, type)) return `${name} is ${shown(value)}: expected ${EXPECTED[type]}`;
   }
   return null;
 }
@@ -63,6 +66,7 @@ function firstWrong(object: object, members: Members): string | null {
 function hasType(value: unknown, type: MemberType): boolean {
   if (type === "text") return typeof value === "string";
   if (type === "list") return Array.isArray(value);
+  if (type === "schema") return isObject(value) && "_zod" in value;
   return type === "object" ? isObject(value) : typeof value === type;
 }
 

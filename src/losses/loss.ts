@@ -78,7 +78,7 @@ type Described<S extends z.ZodObject> = Omit<Loss<S>, "part" | "reads" | "needsR
 export function defineLoss<S extends z.ZodObject>(loss: Described<S>): Loss {
   const checked = (given: unknown): z.output<S> =>
     parseOptions(loss.options, given, `loss ${loss.name}`);
-  requireDescribed("loss", loss, ["build"], { options: "object", fields: "list" });
+  requireDescribed("loss", loss, ["build"], { options: "schema", fields: "list" });
   return {
     part: "loss",
     ...loss,

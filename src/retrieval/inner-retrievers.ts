@@ -76,7 +76,7 @@ export function defineRetriever<S extends z.ZodObject>(
   },
 ): RetrieverPart {
   const { name, summary, readsGold = false, options, open } = part;
-  requireDescribed("retriever", part, ["open"], { options: "object" });
+  requireDescribed("retriever", part, ["open"], { options: "schema" });
   return {
     ...{ part: "retriever", name, summary, readsGold, options },
     async create(given, context) {

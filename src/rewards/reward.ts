@@ -106,14 +106,16 @@ export function defineReward<S extends z.ZodObject>(
 ): Reward {
   const { name, summary, kind = "shaping", scope = "trajectory", expects } = described;
   const { range = [-Infinity, Infinity], source = "" } = described;
-  requireDescribed("reward", described, ["scoreAll" in described ? "scoreAll" : "score"]);
+  const options = described.options ?? z.strictObject({});
+  const runs = "scoreAll" in described ? "scoreAll" : "score";
+  const more = described.options === undefined ? {} : ({ options: "schema" } as const);
+  requireDescribed("reward", described, [runs], more);
   if (kind === "answer" && expects === undefined) {
     throw new ConfigError(
       "REWARD_FAILED",
       `reward "${name}": kind is "answer" and expects is missing. Declare what it gives in known cases (answerExpectations()), or set kind to "shaping".`,
     );
   }
-  const options = described.options ?? z.strictObject({});
   const typed = (given: Record<string, unknown>) => given as Resolved<z.output<S>>;
   const score: Reward["score"] =
     "scoreAll" in described

@@ -1,13 +1,25 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { docCommands, layDocFiles } from "../helpers/extend-doc.ts";
+import { docCommands, docFiles, layDocFiles } from "../helpers/extend-doc.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 describe("the commands of docs/extend.md", () => {
   const folder = temporaryFolder();
   beforeAll(() => {
     layDocFiles(folder);
+  });
+
+  it("has recipes whose budgets fit together", () => {
+    const cli = join(folder, "node_modules", "agentrl", "bin", "agentrl.js");
+    for (const name of [...docFiles.keys()].filter((each) => each.endsWith(".yaml"))) {
+      const plan = ["recipes", "plan", `./${name}`, "--tier", "smoke", "--no-probe"];
+      const { stdout } = spawnSync(process.execPath, [cli, ...plan], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      expect(stdout, name).not.toContain("would be cut");
+    }
   });
 
   it.each(docCommands)("%s", (line) => {

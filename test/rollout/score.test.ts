@@ -11,6 +11,7 @@ import {
   type Scored,
 } from "../../src/rewards/reward.ts";
 import { scoreTrajectories, weightsAt } from "../../src/rollout/score.ts";
+import type { Call } from "../../src/trajectory/trajectory.ts";
 import type { Role } from "../../src/trajectory/role.ts";
 import { answered, task, tokenizer } from "../helpers/search-world.ts";
 
@@ -31,7 +32,10 @@ function reward(name: string, scope: Reward["scope"], give: (id: string) => Rewa
 const of = (id: string, groupId = "group"): Scored => {
   return { task, trajectory: answered("Oslo", { id, groupId }) };
 };
-const EMPTY_CALL = { parent: null, role: "policy", policyVersion: 0, prompt: [], completion: [] };
+const EMPTY_CALL: Call = {
+  ...{ parent: null, role: "policy", policyVersion: 0, prompt: [], completion: [] },
+  finish: "stop",
+};
 const use = (name: string, weight = 1) => ({ name, weight, options: {} });
 
 describe("scoreTrajectories", () => {

@@ -194,9 +194,18 @@ interface Described<O extends z.ZodObject> extends Omit<
 type Made = Omit<Environment, DefaultedKeys> & Partial<Pick<Environment, DefaultedKeys>>;
 type DefaultedKeys = "name" | "budgets" | "readsGold" | "toolSchemas";
 
+/** A plugin in plain JavaScript can make anything. @throws {ConfigError} PLUGIN_FAILED */
+function* checkedTasks(name: string, made: Iterable<Task>): Generator<Task> {
+  for (const task of made) {
+    const members = { id: "text", question: "text", references: "list", source: "text" } as const;
+    requireReturned(`environment "${name}": tasks: a task`, task, members);
+    yield task;
+  }
+}
+
 /** An environment part whose options are checked before they reach it. */
 export function defineEnvironment<O extends z.ZodObject>(described: Described<O>): EnvironmentPart {
-  requireDescribed("environment", described, ["create"], { options: "object" });
+  requireDescribed("environment", described, ["create"], { options: "schema" });
   const { needs, tasks, create, ...part } = described;
   const { name, options } = part;
   const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
@@ -204,7 +213,9 @@ export function defineEnvironment<O extends z.ZodObject>(described: Described<O>
     part: "environment",
     ...part,
     needs: (given) => needs?.(checked(given)) ?? [],
-    ...(tasks === undefined ? {} : { tasks: (given, draw) => tasks(checked(given), draw) }),
+    ...(tasks === undefined
+      ? {}
+      : { tasks: (given, draw) => checkedTasks(name, tasks(checked(given), draw)) }),
     create(given, resources) {
       const made = create(checked(given), resources);
       requireReturned(`environment "${name}": create`, made, {

@@ -149,7 +149,7 @@ const PROTOCOL_MEMBERS = {
 /** A protocol part whose options are checked before they reach it. */
 export function defineProtocol<O extends z.ZodObject>(described: Described<O>): ProtocolPart {
   const { name, options, create } = described;
-  requireDescribed("protocol", described, ["create"], { options: "object" });
+  requireDescribed("protocol", described, ["create"], { options: "schema" });
   return {
     part: "protocol",
     ...described,

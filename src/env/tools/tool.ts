@@ -138,8 +138,8 @@ export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   const { name, options, create } = described;
   requireDescribed("tool", described, ["create"], {
     description: "text",
-    parameters: "object",
-    options: "object",
+    parameters: "schema",
+    options: "schema",
   });
   return {
     ...{ part: "tool", action: name, searches: false, readsGold: false, needs: [] },

@@ -62,7 +62,7 @@ interface Described<S extends z.ZodObject> extends Omit<
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
   const { runAll, ...rest } = described;
   const { name, options, searches, needs = [], readsGold, leaves, run } = rest;
-  requireDescribed("strategy", described, ["run"], { options: "object", prompts: "text" });
+  requireDescribed("strategy", described, ["run"], { options: "schema", prompts: "text" });
   const returned = (trajectory: Trajectory): Trajectory => {
     const members = { id: "text", calls: "list", turns: "list", end: "text" } as const;
     requireReturned(`strategy "${name}": run`, trajectory, members);

@@ -22,7 +22,7 @@ interface Described<S extends z.ZodObject> extends Omit<Filter, "options" | "kee
 /** Types a filter by its options; the result can stand in a registry. */
 export function defineFilter<S extends z.ZodObject>(described: Described<S>): Filter {
   const { name, options } = described;
-  requireDescribed("filter", described, ["keep"], { options: "object" });
+  requireDescribed("filter", described, ["keep"], { options: "schema" });
   return {
     part: "filter",
     ...described,

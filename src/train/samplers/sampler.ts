@@ -82,7 +82,7 @@ interface Described<S extends z.ZodObject> extends Omit<SamplerPart, "options" |
  */
 export function defineSampler<S extends z.ZodObject>(described: Described<S>): SamplerPart {
   const { name, options } = described;
-  requireDescribed("sampler", described, ["open"], { options: "object" });
+  requireDescribed("sampler", described, ["open"], { options: "schema" });
   return {
     part: "sampler",
     ...described,
