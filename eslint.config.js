@@ -38,6 +38,7 @@ const owners = {
   ink: "cli",
   react: "cli",
   yaml: "base",
+  "lossless-json": "base",
   "http-proxy-agent": "http",
   "https-proxy-agent": "http",
   "proxy-from-env": "http",

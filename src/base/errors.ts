@@ -67,6 +67,9 @@ export const ERROR_CODES = {
     "The run's protocol cannot read some of the exported records, which were not written.",
   EXPORT_UNFIT: "The trainer of `agentrl recipes export` cannot have a setting of the recipe.",
   EXPORT_TOKENS: "The records to export contain token ids, but their tokenizer is unknown.",
+  FILE_DAMAGED: "A compressed file is truncated or damaged.",
+  FILE_FORMAT:
+    "A file is not what its reader takes: an archive, a Git LFS pointer, a database, or text in another encoding than UTF-8.",
   FILE_MISSING: "The named file does not exist or cannot be read.",
   FILE_NOT_PARQUET: "The file is not a Parquet file, or it is damaged.",
   FILE_NOT_JSON: "A file that must contain one JSON value does not parse.",

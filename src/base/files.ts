@@ -16,7 +16,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
+import { decodeText } from "./decode-text.ts";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
+import { refuseForeign } from "./foreign-file.ts";
 import { isAlive, processMark } from "./process-mark.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
@@ -119,7 +121,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
  * @throws {DataError} FILE_MISSING when it does not exist, FILE_NOT_JSON when it does not parse.
  */
 export async function readJson(path: string): Promise<unknown> {
-  const text = (await readText(path)).replace(/^\uFEFF/, "");
+  const text = await readText(path);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -129,9 +131,12 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** @throws {DataError} FILE_MISSING. @throws {ExternalError} DISK_STALLED */
+/**
+ * A text file, without a byte-order mark.
+ * @throws {DataError} FILE_MISSING; FILE_FORMAT when it is not text. @throws {ExternalError} DISK_STALLED
+ */
 export async function readText(path: string): Promise<string> {
-  return (await readBytes(path)).toString("utf8");
+  return decodeText(path, await readBytes(path));
 }
 
 /** @throws {DataError} FILE_MISSING */
@@ -215,14 +220,47 @@ async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {
   yield await bytes;
 }
 
-/** A file's bytes, streamed; decompresses `.gz`. Errors are stream errors: the reader adds the file's name. */
-export function openUnpacked(path: string): Readable {
+/**
+ * A file's bytes, streamed; decompresses gzip, whatever the file's name. The reader turns errors into `unreadable`.
+ * @throws {DataError} FILE_FORMAT, FILE_DAMAGED when a file named `.gz` is not gzip.
+ */
+export async function* openUnpacked(path: string): AsyncGenerator<Buffer> {
   const file = openBytes(path);
-  if (!path.endsWith(".gz")) return file;
-  const unpacked = file.pipe(createGunzip());
-  file.on("error", (error) => unpacked.destroy(error));
-  unpacked.on("close", () => file.destroy());
-  return unpacked;
+  try {
+    const chunks = file[Symbol.asyncIterator]() as AsyncGenerator<Buffer>;
+    const { value: start, done } = (await chunks.next()) as IteratorResult<Buffer>;
+    if (done === true) return;
+    if (start[0] !== 0x1f || start[1] !== 0x8b) {
+      if (path.endsWith(".gz")) throw notGzip(path, start);
+      yield start;
+      yield* chunks;
+      return;
+    }
+    const packed = Readable.from(following(start, chunks));
+    const bytes = packed.pipe(createGunzip());
+    packed.on("error", (error) => bytes.destroy(error));
+    yield* bytes as AsyncIterable<Buffer>;
+  } finally {
+    file.destroy();
+  }
+}
+
+async function* following(start: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield start;
+  yield* rest;
+}
+
+function notGzip(path: string, start: Buffer): DataError {
+  refuseForeign(path, start);
+  return damaged(path, "its name ends in .gz, but its bytes are not gzip");
+}
+
+function damaged(path: string, found: string, cause?: unknown): DataError {
+  return new DataError(
+    "FILE_DAMAGED",
+    `${path}: cannot be unpacked (${found}). Download or copy it again; if it is not compressed, rename it without .gz.`,
+    { cause },
+  );
 }
 
 /**
@@ -244,8 +282,11 @@ export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** FILE_MISSING, for a file that does not exist or cannot be read. */
+/** FILE_MISSING, for a file that does not exist or cannot be read; FILE_DAMAGED for one that cannot be unpacked; an error that says more stays. */
 export function unreadable(path: string, error: unknown): DataError {
+  if (error instanceof DataError) return error;
+  if (error instanceof Error && "code" in error && String(error.code).startsWith("Z_"))
+    return damaged(path, error.message, error);
   const isFolder = isSystemError(error) && error.code === "EISDIR";
   const why = isFolder ? "it is a folder; name a file in it" : errorMessage(error);
   return new DataError("FILE_MISSING", `${path}: cannot be read (${why}).`, { cause: error });

@@ -1,7 +1,10 @@
 import { open } from "node:fs/promises";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
+import { NOT_TEXT } from "./decode-text.ts";
+import { parseExact } from "./exact-json.ts";
 import { openUnpacked, unreadable } from "./files.ts";
-import { decodedLines, NOT_TEXT } from "./text-lines.ts";
+import { openText } from "./open-text.ts";
+import { decodedLines } from "./text-lines.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** One parsed line and its line number. */
@@ -12,25 +15,32 @@ export interface JsonLine {
 }
 
 /**
- * The values of a JSON-lines file, streamed; decompresses `.gz`. Skips blank lines.
+ * The values of a JSON-lines file, streamed; decompresses gzip. Skips blank lines.
  *
+ * @param options.exact for files of other programs: `openText` finds what is no text, `parseExact` keeps every number.
  * @param options.tolerateCutEnd drops a half-written last line of an append-only log instead of throwing.
  * @param options.onBadLine receives the error of each line that does not parse, and reading continues; without it the first error is thrown.
- * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING.
+ * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING, FILE_DAMAGED; if exact, also FILE_FORMAT.
  */
 export async function* readJsonl(
   path: string,
-  options: { tolerateCutEnd?: boolean; onBadLine?: (error: DataError) => void } = {},
+  options: {
+    exact?: boolean;
+    tolerateCutEnd?: boolean;
+    onBadLine?: ((error: DataError) => void) | undefined;
+  } = {},
 ): AsyncGenerator<JsonLine> {
+  const [open, parse] =
+    options.exact === true ? [openText, parseExact] : [openUnpacked, JSON.parse];
   let failed: DataError | null = null;
   try {
-    for await (const { text, line, isText } of decodedLines(openUnpacked(path))) {
+    for await (const { text, line, isText } of decodedLines(open(path))) {
       if (failed !== null) throw failed;
       if (text.trim() === "") continue;
       let value: unknown;
       try {
         if (!isText) throw new Error(NOT_TEXT);
-        value = JSON.parse(text);
+        value = parse(text);
       } catch (error) {
         const bad = new DataError(
           "JSONL_BAD_LINE",
@@ -44,7 +54,6 @@ export async function* readJsonl(
       yield { value, line };
     }
   } catch (error) {
-    if (error instanceof DataError) throw error;
     throw unreadable(path, error);
   }
   if (failed !== null && options.tolerateCutEnd !== true) throw failed;

@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { type DatasetSetting, datasetNamed } from "../data/datasets.ts";
-import { type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
+import { fieldFlags, type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";
 import { readPassages } from "../data/passages.ts";
+import { answerNotices } from "../data/tasks.ts";
 import type { Passage } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";
 
@@ -14,6 +15,7 @@ export interface FieldFlags {
   idField?: string | undefined;
   textField?: string | undefined;
   titleField?: string | undefined;
+  answerSeparator?: string | undefined;
 }
 
 const CONTENT: Readonly<Record<FieldRole, string>> = {
@@ -40,7 +42,15 @@ export function addFieldFlags(command: Command, roles: readonly FieldRole[] = AL
       `field or column with ${CONTENT[role]}, e.g. ${EXAMPLES[role]} (default: found by its name)`,
     );
   }
-  return command;
+  return roles.includes("answer") ? command.addOption(answerSeparatorOption()) : command;
+}
+
+/** --answer-separator */
+export function answerSeparatorOption(): Option {
+  return new Option(
+    "--answer-separator <text>",
+    'what separates accepted answers within one text, e.g. "|", ";" or "\\n"; none: every text is one answer (default: only a list as JSON or Python prints it is several)',
+  );
 }
 
 const EXAMPLES: Readonly<Record<FieldRole, string>> = {
@@ -49,11 +59,9 @@ const EXAMPLES: Readonly<Record<FieldRole, string>> = {
 
 /** The fields that the flags name. */
 export function fieldsOf(flags: FieldFlags): Fields {
-  const named = ALL_ROLES.flatMap((role) => {
-    const field = flags[`${role}Field`];
-    return field === undefined ? [] : [[role, field] as const];
-  });
-  return Object.fromEntries(named);
+  const named = ALL_ROLES.map((role) => [role, flags[`${role}Field`]] as const);
+  const all = [...named, ["answerSeparator", flags.answerSeparator] as const];
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -69,11 +77,11 @@ export function datasetOf(flags: FieldFlags & { dataset?: string }): DatasetSett
 
 /** @throws {ConfigError} USAGE */
 export function refuseFieldsWithoutData(fields: Fields): void {
-  const [role] = Object.keys(fields);
-  if (role === undefined) return;
+  const [flag] = fieldFlags(fields);
+  if (flag === undefined) return;
   throw new ConfigError(
     "USAGE",
-    `--${role}-field would have no effect: it belongs to --dataset, which is not given. Leave it out.`,
+    `${flag} would have no effect: it belongs to --dataset, which is not given. Leave it out.`,
   );
 }
 
@@ -105,13 +113,29 @@ export async function noteFields(
   if (file?.fields != null) context.note(`${path}: ${fieldsText(file.fields)}`);
 }
 
-/** `noteFields` for the files of a dataset setting. */
+/** `noteFields` for the files of a dataset setting, and `noteAnswers`. */
 export async function noteDatasetFields(
-  { name, tasks, corpus, fields = {} }: DatasetSetting,
+  setting: DatasetSetting,
   context: Pick<CliContext, "note">,
 ): Promise<void> {
+  const { name, tasks, corpus, fields = {} } = setting;
   if (name !== "files") return;
-  const { question, answer, id, ...ofPassages } = fields as Fields;
+  const { question, answer, id, answerSeparator: _, ...ofPassages } = fields as Fields;
   if (typeof tasks === "string") await noteFields(tasks, { question, answer, id }, context);
   if (typeof corpus === "string") await noteFields(corpus, ofPassages, context);
+  await noteAnswers([setting], context);
+}
+
+/** Notes what may be wrong with the accepted answers of files of questions; each file once. */
+export async function noteAnswers(
+  settings: readonly DatasetSetting[],
+  context: Pick<CliContext, "note">,
+): Promise<void> {
+  const files = new Map<string, Fields>();
+  for (const { name, tasks, fields = {} } of settings)
+    if (name === "files" && typeof tasks === "string") files.set(tasks, fields as Fields);
+  for (const [path, { question, answer, id, answerSeparator }] of files) {
+    const notices = await answerNotices(path, { question, answer, id, answerSeparator });
+    for (const notice of notices) context.note(`${path}: ${notice}`);
+  }
 }

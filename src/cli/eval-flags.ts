@@ -23,6 +23,7 @@ import {
   addFieldFlags,
   type FieldFlags,
   fieldsOf,
+  noteAnswers,
   noteDatasetFields,
   refuseFieldsWithoutData,
 } from "./data-flags.ts";
@@ -157,6 +158,7 @@ export async function measuringSettings(
   const fields = fieldsOf(flags);
   if (flags.dataset === undefined) {
     refuseFieldsWithoutData(fields);
+    await noteAnswers([resolved.settings.evaluation.dataset], { note });
     return resolved;
   }
   const { evaluationDataset } = await import("../recipe/run-eval.ts");

@@ -11,7 +11,13 @@ import {
   servedModel,
   type ServedModelFlags,
 } from "./endpoint-flags.ts";
-import { addFieldFlags, datasetOf, type FieldFlags, noteDatasetFields } from "./data-flags.ts";
+import {
+  addFieldFlags,
+  datasetOf,
+  type FieldFlags,
+  noteAnswers,
+  noteDatasetFields,
+} from "./data-flags.ts";
 import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";
@@ -86,7 +92,10 @@ export async function synthSettings(
     values.push(["retriever", await indexRetriever(flags.index), "--index"]);
   const resolved = await settingsOf(given, overridesOf(values), assumed);
   const dataset = datasetOf(flags);
-  if (dataset === undefined || flags.dataset === resolved.settings.dataset.name) return resolved;
+  if (dataset === undefined || flags.dataset === resolved.settings.dataset.name) {
+    await noteAnswers([resolved.settings.dataset], { note });
+    return resolved;
+  }
   await noteDatasetFields(dataset, { note });
   values.push(["dataset", dataset, "--dataset"]);
   const plain = await settingsOf(given, overridesOf(values), assumed);

@@ -6,6 +6,7 @@ import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { RunOptions } from "../recipe/train/training-method.ts";
 import type { CliContext } from "./command.ts";
+import { noteAnswers } from "./data-flags.ts";
 import { overwriteOption } from "./options.ts";
 import { watchDownload } from "./model-download.ts";
 import { packageVersion } from "../base/package-version.ts";
@@ -73,7 +74,10 @@ export async function trainingSettings(
     ...(model === undefined ? [] : [from]),
     ...reporterOverrides(reporter),
   ];
-  return settingsOf({ ...flags, recipe }, overrides, data.assumed);
+  const resolved = await settingsOf({ ...flags, recipe }, overrides, data.assumed);
+  const { dataset: train, evaluation } = resolved.settings;
+  await noteAnswers([train, evaluation.dataset], { note });
+  return resolved;
 }
 
 /** A training started by a command. */

@@ -21,6 +21,8 @@ export interface FileReport {
   sample: (Omit<Task, "source"> | Passage)[];
   /** One message per invalid line, in order; each starts with its place. */
   problems: string[];
+  /** Questions about accepted answers that may be read wrongly. */
+  notices: string[];
 }
 
 /**
@@ -35,6 +37,7 @@ export async function checkFile(
 ): Promise<FileReport> {
   const report: FileReport = {
     ...{ kind: "unknown", layout: null, fields: null, records: 0, sample: [], problems: [] },
+    notices: [],
   };
   const places = new Map<string, string>();
   let file: QuestionFile | CorpusFile | null | undefined;
@@ -63,6 +66,7 @@ export async function checkFile(
       onBad(error);
     }
   }
+  if (file?.kind === "questions") report.notices = file.doubts.notices();
   if (report.records === 0 && report.problems.length === 0) {
     report.problems.push(`${path}: contains no records; at least one is required.`);
   }

@@ -12,7 +12,7 @@ import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
 import { dataSource, isDataFolder } from "./data-folder.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
-import { type Fields, fieldsSchema } from "./fields.ts";
+import { fieldFlags, type Fields, fieldsSchema } from "./fields.ts";
 import { environmentTasks } from "./environment-tasks.ts";
 import { entailmentExercises } from "./exercises/entailment-exercises.ts";
 import { judgeExercises } from "./exercises/judge-exercises.ts";
@@ -46,8 +46,8 @@ const filesDataset: DatasetPart = {
     const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
     if (fields !== undefined) hashes.push(JSON.stringify(fields));
     if (part !== undefined) hashes.push(part);
-    const { question, answer, id, ...ofPassages } = fields ?? {};
-    const read = { fields: { question, answer, id } };
+    const { question, answer, id, answerSeparator, ...ofPassages } = fields ?? {};
+    const read = { fields: { question, answer, id, answerSeparator } };
     return {
       name: part === undefined ? tasks : `${tasks} (${part})`,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
@@ -131,9 +131,7 @@ export function datasetNamed(given: string, where: string, fields: Fields = {}):
   if (found.name === "files") return { ...found, fields };
   throw new ConfigError(
     "USAGE",
-    `${where} is "${given}", whose fields are known: ${Object.keys(fields)
-      .map((role) => `--${role}-field`)
-      .join(", ")} would have no effect. Leave it out, or name a file.`,
+    `${where} is "${given}", whose fields are known: ${fieldFlags(fields).join(", ")} would have no effect. Leave it out, or name a file.`,
   );
 }
 

@@ -3,19 +3,23 @@ import { z } from "../base/schema.ts";
 import type { JsonRecord } from "./layouts/layout.ts";
 import type { PlacedRecord } from "./records.ts";
 
-/** The user's names for the fields of a file in no known layout; a field within an object is a dotted path (`answers.text`). */
+/**
+ * The user's names for the fields of a file in no known layout; a field within an object is a dotted path (`answers.text`). In any layout, what
+ * separates accepted answers within one text; "none": each text is one answer.
+ */
 export const fieldsSchema = z.strictObject({
   question: z.string().min(1).optional(),
   answer: z.string().min(1).optional(),
   id: z.string().min(1).optional(),
   text: z.string().min(1).optional(),
   title: z.string().min(1).optional(),
+  answerSeparator: z.string().min(1).optional(),
 });
 
 export type Fields = Readonly<z.output<typeof fieldsSchema>>;
 
 /** What a field of a question or passage contains. */
-export type FieldRole = keyof Fields;
+export type FieldRole = Exclude<keyof Fields, "answerSeparator">;
 
 /** The field of a file for each role; absent: the file has none. */
 export type FoundFields = Partial<Record<FieldRole, string>>;
@@ -145,6 +149,13 @@ export function valueAt(record: JsonRecord, field: string): unknown {
     at = (at as JsonRecord)[key];
   }
   return at;
+}
+
+/** The flags that give these fields. */
+export function fieldFlags(fields: Fields): string[] {
+  return (Object.keys(fields) as (keyof Fields)[]).map((key) =>
+    key === "answerSeparator" ? "--answer-separator" : `--${key}-field`,
+  );
 }
 
 /** @example fieldsText({ question: "frage", answer: "gold" }) // "question ← frage, answer ← gold, id ← row number" */

@@ -1,5 +1,7 @@
-import { checkOptions, z } from "../base/schema.ts";
+import { checkOptions, quote, z } from "../base/schema.ts";
 import type { Passage } from "../trajectory/task.ts";
+import { acceptedAnswers } from "./accepted-answers.ts";
+import { AnswerDoubts } from "./answer-doubts.ts";
 import { type Fields, fieldFor, type FoundFields, requiredField, valueAt } from "./fields.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
 import {
@@ -27,6 +29,8 @@ interface Understood {
 /** How the records of a question file are read. */
 export interface QuestionFile extends Understood {
   readonly kind: "questions";
+  /** About the accepted answers that were read. */
+  readonly doubts: AnswerDoubts;
   /** @throws {DataError} DATA_BAD_RECORD */
   read(record: JsonRecord, where: string): TaskRead;
 }
@@ -58,10 +62,28 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
   const layout = hasAny(fields, "question", "answer", "id")
     ? undefined
     : taskLayoutOf(first.record);
-  if (layout === undefined) return ownQuestions(first, fields);
+  const { read, ...understood } =
+    layout === undefined
+      ? ownQuestions(first, fields)
+      : { layout: layout.name, fields: null, read: layout.read.bind(layout) };
+  const doubts = new AnswerDoubts();
+  const accepted = (texts: readonly string[], where: string): string[] => {
+    const found = acceptedAnswers(texts, fields.answerSeparator);
+    const answers = "problem" in found ? [] : found.answers.filter((text) => text.trim() !== "");
+    if ("problem" in found || answers.length === 0) {
+      const problem = "problem" in found ? found.problem : `${quote(texts)} has no answer in it`;
+      const advice = "--answer-separator none takes such texts as they are";
+      throw badRecord(`${where}: the accepted answer ${problem}; ${advice}.`);
+    }
+    if (fields.answerSeparator === undefined) doubts.add(texts, found, where);
+    return answers;
+  };
   return {
-    ...{ kind: "questions", layout: layout.name, fields: null },
-    read: (record, where) => layout.read(record, where),
+    ...{ kind: "questions", ...understood, doubts },
+    read: (record, where) => {
+      const task = read(record, where);
+      return { ...task, references: accepted(task.references, where) };
+    },
   };
 }
 
@@ -108,12 +130,12 @@ function hasAny(fields: Fields, ...roles: (keyof Fields)[]): boolean {
   return roles.some((role) => fields[role] !== undefined);
 }
 
-function ownQuestions(first: PlacedRecord, given: Fields): QuestionFile {
+function ownQuestions(first: PlacedRecord, given: Fields): Omit<QuestionFile, "kind" | "doubts"> {
   const question = requiredField("question", first, given);
   const answer = requiredField("answer", first, given);
   const id = fieldFor("id", first, given);
   return {
-    ...{ kind: "questions", layout: "own fields", fields: { question, answer, ...named({ id }) } },
+    ...{ layout: "own fields", fields: { question, answer, ...named({ id }) } },
     read: (record, where) => ({
       id: id === undefined ? undefined : cell(idText, record, id, where),
       question: cell(filledText, record, question, where),

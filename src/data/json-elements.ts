@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { NOT_TEXT } from "../base/decode-text.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
-import { NOT_TEXT } from "../base/text-lines.ts";
+import { parseExact } from "../base/exact-json.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -39,7 +40,7 @@ function parsed(bytes: Buffer, where: string): unknown {
   const text = bytes.toString("utf8");
   if (text.includes("\uFFFD") && !isUtf8(bytes)) throw notJson(where, NOT_TEXT);
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch (error) {
     throw notJson(where, errorMessage(error), error);
   }

@@ -31,6 +31,10 @@ export async function readQrels(path: string): Promise<Qrels> {
       );
     }
     const judged = qrels.get(query) ?? new Map<string, number>();
+    if ((judged.get(passage) ?? relevance) !== relevance) {
+      const before = `one relevance of a passage; an earlier line says ${judged.get(passage) ?? ""}`;
+      throw badQrelsLine(where, text, before);
+    }
     judged.set(passage, relevance);
     qrels.set(query, judged);
   }

@@ -1,7 +1,8 @@
 import { relative } from "node:path";
 import type { DataError } from "../base/errors.ts";
-import { openUnpacked, readText, STDIN, unreadable } from "../base/files.ts";
+import { readText, STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
+import { openText } from "../base/open-text.ts";
 import { quote } from "../base/schema.ts";
 import { dataSource } from "./data-folder.ts";
 import { jsonElements } from "./json-elements.ts";
@@ -28,11 +29,11 @@ interface PlacedValue {
 
 /**
  * The records of a data file, streamed: JSON lines; one JSON array, alone or in an object (`{"data": […]}`); the rows of a CSV or
- * TSV table or of a Parquet file; all also `.gz`; stdin's form by its content. Of a folder: the rows of its split, or the passages of its text files
+ * TSV table or of a Parquet file; all also compressed by gzip; stdin's form by its content. Of a folder: the rows of its split, or the passages of its text files
  * (see `dataSource`).
  *
  * @param options.onBad receives the error of each line or element that is not a record, and reading continues.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, FILE_NOT_PARQUET, DATA_FOLDER_UNCLEAR; without `onBad` also JSONL_BAD_LINE,
+ * @throws {DataError} FILE_MISSING, FILE_FORMAT, FILE_DAMAGED, FILE_NOT_JSON, FILE_NOT_PARQUET, DATA_FOLDER_UNCLEAR; without `onBad` also JSONL_BAD_LINE,
  *   DATA_BAD_RECORD.
  */
 export async function* readRecords(
@@ -76,23 +77,18 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
   const start = /\.[ct]sv(\.gz)?$/.test(path) ? null : await beginning(path);
   if (start === null || (path === STDIN && isTable(start))) {
     const { tableRecords } = await import("./tables.ts");
-    yield* streamed(path, async function* (bytes) {
-      for await (const { record, line } of tableRecords(bytes, path, onBad)) {
-        yield { value: record, where: `${path}:${line}` };
-      }
-    });
+    for await (const { record, line } of tableRecords(openText(path), path, onBad)) {
+      yield { value: record, where: `${path}:${line}` };
+    }
     return;
   }
   if (isList(start)) {
-    yield* streamed(path, async function* (bytes) {
-      for await (const { value, number } of jsonElements(bytes, path)) {
-        yield* questionsOf(value, `${path}: record ${number}`);
-      }
-    });
+    for await (const { value, number } of jsonElements(openText(path), path)) {
+      yield* questionsOf(value, `${path}: record ${number}`);
+    }
     return;
   }
-  const options = onBad === undefined ? {} : { onBadLine: onBad };
-  for await (const { value, line } of readJsonl(path, options)) {
+  for await (const { value, line } of readJsonl(path, { exact: true, onBadLine: onBad })) {
     yield { value, where: `${path}:${line}` };
   }
 }
@@ -104,21 +100,6 @@ function* questionsOf(value: unknown, where: string): Generator<PlacedValue> {
   else
     for (const [i, question] of questions.entries())
       yield { value: question, where: `${where}, question ${i + 1}` };
-}
-
-/** Reads the bytes of a file; its errors name the file. */
-async function* streamed(
-  path: string,
-  read: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<PlacedValue>,
-): AsyncGenerator<PlacedValue> {
-  const bytes = openUnpacked(path);
-  try {
-    yield* read(bytes);
-  } catch (error) {
-    throw isSystemError(error) ? unreadable(path, error) : error;
-  } finally {
-    bytes.destroy();
-  }
 }
 
 /** Keys under which one object holds all rows of a file, with other keys behind it (TriviaQA: `Data`), or a version before it (SQuAD 2.0). */
@@ -136,20 +117,11 @@ function isList(start: string): boolean {
 
 /** The first non-blank characters of a file. */
 async function beginning(path: string): Promise<string> {
-  try {
-    let text = "";
-    for await (const chunk of openUnpacked(path)) {
-      text += (chunk as Buffer).toString("utf8", 0, 256);
-      text = text.replace(/^\uFEFF/, "").trimStart();
-      if (text.length > 64) break;
-    }
-    return text;
-  } catch (error) {
-    throw unreadable(path, error);
+  let text = "";
+  for await (const chunk of openText(path)) {
+    text += chunk.toString("utf8", 0, 256);
+    text = text.replace(/^\uFEFF/, "").trimStart();
+    if (text.length > 64) break;
   }
-}
-
-/** An error of the file or of decompression; not one that a caller throws into a generator. */
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && "errno" in error;
+  return text;
 }

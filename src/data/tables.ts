@@ -1,34 +1,38 @@
 import { pipeline, Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
+import { NOT_TEXT } from "../base/decode-text.ts";
 import { DataError } from "../base/errors.ts";
-import { NOT_TEXT } from "../base/text-lines.ts";
+import { fileFormat } from "../base/foreign-file.ts";
+import { quote } from "../base/schema.ts";
 import { type JsonRecord, RECORD_ADVICE } from "./layouts/layout.ts";
 
 /** Separators of cells: a CSV file of a German or French program has semicolons. */
 const SEPARATORS = [",", ";", "\t", "|"] as const;
 
 /**
- * The rows of a CSV or TSV table as records, with the first row as keys; every value is text, but a cell with a JSON list of texts
- * or numbers is that list. Cells may be in double quotes, doubled inside, and then contain separators and line breaks. Streamed.
+ * The rows of a CSV or TSV table as records, with the first row as keys; every value is text. Cells may be in double quotes, doubled
+ * inside, and then contain separators and line breaks. Lines end in LF, CR LF or CR. Streamed.
  *
- * @param path for messages; a `.tsv` is separated by tabs, any other table by the most frequent separator of its first row.
- * @throws {DataError} DATA_BAD_RECORD for a row with another number of cells, for two columns of one name, for a quote that does not
- *   close, and for bytes that are not text.
+ * A first row of data is read where it is certain: a question and a list of its answers (DPR's files).
+ *
+ * @param path for messages; a table is separated by tabs if its first row has one, else by the most frequent separator there.
+ * @throws {DataError} DATA_BAD_RECORD for a row with another number of cells, for a first row that looks like data, for two columns of
+ *   one name, for a quote that does not close, and for bytes that are not text.
  */
 export async function* tableRecords(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
   onBad?: (error: DataError) => void,
 ): AsyncGenerator<{ record: JsonRecord; line: number }> {
-  let names: string[] | null = null;
+  let names: readonly string[] | null = null;
   for await (const { cells, line } of rows(decoded(chunks, path), path)) {
     if (names === null) {
-      names = columnNames(cells, `${path}:${line}`);
-      continue;
+      names = isQuestionWithAnswers(cells) ? DPR_COLUMNS : columnNames(cells, `${path}:${line}`);
+      if (names !== DPR_COLUMNS) continue;
     }
     if (cells.length === names.length) {
       yield {
-        record: Object.fromEntries(names.map((name, i) => [name, cellValue(cells[i] ?? "")])),
+        record: Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])),
         line,
       };
       continue;
@@ -50,7 +54,7 @@ async function* rows(
   const { start, all } = await withFirstLine(texts);
   const parser = parse({
     delimiter: /\.tsv(\.gz)?$/.test(path) ? "\t" : separatorOf(start),
-    record_delimiter: ["\r\n", "\n"],
+    record_delimiter: /\r\n|\n|\r/.exec(start)?.[0] === "\r" ? "\r" : ["\r\n", "\n"],
     ...{ info: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
   });
   // Errors of the source reach the reader through the parser.
@@ -73,14 +77,14 @@ interface ParsedRow {
   info: { lines: number };
 }
 
-/** The texts as far as the first line break, and all texts. */
+/** The texts as far as a character behind the first line break, and all texts. */
 async function withFirstLine(
   texts: AsyncGenerator<string>,
 ): Promise<{ start: string; all: AsyncIterable<string> }> {
   let start = "";
   for (let next = await texts.next(); next.done !== true; next = await texts.next()) {
     start += next.value;
-    if (start.includes("\n")) break;
+    if (/[\r\n][^]/.test(start)) break;
   }
   async function* all(): AsyncGenerator<string> {
     yield start;
@@ -90,32 +94,39 @@ async function withFirstLine(
 }
 
 function separatorOf(start: string): string {
-  const header = (start.split("\n", 1)[0] ?? "").replaceAll(/"[^"]*"/g, "");
+  const header = (start.split(/[\r\n]/, 1)[0] ?? "").replaceAll(/"[^"]*"/g, "");
+  if (header.includes("\t")) return "\t";
   const counts = SEPARATORS.map((separator) => header.split(separator).length);
   return SEPARATORS[counts.indexOf(Math.max(...counts))] ?? ",";
 }
 
+const LIST = /^\s*\[\s*['"].*\]\s*$/s;
+const DPR_COLUMNS: readonly string[] = ["question", "answers"];
+
+function isQuestionWithAnswers([question = "", answers = "", ...more]: readonly string[]): boolean {
+  return more.length === 0 && !LIST.test(question) && LIST.test(answers);
+}
+
+/** Longest name of a column. */
+const NAME_LENGTH = 80;
+
 function columnNames(cells: readonly string[], where: string): string[] {
   const names = cells.map((cell) => cell.trim());
+  const data = names.find(
+    (name) => /\?$/.test(name) || name.length > NAME_LENGTH || LIST.test(name),
+  );
+  if (data !== undefined) {
+    throw new DataError(
+      "DATA_BAD_RECORD",
+      `${where}: the first row looks like data, not like names of columns: ${quote(data)}. Put a row of names before it, such as question and answer.`,
+    );
+  }
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return names;
   throw new DataError(
     "DATA_BAD_RECORD",
     `${where}: two columns have the name "${twice}". The first row must name each column; rename one of them.`,
   );
-}
-
-/** A list of accepted answers has one cell: a JSON list. */
-function cellValue(cell: string): unknown {
-  if (!cell.startsWith("[") || !cell.endsWith("]")) return cell;
-  try {
-    const list: unknown = JSON.parse(cell);
-    const isList =
-      Array.isArray(list) && list.every((item) => ["string", "number"].includes(typeof item));
-    return isList ? list : cell;
-  } catch {
-    return cell;
-  }
 }
 
 /** The text of bytes; without a byte-order mark. */
@@ -132,6 +143,12 @@ async function* decoded(chunks: AsyncIterable<Uint8Array>, path: string): AsyncG
   };
   for await (const chunk of chunks) {
     const text = decode(chunk);
+    if (text.includes("\0"))
+      throw fileFormat(
+        `${path}: at or after line ${line}`,
+        "has NUL bytes",
+        "Export it again, as UTF-8.",
+      );
     yield text;
     line += text.split("\n").length - 1;
   }

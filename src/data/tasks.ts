@@ -97,6 +97,28 @@ export async function* readTasks(
   }
 }
 
+/** Questions whose accepted answers are looked at for notices. */
+const NOTICED_QUESTIONS = 10_000;
+
+/**
+ * Questions to the user about accepted answers that may be read wrongly, from the first questions of a file. An error ends the look: the
+ * reader of the questions reports it.
+ */
+export async function answerNotices(path: string, fields: Fields = {}): Promise<string[]> {
+  let file: QuestionFile | undefined;
+  let read = 0;
+  try {
+    for await (const placed of readRecords(path)) {
+      file ??= questionFile(placed, fields);
+      file.read(placed.record, placed.where);
+      if ((read += 1) === NOTICED_QUESTIONS) break;
+    }
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+  }
+  return file?.doubts.notices() ?? [];
+}
+
 function readTask(
   file: QuestionFile,
   placed: PlacedRecord,

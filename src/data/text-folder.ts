@@ -1,5 +1,6 @@
-import { readdir } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { unreadable } from "../base/files.ts";
 import type { Passage } from "../trajectory/task.ts";
 
 /** Most words of a passage of a text file, as in the corpora of DPR and its successors. */
@@ -7,14 +8,37 @@ export const PASSAGE_WORDS = 100;
 
 const TEXT_FILE = /\.(txt|md|markdown)$/i;
 
-/** The text and Markdown files of a folder and of its subfolders, in order; hidden ones are left out. */
+/**
+ * The text and Markdown files of a folder and of its subfolders, in order, links followed; hidden ones are left out.
+ * @throws {DataError} FILE_MISSING for a link to nothing.
+ */
 export async function textFiles(folder: string): Promise<string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  return found
-    .filter((entry) => entry.isFile() && TEXT_FILE.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/(^|[/\\])\./.test(relative(folder, path)))
-    .sort();
+  return (await filesWithin(folder, [await realpath(folder)])).sort();
+}
+
+/** @param within real paths of the folder and of those above it: a link to one of them would never end. */
+async function filesWithin(folder: string, within: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    const real = entry.isSymbolicLink() ? await targetOf(path, TEXT_FILE) : path;
+    if (real === null) continue;
+    const found = await stat(real);
+    if (found.isFile() && TEXT_FILE.test(entry.name)) files.push(path);
+    if (!found.isDirectory()) continue;
+    const place = await realpath(real);
+    if (!within.includes(place)) files.push(...(await filesWithin(path, [...within, place])));
+  }
+  return files;
+}
+
+/** null: the link leads nowhere, and it has no name of a text. */
+async function targetOf(link: string, wanted: RegExp): Promise<string | null> {
+  return realpath(link).catch((error: unknown) => {
+    if (wanted.test(link)) throw unreadable(link, error);
+    return null;
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 import { DataError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
+import { plainNumber } from "../base/exact-json.ts";
+import { readExactJson } from "../base/open-text.ts";
 import { checkOptions, z } from "../base/schema.ts";
+import { answerText } from "../data/accepted-answers.ts";
 import { loadTasks } from "../data/tasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { HotpotqaPrediction, HotpotqaQuestion } from "./metrics/hotpotqa-official.ts";
@@ -21,10 +23,15 @@ export interface HotpotqaFiles {
   unknown: number;
 }
 
-const facts = z.array(z.tuple([z.string(), z.int()]));
+const facts = z.array(z.tuple([z.string(), z.preprocess(plainNumber, z.int())]));
+const answer = z
+  .custom<unknown>((value) => answerText(value) !== null, {
+    error: "expected text, a number, true or false",
+  })
+  .transform((value) => answerText(value) ?? "");
 // Other keys, such as 2WikiMultihopQA's evidences, are ignored.
 const predictionsSchema = z.object({
-  answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  answer: z.record(z.string(), answer),
   sp: z.record(z.string(), facts).default({}),
 });
 
@@ -36,7 +43,7 @@ const predictionsSchema = z.object({
  *    FILE_NOT_JSON, and as `loadTasks`.
  */
 export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
-  const checked = checkOptions(predictionsSchema, await readJson(predictions));
+  const checked = checkOptions(predictionsSchema, await readExactJson(predictions));
   if (checked.problem !== null) {
     const { path, message } = checked.problem;
     throw new DataError(
@@ -54,7 +61,7 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
       id: task.id,
       gold: { references: task.references, facts: task.annotations.supportingFacts ?? [] },
       predicted: {
-        ...(answer === undefined ? {} : { answer: String(answer) }),
+        ...(answer === undefined ? {} : { answer }),
         ...(named === undefined
           ? {}
           : { facts: named.map(([title, sentence]) => ({ title, sentence })) }),

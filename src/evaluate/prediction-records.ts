@@ -1,8 +1,9 @@
 /** Records of predictions and references files, and the fields in them. */
 import { DataError } from "../base/errors.ts";
-import { readJson, STDIN } from "../base/files.ts";
+import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { suggest } from "../base/nearest.ts";
+import { readExactJson } from "../base/open-text.ts";
 import { quote, z } from "../base/schema.ts";
 import { articleQuestions } from "../data/layouts/squad.ts";
 import { readRecords } from "../data/records.ts";
@@ -16,10 +17,12 @@ export interface Placed {
 
 /** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
 export async function jsonObject(path: string): Promise<object | null> {
-  if (!path.endsWith(".json")) return null;
-  const value = await readJson(path);
+  if (!JSON_FILE.test(path)) return null;
+  const value = await readExactJson(path);
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
 }
+
+const JSON_FILE = /\.json(\.gz)?$/;
 
 /** The records of a file: JSON lines, a JSON array, a table (CSV, TSV, Parquet), or a file as SQuAD publishes it. */
 export async function readPlaced(path: string): Promise<Placed[]> {
@@ -35,13 +38,14 @@ export async function firstPlaced(path: string): Promise<Placed | null> {
 }
 
 async function* placedRecords(path: string): AsyncGenerator<Placed> {
-  if (path.endsWith(".json")) {
-    const values = valuesIn(await readJson(path));
+  if (JSON_FILE.test(path)) {
+    const values = valuesIn(await readExactJson(path));
     for (const [i, value] of values.entries()) yield { value, where: `${path}: record ${i + 1}` };
   } else if (path === STDIN || /\.([ct]sv|parquet)(\.gz)?$/.test(path)) {
     for await (const { record, where } of readRecords(path)) yield { value: record, where };
   } else {
-    for await (const { value, line } of readJsonl(path)) yield { value, where: `${path}:${line}` };
+    for await (const { value, line } of readJsonl(path, { exact: true }))
+      yield { value, where: `${path}:${line}` };
   }
 }
 

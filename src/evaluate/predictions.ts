@@ -1,5 +1,8 @@
 /** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
+import { numberId } from "../base/exact-json.ts";
+import { acceptedAnswers, answerText } from "../data/accepted-answers.ts";
+import type { AnswerDoubts } from "../data/answer-doubts.ts";
 import {
   fieldAt,
   jsonObject,
@@ -24,6 +27,10 @@ export interface PredictionSource extends FieldSource {
   spans?: boolean;
   /** Whether a question may have no accepted answer (SQuAD 2.0): an empty list, or null. */
   unanswerable?: boolean;
+  /** What separates accepted answers within one text; "none": each text is one answer. */
+  answerSeparator?: string;
+  /** Learns what accepted answers look like. */
+  doubts?: AnswerDoubts;
   /** Field with an external verdict on the answer. */
   verdictField?: string;
 }
@@ -62,16 +69,34 @@ export async function readPredictionRows(
   }
   const source = await understood(given);
   const records = notEmpty(await readPlaced(predictions), predictions);
-  return records.map((record, i) => [
-    ownId(record, source.fields.id) ?? String(i + 1),
-    scoredAt(record, source),
-  ]);
+  const places = new Map<string, string>();
+  return records.map((record, i) => {
+    const own = ownId(record, source.fields.id);
+    if (own !== null) firstPlace(places, own, record, "or name another field with --id-field");
+    return [own ?? String(i + 1), scoredAt(record, source)];
+  });
+}
+
+/** @throws {DataError} PREDICTIONS_UNMATCHED when the id was placed before. */
+function firstPlace(
+  places: Map<string, string>,
+  id: string,
+  { where }: Placed,
+  advice = "of the two",
+): void {
+  const first = places.get(id);
+  if (first !== undefined) {
+    throw new DataError(
+      "PREDICTIONS_UNMATCHED",
+      `${where}: id ${JSON.stringify(id)} is already at ${first}; each id may occur once. Delete one ${advice}.`,
+    );
+  }
+  places.set(id, where);
 }
 
 function ownId({ value }: Placed, field: string): string | null {
   const id: unknown = (value as JsonRecord | null)?.[field];
-  if (typeof id === "number") return String(id);
-  return typeof id === "string" && id.trim() !== "" ? id : null;
+  return typeof id === "string" && id.trim() !== "" ? id : numberId(id);
 }
 
 /**
@@ -168,19 +193,12 @@ async function predictionsById(
 
 function byId(records: readonly Placed[], idField: string): Map<string, Placed> {
   const found = new Map<string, Placed>();
+  const places = new Map<string, string>();
   for (const record of records) {
     const value = fieldAt(record, idField);
-    if (typeof value !== "string" && typeof value !== "number") {
-      throw wrongType(record, idField, value, "an id (text or number)");
-    }
-    const id = String(value);
-    const first = found.get(id);
-    if (first !== undefined) {
-      throw new DataError(
-        "PREDICTIONS_UNMATCHED",
-        `${record.where}: id ${JSON.stringify(id)} is already at ${first.where}; each id may occur once. Delete one of the two.`,
-      );
-    }
+    const id = typeof value === "string" ? value : numberId(value);
+    if (id === null) throw wrongType(record, idField, value, "an id (text or number)");
+    firstPlace(places, id, record);
     found.set(id, record);
   }
   return found;
@@ -194,10 +212,10 @@ function answerOf(
 ): ScoredAnswer["prediction"] {
   if (value === null) return null;
   if (spans && Array.isArray(value)) {
-    const texts = value.map(textOf).filter((text) => text !== null);
+    const texts = value.map(answerText).filter((text) => text !== null);
     if (texts.length === value.length) return texts;
   }
-  const text = textOf(value);
+  const text = answerText(value);
   const allowed = `text, a number, true, false${spans ? ", a list of them" : ""} or null`;
   if (text === null) throw wrongType(record, field, value, allowed);
   return text;
@@ -214,7 +232,8 @@ const VERDICTS = new Map(
 function verdictAt(record: Placed, field: string): boolean | null {
   const value = fieldAt(record, field);
   if (value === null) return null;
-  const verdict = VERDICTS.get(textOf(value)?.trim().toLowerCase() ?? "");
+  const text = typeof value === "boolean" ? String(value) : (numberId(value) ?? answerText(value));
+  const verdict = VERDICTS.get(text?.trim().toLowerCase() ?? "");
   if (verdict !== undefined) return verdict;
   throw wrongType(record, field, value, `one of ${[...VERDICTS.keys()].join(", ")}, or null`);
 }
@@ -225,19 +244,18 @@ function referencesAt(record: Placed, source: Understood): string[] {
   const value = fieldAt(record, field);
   if (unanswerable && value === null) return [];
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  const texts = values.map(textOf).filter((text) => text !== null);
-  const isShort = texts.length === 0 && !unanswerable;
-  if (isShort || texts.length < values.length) {
+  const texts = values.map(answerText).filter((text) => text !== null);
+  const { answerSeparator: separator, doubts } = source;
+  const found = acceptedAnswers(texts, separator);
+  const isShort = !("problem" in found) && found.answers.length === 0 && !unanswerable;
+  if (isShort || texts.length < values.length || "problem" in found) {
     const allowed = "an accepted answer or a list of at least one";
     const hint = values.length === 0 ? " (questions without an answer: --layout squad_v2)" : "";
-    throw wrongType(record, field, value, `${allowed}${hint}`);
+    const whole = "problem" in found ? "; --answer-separator none takes texts as they are" : "";
+    throw wrongType(record, field, value, `${allowed}${hint}${whole}`);
   }
-  return texts;
-}
-
-function textOf(value: unknown): string | null {
-  if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+  if (separator === undefined) doubts?.add(texts, found, record.where);
+  return found.answers;
 }
 
 function mapValues<A, B>(

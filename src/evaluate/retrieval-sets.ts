@@ -1,4 +1,5 @@
 import { DataError } from "../base/errors.ts";
+import { numberId } from "../base/exact-json.ts";
 import { readText } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
@@ -17,6 +18,16 @@ import type { RetrievalQuery } from "./retrieval-runs.ts";
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE, QRELS_BAD_LINE.
  */
 export async function readQueries(path: string): Promise<RetrievalQuery[]> {
+  const queries = await queriesOf(path);
+  const ids = new Set<string>();
+  for (const { id, text } of queries) {
+    if (ids.has(id)) throw badQrelsLine(path, { id, text }, "each query id once");
+    ids.add(id);
+  }
+  return queries;
+}
+
+async function queriesOf(path: string): Promise<RetrievalQuery[]> {
   const queries: RetrievalQuery[] = [];
   if (!/\.jsonl(\.gz)?$/.test(path)) {
     for await (const { text, where } of textLines(path)) {
@@ -28,14 +39,15 @@ export async function readQueries(path: string): Promise<RetrievalQuery[]> {
     }
     return queries;
   }
-  for await (const { value, line } of readJsonl(path)) {
+  for await (const { value, line } of readJsonl(path, { exact: true })) {
     const record = (typeof value === "object" ? value : null) as Record<string, unknown> | null;
-    const id = record?.["_id"] ?? record?.["id"];
+    const given = record?.["_id"] ?? record?.["id"];
+    const id = typeof given === "string" ? given : numberId(given);
     const text = record?.["text"] ?? record?.["question"];
-    if ((typeof id !== "string" && typeof id !== "number") || typeof text !== "string") {
+    if (id === null || typeof text !== "string") {
       throw badQrelsLine(`${path}:${line}`, value, 'an object with "_id" and "text"');
     }
-    queries.push({ id: String(id), text });
+    queries.push({ id, text });
   }
   return queries;
 }

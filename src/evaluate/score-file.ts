@@ -2,6 +2,7 @@ import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
 import { type Normalization, normalizeAnswer } from "../text/answer-normalizations.ts";
 import { ircotSpans } from "../text/drop-answers.ts";
+import { AnswerDoubts } from "../data/answer-doubts.ts";
 import { readHotpotqaFiles } from "./hotpotqa-predictions.ts";
 import { answerMetrics, type ScoredAnswer } from "./metrics/answer-metrics.ts";
 import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
@@ -104,7 +105,8 @@ async function scoreAnswerFile(
   if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined) {
     throw new ConfigError("USAGE", `--metrics ${VERDICT_METRIC}: needs --verdict-field.`);
   }
-  const found = await readPredictionRows(options);
+  const doubts = new AnswerDoubts();
+  const found = await readPredictionRows({ ...options, doubts });
   const scores = scoreEach(
     found.map(([, answer]) => read(answer)),
     { normalization, metrics: named.filter((name) => asked.includes(name)) },
@@ -119,7 +121,10 @@ async function scoreAnswerFile(
     shares: [VERDICT_METRIC, ...answerMetrics.parts.flatMap((m) => (m.isShare ? [m.name] : []))],
     normalization,
     unanswered: found.filter(([, { prediction }]) => prediction === null).length,
-    notes: unanswerableNote(found.map(([, { references }]) => references)),
+    notes: [
+      ...(spans ? [] : doubts.notices()),
+      ...unanswerableNote(found.map(([, { references }]) => references)),
+    ],
   };
 }
 
@@ -144,7 +149,8 @@ async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> 
       "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.",
     );
   }
-  const found = await readPredictionRows({ ...options, unanswerable: true });
+  const doubts = new AnswerDoubts();
+  const found = await readPredictionRows({ ...options, doubts, unanswerable: true });
   return {
     rows: found.map(([id, { prediction, references }]) => {
       const text = typeof prediction === "string" ? prediction : null;
@@ -155,7 +161,7 @@ async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> 
     shares: squadV2Metrics.names.filter((name) => name.endsWith("em")),
     normalization,
     unanswered: found.filter(([, { prediction }]) => prediction === null).length,
-    notes: [],
+    notes: doubts.notices(),
   };
 }
 

@@ -78,7 +78,7 @@ describe("readJsonl", () => {
       code: "FILE_MISSING",
     });
     await expect(all(file("e.jsonl.gz", "no gzip"))).rejects.toMatchObject({
-      code: "FILE_MISSING",
+      code: "FILE_DAMAGED",
     });
   });
 });

@@ -75,11 +75,6 @@ it("refuses to choose between two fields, and a field that is not there", async 
   );
 });
 
-it("refuses a list as Python prints it, which no prediction would match", async () => {
-  const path = await written("py.jsonl", { question: "a?", answer: "['Ada', 'Ada Roth']" });
-  await expect(loadTasks(path)).rejects.toThrow(errorWith("DATA_BAD_RECORD", "['Ada'"));
-});
-
 it("refuses fields for a dataset whose fields are known", () => {
   expect(() => datasetNamed("tinyworld", "--dataset", { answer: "gold" })).toThrow(
     errorWith("USAGE", "--answer-field"),

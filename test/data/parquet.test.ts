@@ -25,7 +25,7 @@ const ROWS = [
     id: "2",
     prompt: [],
     reward_model: { style: "rule", ground_truth: { target: ["x"] } },
-    extra_info: { index: 1, share: 2, used: false, note: "ü" },
+    extra_info: { index: 1, share: 2.5, used: false, note: "ü" },
     empty: [],
   },
 ];

@@ -179,7 +179,7 @@ describe("readRecords", () => {
   it("names a file that is absent or not packed as its name says", async () => {
     await expect(recordsOf(join(folder, "none.tsv"))).rejects.toThrow(errorWith("FILE_MISSING"));
     const path = await written("plain.tsv.gz", "a\n1\n");
-    await expect(recordsOf(path)).rejects.toThrow(errorWith("FILE_MISSING", "incorrect header"));
+    await expect(recordsOf(path)).rejects.toThrow(errorWith("FILE_DAMAGED", "plain.tsv.gz"));
   });
 });
 

@@ -191,9 +191,9 @@ describe("loadTasks names file and line", () => {
   });
 
   it("and of the record in a JSON array", async () => {
-    const broken = JSON.stringify([HOTPOT, { ...HOTPOT, answer: true }]);
+    const broken = JSON.stringify([HOTPOT, { ...HOTPOT, answer: {} }]);
     expect(await refusal("DATA_BAD_RECORD", "h.json", broken)).toMatch(
-      /^\/h\.json: record 2: "answer" is true: expected an accepted answer/,
+      /^\/h\.json: record 2: "answer" is {}: expected an accepted answer/,
     );
   });
 

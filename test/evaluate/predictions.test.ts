@@ -43,7 +43,7 @@ describe("readPredictions", () => {
     expect(await readPredictions({ predictions, ...fields })).toEqual([
       { prediction: " Oslo ", references: ["Oslo", "Kristiania"] },
       { prediction: "1912", references: ["1912"] },
-      { prediction: null, references: ["true"] },
+      { prediction: null, references: ["yes"] },
     ]);
   });
 

@@ -3,6 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { RewardCheck } from "../../evaluate/reward-check/check-rewards.ts";
 import { rewards } from "../../rewards/index.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { noteAnswers } from "../data-flags.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
 import { rewardCheckText } from "../reward-check-text.ts";
@@ -63,6 +64,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =
     await import("../../recipe/check-rewards.ts");
   const { openNamedDataset } = await import("../../recipe/assemble.ts");
+  await noteAnswers([settings.dataset], context);
   const dataset = await openNamedDataset(settings.dataset, settings.environment);
   const tasks = await dataset.tasks(CHECKED_QUESTIONS);
   if (tasks.length === 0) {

@@ -13,6 +13,7 @@ import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/sc
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { shortened } from "../data-check-text.ts";
+import { answerSeparatorOption } from "../data-flags.ts";
 import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
 import { refuseToOverwrite } from "../overwrite.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -32,6 +33,7 @@ interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, Ro
 /** Flags without effect on rows, which already have scores. */
 const OF_PREDICTIONS: readonly (keyof ScoreFlags)[] = [
   ...(["references", "layout", "predictionField", "referencesField", "idField"] as const),
+  "answerSeparator",
   ...(["verdictField", "spans", "normalization", "metrics", "out", "overwrite"] as const),
 ];
 
@@ -89,6 +91,7 @@ function addFieldOptions(command: Command): void {
       "field that joins the two files (default: id, else found by its name)",
     )
     .option("--verdict-field <field>", "field that says whether a human judged the answer right")
+    .addOption(answerSeparatorOption())
     .option("--spans", "the references are spans of one answer, not alternatives (DROP)");
 }
 

@@ -40,14 +40,12 @@ export async function tarContent(
 /** Reads a stream in blocks of requested lengths. */
 class BlockReader {
   readonly #archive: string;
-  readonly #stream: ReturnType<typeof openUnpacked>;
-  readonly #chunks: AsyncIterator<Buffer, undefined>;
+  readonly #chunks: AsyncGenerator<Buffer, undefined>;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(archive: string) {
     this.#archive = archive;
-    this.#stream = openUnpacked(archive);
-    this.#chunks = this.#stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+    this.#chunks = openUnpacked(archive) as AsyncGenerator<Buffer, undefined>;
   }
 
   /** Null at the end of the archive. */
@@ -77,7 +75,7 @@ class BlockReader {
   }
 
   close(): void {
-    this.#stream.destroy();
+    void this.#chunks.return(undefined);
   }
 
   /** @returns false at the end of the stream. */

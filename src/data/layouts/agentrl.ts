@@ -4,6 +4,7 @@ import {
   type CorpusLayout,
   type TaskLayout,
   answerList,
+  count,
   filledText,
   holdsAnswer,
   idText,
@@ -31,9 +32,9 @@ const stepsSchema = z.array(
 
 const annotationsSchema = z.object({
   type: z.string().optional(),
-  hops: z.int().min(0).optional(),
+  hops: count.optional(),
   supportingPassages: z.array(z.string()).optional(),
-  supportingFacts: z.array(z.object({ title: z.string(), sentence: z.int().min(0) })).optional(),
+  supportingFacts: z.array(z.object({ title: z.string(), sentence: count })).optional(),
   context: z.array(passageSchema).optional(),
   decomposition: stepsSchema.optional(),
   routes: z.array(stepsSchema).optional(),

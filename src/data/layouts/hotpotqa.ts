@@ -6,12 +6,13 @@ import {
   type TaskRead,
   answerList,
   contextPassage,
+  count,
   filledText,
   idText,
   parseRecord,
 } from "./layout.ts";
 
-const factPairs = z.array(z.tuple([z.string(), z.int().min(0)]));
+const factPairs = z.array(z.tuple([z.string(), count]));
 const contextPairs = z.array(z.tuple([z.string(), z.array(z.string())]));
 
 /** Hugging Face stores lists of pairs as one object of columns; this accepts both. */
@@ -44,7 +45,7 @@ const hotpotSchema = z.object({
   // Our own keys, for annotations without a HotpotQA key.
   answer_aliases: z.array(filledText).optional(),
   source: z.string().optional(),
-  hops: z.int().min(0).optional(),
+  hops: count.optional(),
   supporting_passages: z.array(z.string()).optional(),
   context_ids: z.array(z.string()).optional(),
   decomposition: z.array(stepSchema).optional(),

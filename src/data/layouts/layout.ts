@@ -1,8 +1,10 @@
 import { DataError } from "../../base/errors.ts";
+import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Part } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Passage, Task, TaskAnnotations } from "../../trajectory/task.ts";
+import { answerText } from "../accepted-answers.ts";
 
 /** A question from one record; the file's reader adds a missing id and source. */
 export interface TaskRead extends Omit<Task, "id" | "source"> {
@@ -94,34 +96,25 @@ export const filledText = z
   .refine((text) => text.trim() !== "", { error: "expected non-blank text" });
 
 /** An id: text, or a number, which becomes text. */
-export const idText = z.preprocess(
-  (id) => (typeof id === "number" ? String(id) : id),
-  filledText,
-) as z.ZodType<string>;
+export const idText = z.preprocess((id) => numberId(id) ?? id, filledText) as z.ZodType<string>;
+
+/** A whole number from 0. */
+export const count = z.preprocess(plainNumber, z.int().min(0)) as z.ZodType<number>;
 
 /**
- * One accepted answer or a list of them; a number becomes text. Drops blank answers, which occur in NQ: an empty prediction would
- * match.
+ * One accepted answer or a list of them; see `answerText`. Drops blank answers, which occur in NQ: an empty prediction would match.
  */
 export const answerList = z
-  .custom<Answer | Answer[]>((given) => filledAnswers(given).length > 0, {
+  .custom<unknown>((given) => filledAnswers(given).length > 0, {
     error:
-      "expected an accepted answer (text or a number) or a list of them, with at least one non-blank",
+      "expected an accepted answer (text, a number, true or false) or a list of them, with at least one non-blank",
   })
   .transform(filledAnswers);
 
-type Answer = string | number;
-
 function filledAnswers(given: unknown): string[] {
-  const list: unknown[] = Array.isArray(given) ? given : [given];
-  if (!list.every(isAnswer)) return [];
-  return list.map(String).filter((answer) => answer.trim() !== "");
-}
-
-/** A text that is a list as Python prints it (pandas writes lists so into tables) is no answer: it would match no prediction. */
-function isAnswer(given: unknown): given is Answer {
-  if (typeof given === "number") return Number.isFinite(given);
-  return typeof given === "string" && !/^\[\s*'[^]*'\s*\]$/.test(given.trim());
+  const texts = (Array.isArray(given) ? given : [given]).map(answerText);
+  const answers = texts.filter((text) => text !== null);
+  return answers.length < texts.length ? [] : answers.filter((text) => text.trim() !== "");
 }
 
 /** Whether a BEIR record's `metadata` has an answer, as in BEIR's HotpotQA; passages have none. */

@@ -5,6 +5,7 @@ import {
   type TaskLayout,
   badRecord,
   contextPassage,
+  count,
   filledText,
   idText,
   parseRecord,
@@ -102,7 +103,7 @@ const musiqueSchema = z.object({
   answerable: z.boolean().optional(),
   paragraphs: z.array(
     z.object({
-      idx: z.int().min(0),
+      idx: count,
       title: z.string(),
       paragraph_text: z.string(),
       is_supporting: z.boolean().optional(),
@@ -113,7 +114,7 @@ const musiqueSchema = z.object({
       z.object({
         question: z.string(),
         answer: z.string(),
-        paragraph_support_idx: z.int().min(0).nullish(),
+        paragraph_support_idx: count.nullish(),
       }),
     )
     .default([]),

@@ -42,7 +42,7 @@ export const plain: TaskLayout = {
 const popqaSchema = z.object({
   id: idText.optional(),
   question: filledText,
-  possible_answers: z.preprocess(unpacked, answerList),
+  possible_answers: answerList,
   prop: z.string().optional(),
 });
 
@@ -71,17 +71,6 @@ export const popqa: TaskLayout = {
     };
   },
 };
-
-/** Text that is not a JSON list stays, so that popqaSchema reports it. */
-function unpacked(given: unknown): unknown {
-  if (typeof given !== "string") return given;
-  try {
-    const list: unknown = JSON.parse(given);
-    return Array.isArray(list) ? list : [];
-  } catch {
-    return [];
-  }
-}
 
 const published = z.object({
   QuestionId: idText.optional(),

@@ -1,5 +1,12 @@
 import { z } from "../../base/schema.ts";
-import { type TaskLayout, answerList, filledText, idText, parseRecord } from "./layout.ts";
+import {
+  type TaskLayout,
+  answerList,
+  badRecord,
+  filledText,
+  idText,
+  parseRecord,
+} from "./layout.ts";
 
 const trlSchema = z.object({
   id: idText.optional(),
@@ -38,12 +45,18 @@ export const trl: TaskLayout = {
   },
 };
 
+/** verl's own scripts put the bare question into `extra_info`, and an answer without a rule of Search-R1 into `ground_truth` itself. */
 const verlSchema = z.object({
-  id: idText.optional(),
-  question: filledText,
+  id: idText.nullish(),
+  question: filledText.nullish(),
   data_source: z.string().optional(),
-  reward_model: z.object({ ground_truth: z.object({ target: answerList }) }),
+  reward_model: z.object({ ground_truth: z.preprocess(targetOf, answerList) }),
+  extra_info: z.object({ id: idText.nullish(), question: filledText.nullish() }).nullish(),
 });
+
+function targetOf(truth: unknown): unknown {
+  return typeof truth === "object" && truth !== null && "target" in truth ? truth.target : truth;
+}
 
 /** Datasets that the reward rules of verl and Search-R1 know by these names. */
 const SEARCH_R1_SOURCES = new Set(
@@ -70,11 +83,22 @@ export const verl: TaskLayout = {
     task: { id: "r1", references: ["Ada", "Ada Roth"], source: "nq" },
     unanswered: { reward_model: { ground_truth: { target: [] } } },
   },
-  fits: (record) => "reward_model" in record && "question" in record,
+  fits: (record) => "reward_model" in record && ("question" in record || "prompt" in record),
   read: (record, where) => {
-    const { id, question, data_source, reward_model } = parseRecord(verlSchema, record, where);
+    const { data_source, reward_model, extra_info, ...own } = parseRecord(
+      verlSchema,
+      record,
+      where,
+    );
+    const question = own.question ?? extra_info?.question;
+    if (question == null) {
+      throw badRecord(
+        `${where}: neither "question" nor "extra_info.question" has the question; "prompt" has it among instructions. Add a column question, or name one with --question-field.`,
+      );
+    }
     const source = data_source?.replace(/^searchR1_/, "");
-    return { id, question, references: reward_model.ground_truth.target, source, annotations: {} };
+    const id = own.id ?? extra_info?.id ?? undefined;
+    return { id, question, references: reward_model.ground_truth, source, annotations: {} };
   },
   write: {
     keeps: [],

@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { withoutUndefined } from "./agentrl.ts";
-import { type TaskLayout, filledText, idText, parseRecord } from "./layout.ts";
+import { type TaskLayout, count, filledText, idText, parseRecord } from "./layout.ts";
 
 const strategyqaSchema = z.object({
   qid: idText.optional(),
@@ -64,7 +64,7 @@ export const strategyqa: TaskLayout = {
   },
 };
 
-const line = z.tuple([z.unknown(), z.unknown(), z.string().nullable(), z.int().nullable()]);
+const line = z.tuple([z.unknown(), z.unknown(), z.string().nullable(), count.nullable()]);
 
 const feverSchema = z.object({
   id: idText.optional(),

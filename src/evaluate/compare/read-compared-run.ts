@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataError } from "../../base/errors.ts";
+import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { readJson } from "../../base/files.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import { quote, z } from "../../base/schema.ts";
@@ -32,7 +33,7 @@ export async function readComparedRun(
   const results = await resultsBeside(rows);
   const metrics = new Set<string>();
   const questions = new Map<string, Gathered>();
-  for await (const { value, line } of readJsonl(rows, { tolerateCutEnd: true })) {
+  for await (const { value, line } of readJsonl(rows, { exact: true, tolerateCutEnd: true })) {
     gather(questions, checkedRow(value, `${rows}:${line}`), `${rows}:${line}`);
   }
   for (const { draws } of questions.values())
@@ -59,7 +60,7 @@ function rowsFile(path: string): string {
 /** Whether a file's first record is a row: it has an id and something measured. */
 async function holdsRows(path: string): Promise<boolean> {
   if (path.endsWith(".json")) return false;
-  for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) {
+  for await (const { value } of readJsonl(path, { exact: true, tolerateCutEnd: true })) {
     const row = rowSchema.safeParse(value);
     return row.success && (row.data.error != null || "em" in row.data || "metrics" in row.data);
   }
@@ -67,12 +68,12 @@ async function holdsRows(path: string): Promise<boolean> {
 }
 
 const rowSchema = z.looseObject({
-  id: z.union([z.string(), z.number()]),
-  sample: z.int().default(0),
+  id: z.preprocess((id) => numberId(id) ?? id, z.string()),
+  sample: z.preprocess(plainNumber, z.int().default(0)),
   question: z.string().optional(),
   references: z.array(z.string()).optional(),
   answer: z.string().nullish(),
-  hops: z.number().nullish(),
+  hops: z.preprocess(plainNumber, z.number().nullish()),
   type: z.string().nullish(),
   error: z.unknown().optional(),
 });
@@ -97,7 +98,7 @@ function checkedRow(value: unknown, where: string): Row {
 }
 
 function gather(questions: Map<string, Gathered>, row: Row, where: string): void {
-  const id = String(row.id);
+  const { id } = row;
   const { question = null, references = null, hops, type } = row;
   const known = questions.get(id) ?? {
     ...{ id, question, references, draws: [], errors: 0, samples: new Set<number>() },
@@ -126,7 +127,8 @@ const READ_BY_METRICS = new Set(["turns", "invalidTurns", "formatOk", "tokens", 
  */
 function measured(row: Row): Record<string, number> {
   const values: Record<string, number> = {};
-  const take = (name: string, value: unknown): void => {
+  const take = (name: string, given: unknown): void => {
+    const value = plainNumber(given);
     if (typeof value === "boolean") values[name] = Number(value);
     else if (typeof value === "number" && Number.isFinite(value)) values[name] = value;
   };

@@ -38,11 +38,12 @@ export function addDataCheck(data: Command, context: CliContext): void {
         summary,
         sample = "",
         problems,
+        notices = [],
       } = await check(path, {
         fields: fieldsOf(flags),
         signal: context.signal,
       });
-      if (json === true) context.out(JSON.stringify({ path, ...summary, problems }));
+      if (json === true) context.out(JSON.stringify({ path, ...summary, problems, notices }));
       else {
         const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
         const table = sample === "" ? [] : [sample, ""];
@@ -50,6 +51,7 @@ export function addDataCheck(data: Command, context: CliContext): void {
           [...table, ...problemLines(problems), `${path}: ${counts.join(", ")}`].join("\n"),
         );
       }
+      for (const notice of notices) context.note(`${path}: ${notice}`);
       if (problems.length === 0) return;
       const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
       throw new DataError("DATA_CHECK_FAILED", `${path}: ${found}; see the list.`);
@@ -66,6 +68,7 @@ interface Checked {
   sample?: string;
   summary: Record<string, string | number | null>;
   problems: string[];
+  notices?: string[];
 }
 
 /** A generated folder: a tiny world or a number world. */
@@ -125,12 +128,15 @@ async function check(path: string, options: CheckOptions): Promise<Checked> {
 }
 
 async function checkOne(path: string, options: CheckOptions): Promise<Checked> {
-  const { kind, layout, fields, records, sample, problems } = await checkFile(path, options);
+  const { kind, layout, fields, records, sample, problems, notices } = await checkFile(
+    path,
+    options,
+  );
   const understood = fields === null ? {} : { fields: fieldsText(fields) };
   return {
     summary: { kind, layout, ...understood, records },
     sample: sampleText(sample),
-    problems,
+    ...{ problems, notices },
   };
 }
 

@@ -4,7 +4,13 @@ import { unreadable } from "../../../base/files.ts";
 import { isBeirFolder } from "../../../data/beir-folder.ts";
 import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
-import { addFieldFlags, type FieldFlags, fieldsOf, noteFields } from "../../data-flags.ts";
+import {
+  addFieldFlags,
+  type FieldFlags,
+  fieldsOf,
+  noteAnswers,
+  noteFields,
+} from "../../data-flags.ts";
 import { jsonOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 
@@ -52,6 +58,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
       refuseToOverwrite(out, overwrite);
       const fields = fieldsOf(flags);
       if (!isBeirFolder(from)) await noteFields(from, fields, context);
+      await noteAnswers([{ name: "files", tasks: from, fields }], context);
       const { kind, records, bytes, lost } = await convertFile(from, out, to, {
         ...(split === undefined ? {} : { split }),
         ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),

@@ -1,0 +1,93 @@
+import { open } from "node:fs/promises";
+import { DataError } from "./errors.ts";
+
+/** Bytes from the start of a file that tell what it is. */
+export const TELLING_BYTES = 512;
+
+interface Kind {
+  /** The bytes, as Latin-1. */
+  magic: string;
+  at?: number;
+  is: string;
+  advice: string;
+}
+
+const UNPACK = "Unpack it first:";
+
+const KINDS: readonly Kind[] = [
+  {
+    magic: "version https://git-lfs.github.com/spec/",
+    is: "a Git LFS pointer, not the file itself",
+    advice: "Run `git lfs pull` in its repository, or download the file.",
+  },
+  {
+    magic: "/annex/objects/",
+    is: "a git-annex pointer, not the file itself",
+    advice: "Run `git annex get` in its repository.",
+  },
+  {
+    magic: "PK\x03\x04",
+    is: "a zip archive or an Excel workbook",
+    advice: `${UNPACK} unzip FILE; or save the workbook as CSV.`,
+  },
+  { magic: "ustar", at: 257, is: "a tar archive", advice: `${UNPACK} tar -xf FILE.` },
+  { magic: "\x1f\x8b", is: "compressed by gzip twice", advice: `${UNPACK} gunzip FILE.` },
+  { magic: "\x28\xb5\x2f\xfd", is: "compressed by zstd", advice: `${UNPACK} zstd -d FILE.` },
+  { magic: "BZh", is: "compressed by bzip2", advice: `${UNPACK} bunzip2 FILE.` },
+  { magic: "\xfd7zXZ\x00", is: "compressed by xz", advice: `${UNPACK} unxz FILE.` },
+  { magic: "\x04\x22\x4d\x18", is: "compressed by lz4", advice: `${UNPACK} lz4 -d FILE.` },
+  { magic: "7z\xbc\xaf\x27\x1c", is: "a 7-Zip archive", advice: `${UNPACK} 7z x FILE.` },
+  { magic: "Rar!\x1a\x07", is: "a RAR archive", advice: `${UNPACK} unrar x FILE.` },
+  { magic: "PAR1", is: "a Parquet file", advice: "Give it a name that ends in .parquet." },
+  {
+    magic: "ARROW1",
+    is: "an Arrow file",
+    advice: "Convert it to Parquet: pandas.read_feather(FILE).to_parquet(NEW).",
+  },
+  {
+    magic: "SQLite format 3\x00",
+    is: "an SQLite database",
+    advice: 'Export a table as CSV: sqlite3 -csv -header FILE "select * from TABLE" > NEW.',
+  },
+  {
+    magic: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    is: "an old Excel or Word document",
+    advice: "Save it as CSV or as text.",
+  },
+];
+
+/**
+ * Refuses a file whose first bytes say that it is something else than its reader expects: an archive, a Git LFS pointer, a database.
+ * @param start at least its first `TELLING_BYTES`, or all it has.
+ * @throws {DataError} FILE_FORMAT with what it is and what to do.
+ */
+export function refuseForeign(path: string, start: Uint8Array): void {
+  const found = KINDS.find(({ magic, at = 0 }) => {
+    return Buffer.from(start.subarray(at, at + magic.length)).toString("latin1") === magic;
+  });
+  if (found === undefined) return;
+  throw fileFormat(path, `is ${found.is}`, found.advice.replace("FILE", path));
+}
+
+/** `refuseForeign` for a reader that failed: reads the start of the file itself. Passes where it cannot. */
+export async function refuseForeignFile(path: string): Promise<void> {
+  const file = await open(path).catch(() => null);
+  if (file === null) return;
+  const start = Buffer.alloc(TELLING_BYTES);
+  try {
+    const { bytesRead } = await file.read(start, 0, TELLING_BYTES, 0);
+    refuseForeign(path, start.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+/** FILE_FORMAT: the file has another format or encoding than its reader takes. */
+export function fileFormat(
+  path: string,
+  found: string,
+  advice: string,
+  cause?: unknown,
+): DataError {
+  return new DataError("FILE_FORMAT", `${path}: ${found}. ${advice}`, { cause });
+}
