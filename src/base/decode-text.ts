@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { TextDecoder } from "node:util";
 import { fileFormat, refuseForeign, TELLING_BYTES } from "./foreign-file.ts";
 
 /** The problem of bytes that are not UTF-8. */

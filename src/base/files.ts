@@ -227,9 +227,9 @@ async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {
 export async function* openUnpacked(path: string): AsyncGenerator<Buffer> {
   const file = openBytes(path);
   try {
-    const chunks = file[Symbol.asyncIterator]() as AsyncGenerator<Buffer>;
-    const { value: start, done } = (await chunks.next()) as IteratorResult<Buffer>;
-    if (done === true) return;
+    const chunks = file[Symbol.asyncIterator]() as AsyncGenerator<Buffer, undefined>;
+    const { value: start } = await chunks.next();
+    if (start === undefined) return;
     if (start[0] !== 0x1f || start[1] !== 0x8b) {
       if (path.endsWith(".gz")) throw notGzip(path, start);
       yield start;

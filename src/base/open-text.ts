@@ -1,3 +1,4 @@
+import type { TextDecoder } from "node:util";
 import { DataError, errorMessage } from "./errors.ts";
 import { decoded, decoderOf, decodeText } from "./decode-text.ts";
 import { parseExact } from "./exact-json.ts";

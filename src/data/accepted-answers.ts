@@ -106,7 +106,7 @@ const NAMED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 function unescaped(text: string): string {
   return text.replaceAll(
     /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|(.))/gis,
-    (_, x?: string, u?: string, long?: string, other = "") => {
+    (_, x?: string, u?: string, long?: string, other: string = "") => {
       const code = x ?? u ?? long;
       return code === undefined
         ? (NAMED[other] ?? other)

@@ -1,7 +1,7 @@
 /** Values of Parquet files, exact: those that JavaScript would change become texts, as pandas prints them. */
 import { isUtf8 } from "node:buffer";
 import type { SchemaElement } from "hyparquet";
-import { numberOf, parseExact, WrittenNumber } from "../base/exact-json.ts";
+import { numberOf, parseExact } from "../base/exact-json.ts";
 
 /** A value without a text, such as bytes that are not UTF-8: no field of a record takes it, and messages name its type. */
 class ForeignValue {

@@ -46,6 +46,26 @@ describe("CSV tables", () => {
     await expect(loadTasks(open)).rejects.toThrow(errorWith("DATA_BAD_RECORD", "open.csv: "));
   });
 
+  it("reads lines that end in CR alone, and UTF-16 as Excel writes it", async () => {
+    const cr = await written("cr.csv", 'question,answer\rwho?,Ada\r"where,\rto?",Oslo\r');
+    expect((await loadTasks(cr)).map(({ question }) => question)).toEqual(["who?", "where,\rto?"]);
+    const wide = Buffer.from("\uFEFFfrage\tgold\r\nWer?\tJürgen\r\n", "utf16le");
+    const [task] = await loadTasks(await written("excel.csv", wide));
+    expect(task?.references).toEqual(["Jürgen"]);
+  });
+
+  it("keeps leading zeros and the digits of every number", async () => {
+    const path = await written("zeros.csv", "id,question,answer\n007,a?,0012.50\n");
+    expect(await loadTasks(path)).toMatchObject([{ id: "007", references: ["0012.50"] }]);
+  });
+
+  it.each([
+    ["who wrote it?,Ada\nwhere?,Oslo\n", "looks like data"],
+    ["q,answer\na?,b\0c\n", "NUL"],
+  ])("refuses %j", async (content, problem) => {
+    await expect(loadTasks(await written("data.csv", content))).rejects.toThrow(problem);
+  });
+
   it("streams: the end of a long table is not read for its first row", async () => {
     const rows = Buffer.from(`question,answer\n${"a?,b\n".repeat(100_000)}`);
     const path = await written("big.csv", Buffer.concat([rows, Buffer.from([0xff])]));
