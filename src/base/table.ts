@@ -1,5 +1,6 @@
 /** Tables for the terminal and for Markdown; report/html/html-table.ts writes them for pages. */
 import { ABSENT, formatInterval, type NumberFormat, orAbsent } from "./format.ts";
+import { visibleLine } from "./visible-text.ts";
 
 /** A text, a number or an interval (formatted by its column), or null for "not measured". */
 export type Cell = string | number | null | undefined | readonly [number, number];
@@ -24,9 +25,9 @@ export function intervalColumn(label: string, format: NumberFormat): Column {
   return { label, format, align: "left" };
 }
 
-/** A cell as text. */
+/** A cell as text that stays in its cell. */
 function cellText(cell: Cell, format: NumberFormat = String): string {
-  if (typeof cell === "string") return cell;
+  if (typeof cell === "string") return visibleLine(cell);
   if (cell === undefined) return "";
   if (cell === null) return ABSENT;
   return typeof cell === "number" ? orAbsent(cell, format) : formatInterval(cell, format);
@@ -39,7 +40,7 @@ export function alignOf(column: Column | string | undefined): "left" | "right" {
 }
 
 function labelsOf({ columns = [] }: Table): string[] {
-  return columns.map((column) => (typeof column === "string" ? column : column.label));
+  return columns.map((column) => visibleLine(typeof column === "string" ? column : column.label));
 }
 
 function textsOf({ columns = [], rows }: Table): string[][] {

@@ -1,11 +1,17 @@
 import type { Command } from "commander";
+import type { Printed } from "./io.ts";
 
 /** Input and output of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {
-  /** Results only; nothing else ever goes to stdout. A missing final newline is added. */
-  readonly out: (text: string) => void;
+  /**
+   * Results only; nothing else ever goes to stdout. A missing final newline is added. Control and invisible characters of a string are
+   * shown as JSON escapes, which leaves the value of JSON as it is.
+   */
+  readonly out: (text: Printed) => void;
+  /** A result that another program reads byte by byte, such as CSV: as it is in a pipe or a file, and as by `out` on a terminal. */
+  readonly document: (text: string) => void;
   /** Everything for people: progress, notes, warnings, on stderr. Silent under --quiet. Final newline as in `out`. */
-  readonly note: (text: string) => void;
+  readonly note: (text: Printed) => void;
   /** Whether progress may overwrite itself: a person watches stderr, without --quiet. */
   readonly terminal: boolean;
   /** How the user starts the program, for commands to copy: `agentrl`, `npx agentrl`. */

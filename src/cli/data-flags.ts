@@ -96,7 +96,7 @@ export interface OpenCorpus {
 export async function openCorpus(
   path: string,
   flags: FieldFlags,
-  context: Pick<CliContext, "note">,
+  context: { note: (text: string) => void },
 ): Promise<OpenCorpus> {
   const fields = fieldsOf(flags);
   await noteFields(path, fields, context);
@@ -107,7 +107,7 @@ export async function openCorpus(
 export async function noteFields(
   path: string,
   fields: Fields,
-  context: Pick<CliContext, "note">,
+  context: { note: (text: string) => void },
 ): Promise<void> {
   const file = await openDataFile(path, fields);
   if (file?.fields != null) context.note(`${path}: ${fieldsText(file.fields)}`);
@@ -116,7 +116,7 @@ export async function noteFields(
 /** `noteFields` for the files of a dataset setting, and `noteAnswers`. */
 export async function noteDatasetFields(
   setting: DatasetSetting,
-  context: Pick<CliContext, "note">,
+  context: { note: (text: string) => void },
 ): Promise<void> {
   const { name, tasks, corpus, fields = {} } = setting;
   if (name !== "files") return;
@@ -129,7 +129,7 @@ export async function noteDatasetFields(
 /** Notes what may be wrong with the accepted answers of files of questions; each file once. */
 export async function noteAnswers(
   settings: readonly DatasetSetting[],
-  context: Pick<CliContext, "note">,
+  context: { note: (text: string) => void },
 ): Promise<void> {
   const files = new Map<string, Fields>();
   for (const { name, tasks, fields = {} } of settings)

@@ -1,7 +1,9 @@
 import { isatty } from "node:tty";
+import { visibleText } from "../base/visible-text.ts";
 import { EXIT } from "./exit-code.ts";
 import { programCall } from "./program-call.ts";
 import { writeAroundProgress } from "./progress.ts";
+import { Painted } from "./trace/styled.ts";
 
 /**
  * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
@@ -15,12 +17,50 @@ export interface CliIo {
   err(text: string): void;
   /** Whether a person watches stderr. */
   readonly terminal: boolean;
+  /** Whether a person watches stdout. */
+  readonly outTerminal: boolean;
   /** Columns for help. */
   readonly width: number;
   /** How the user starts the program, for commands to copy. */
   readonly call: string;
   /** Calls back when the process must stop; returns a function to stop listening. */
   onStop(listener: (reason: StopRequest) => void): () => void;
+}
+
+/** Text, perhaps with data in it, or lines that this program has painted. */
+export type Printed = string | Painted;
+
+/** The border that everything printed crosses. It adds a missing final newline. */
+export interface PrintingIo extends Omit<CliIo, "out" | "err"> {
+  out(text: Printed): void;
+  err(text: Printed): void;
+  /** Unchanged, if stdout is not a terminal. */
+  document(text: string): void;
+}
+
+/**
+ * Lets no control sequence of data through. Colours are no exception, because data can imitate them and hide text: only `Painted`, whose
+ * pieces are shown before they get their style, has escape codes.
+ */
+export function printing(io: CliIo): PrintingIo {
+  const shown = (text: Printed): string =>
+    closed(text instanceof Painted ? text.text : visibleText(text));
+  return {
+    ...io,
+    out: (text) => {
+      io.out(shown(text));
+    },
+    err: (text) => {
+      io.err(shown(text));
+    },
+    document: (text) => {
+      io.out(io.outTerminal ? shown(text) : closed(text));
+    },
+  };
+}
+
+function closed(text: string): string {
+  return text.endsWith("\n") ? text : `${text}\n`;
 }
 
 /**
@@ -37,6 +77,7 @@ export function processIo(): CliIo {
       writeAroundProgress(() => process.stderr.write(text));
     },
     terminal: process.stderr.isTTY && process.env["TERM"] !== "dumb",
+    outTerminal: process.stdout.isTTY,
     width: Math.min(process.stdout.isTTY ? process.stdout.columns : 80, 100),
     call: programCall(),
     onStop: (listener) => {

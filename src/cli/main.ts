@@ -5,7 +5,7 @@ import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
-import { type CliIo, processIo, type StopRequest } from "./io.ts";
+import { type CliIo, printing, type PrintingIo, processIo, type StopRequest } from "./io.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { buildProgram } from "./program.ts";
 import { usageError } from "./usage-error.ts";
@@ -72,8 +72,9 @@ export function main(argv: readonly string[]): Promise<number> {
 export async function runCommands(
   argv: readonly string[],
   groups: readonly CommandGroup[],
-  io: CliIo,
+  streams: CliIo,
 ): Promise<number> {
+  const io = printing(streams);
   const state: RunState = {
     ...{ quiet: false, debug: argv.includes("--debug"), json: argv.includes("--json") },
     ...{ answered: false, misused: null, servesUntilStopped: false },
@@ -119,15 +120,18 @@ function withoutVainHelp(program: Command, argv: readonly string[]): readonly st
   return first.startsWith("-") || known.includes(first) ? argv : [first];
 }
 
-function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliContext {
-  const withNewline = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+function createContext(io: PrintingIo, state: RunState, signal: AbortSignal): CliContext {
   return {
     out: (text) => {
       state.answered = true;
-      io.out(withNewline(text));
+      io.out(text);
+    },
+    document: (text) => {
+      state.answered = true;
+      io.document(text);
     },
     note: (text) => {
-      if (!state.quiet) io.err(withNewline(text));
+      if (!state.quiet) io.err(text);
     },
     get terminal() {
       return io.terminal && !state.quiet;
@@ -147,7 +151,7 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
 }
 
 /** Prints an error; returns the exit status. */
-function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal): number {
+function report(error: unknown, io: PrintingIo, state: RunState, signal: AbortSignal): number {
   if (signal.reason instanceof StopReason && isAbort(error, signal))
     return reportStop(signal.reason, io, state);
   if (error instanceof StoppedAsAsked)
@@ -177,7 +181,7 @@ function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal)
 }
 
 /** A program that reads the JSON of a stopped command learns that there is no result. */
-function reportStop({ message, exitCode }: StopReason, io: CliIo, state: RunState): number {
+function reportStop({ message, exitCode }: StopReason, io: PrintingIo, state: RunState): number {
   // After a hang-up or on a closed pipe there is no reader.
   if (exitCode === EXIT.interrupted || exitCode === EXIT.terminated)
     answerWithError({ code: "INTERRUPTED", message }, io, state);
@@ -187,7 +191,7 @@ function reportStop({ message, exitCode }: StopReason, io: CliIo, state: RunStat
 /** Under --json a failure is the document on stdout, unless the result is there already: a missed --require has both. */
 function answerWithError(
   { code, message }: { code: string; message: string },
-  io: CliIo,
+  io: PrintingIo,
   { json, answered }: RunState,
 ): void {
   if (!json || answered) return;

@@ -1,5 +1,6 @@
 import { type Options, type Params, Presets, SingleBar } from "cli-progress";
 import { formatDuration } from "../base/format.ts";
+import { visibleLine } from "../base/visible-text.ts";
 import type { CliContext } from "./command.ts";
 
 /** Shows the progress of some work: a bar on a terminal, a line every 10 s in a pipe or log, nothing under --quiet. */
@@ -137,5 +138,5 @@ function lineOf(
 
 /** A bar that wraps cannot be overwritten. */
 function cut(line: string): string {
-  return line.slice(0, Math.max(process.stderr.columns - 1, 20));
+  return visibleLine(line).slice(0, Math.max(process.stderr.columns - 1, 20));
 }

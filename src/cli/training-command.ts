@@ -57,7 +57,7 @@ function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUs
 export async function trainingSettings(
   argument: string | undefined,
   flags: TrainingFlags,
-  { note }: Pick<CliContext, "note">,
+  { note }: { note: (text: string) => void },
   more: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
   const { model, reporter, dataset } = flags;

@@ -8,12 +8,13 @@ export async function* rowsAsJsonl(files: readonly ResultFiles[]): AsyncGenerato
 
 /**
  * Rows as CSV (RFC 4180: CRLF, quotes doubled). One column per field, objects spread as `error.code`, lists as JSON text, null as an empty
- * cell; the files are read twice, because the header has the columns of all rows.
+ * cell; the files are read twice, because the header has the columns of all rows. A text that a spreadsheet would run starts with an
+ * apostrophe.
  */
 export async function* rowsAsCsv(files: readonly ResultFiles[]): AsyncGenerator<string> {
   const columns = new Set<string>();
   for await (const row of markedRows(files)) for (const [key] of cellsOf(row)) columns.add(key);
-  yield csvLine([...columns]);
+  yield csvLine([...columns].map(unrun));
   for await (const row of markedRows(files)) {
     const cells = new Map(cellsOf(row));
     yield csvLine([...columns].map((column) => cells.get(column) ?? ""));
@@ -45,8 +46,17 @@ function cellsOf(row: object, prefix = ""): [column: string, text: string][] {
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return cellsOf(value, `${prefix}${key}.`);
     if (value === null || value === undefined) return [[prefix + key, ""]];
-    return [[prefix + key, typeof value === "string" ? value : JSON.stringify(value)]];
+    return [[prefix + key, typeof value === "string" ? unrun(value) : JSON.stringify(value)]];
   });
+}
+
+/** Spreadsheets take texts that begin so for formulas: Excel also behind white space and quotes, in Japan in full width. */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{C}'"]*[=+\-@＝＋－＠])/u;
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** A text that no spreadsheet runs. Dropping the first apostrophe of a cell that matches FORMULA restores the text. */
+function unrun(text: string): string {
+  return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
 function csvLine(cells: readonly string[]): string {

@@ -6,7 +6,7 @@ import { EXAMPLES } from "../../src/cli/examples.ts";
 
 const context: CliContext = {
   call: "agentrl",
-  ...{ out: () => undefined, note: () => undefined, terminal: false },
+  ...{ out: () => undefined, document: () => undefined, note: () => undefined, terminal: false },
   ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
 };
 

@@ -23,7 +23,7 @@ const corpus = join(folder, "corpus.jsonl");
 const out = join(folder, "index");
 const context: CliContext = {
   call: "agentrl",
-  out: () => undefined,
+  out: () => undefined, document: () => undefined,
   note: () => undefined,
   terminal: false,
   signal: new AbortController().signal,

@@ -27,6 +27,7 @@ async function run(
     out: (text) => (out += text),
     err: (text) => (err += text),
     terminal: true,
+    outTerminal: true,
     width: 80,
     call: "agentrl",
     onStop: (listener) => {

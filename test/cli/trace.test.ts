@@ -166,7 +166,7 @@ describe("text for a terminal", () => {
           width,
         ),
         false,
-      );
+      ).text;
     expect(text(10, "one two", " three four")).toBe("one two\nthree four");
     expect(text(4, "abcdefghij k")).toBe("abcd\nefgh\nij k");
     expect(text(4, "東京都庁")).toBe("東京\n都庁");
@@ -175,9 +175,9 @@ describe("text for a terminal", () => {
 
   it("shows control characters instead of obeying them, and colours only when asked", () => {
     const line = [piece("a\u001b[31mb", "inserted")];
-    expect(painted([line], false)).toBe("a␛[31mb");
-    expect(painted([line], true)).toBe("\u001b[30;43ma␛[31mb\u001b[0m");
-    expect(painted(beside([[piece("ab")]], [[piece("c")], [piece("d")]], 4), false)).toBe(
+    expect(painted([line], false).text).toBe("a\\u001b[31mb");
+    expect(painted([line], true).text).toBe("\u001b[30;43ma\\u001b[31mb\u001b[0m");
+    expect(painted(beside([[piece("ab")]], [[piece("c")], [piece("d")]], 4), false).text).toBe(
       "ab   │ c\n     │ d",
     );
   });

@@ -10,9 +10,9 @@ function watched() {
       call: "agentrl",
       terminal: false,
       signal: new AbortController().signal,
-      out: () => undefined,
+      out: () => undefined, document: () => undefined,
     },
-    ...{ note: (text) => lines.push(text), untilStopped: () => Promise.resolve() },
+    ...{ note: (text) => lines.push(String(text)), untilStopped: () => Promise.resolve() },
   });
   return { news, stop, lines };
 }

@@ -27,7 +27,7 @@ export async function runProgram(
   const status = await runCommands(args, groups, {
     out: (text) => (stdout += text),
     err: (text) => (stderr += text),
-    terminal: false,
+    ...{ terminal: false, outTerminal: false },
     width: 100,
     call: "agentrl",
     onStop: () => () => undefined,

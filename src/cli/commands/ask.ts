@@ -107,7 +107,7 @@ function answering(session: AskSession, json: boolean, context: CliContext): Ans
     if (json) context.out(JSON.stringify(answerJson(question, trajectory, { seconds, titleOf })));
     else if (trajectory.error === undefined) {
       context.note("");
-      context.out(trajectory.answer?.trim() ?? `no answer (${trajectory.end})`);
+      context.document(trajectory.answer?.trim() ?? `no answer (${trajectory.end})`);
       context.note(costText(trajectory, seconds));
     }
     return trajectory;

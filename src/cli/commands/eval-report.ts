@@ -104,7 +104,7 @@ export async function writeReport(
   if (out === undefined) {
     for await (const piece of pieces) {
       context.signal.throwIfAborted();
-      context.out(piece);
+      context.document(piece);
     }
     return;
   }

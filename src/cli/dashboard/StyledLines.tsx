@@ -6,7 +6,7 @@ import { type Line, painted } from "../trace/styled.ts";
 export function StyledLines(props: { lines: readonly Line[]; colours: boolean }): ReactNode {
   const { lines, colours } = props;
   return lines.map((line, i) => {
-    const text = painted([line], colours);
+    const text = painted([line], colours).text;
     // Ink gives an empty text no row.
     return (
       <Text key={i} wrap="truncate">

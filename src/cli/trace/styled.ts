@@ -1,5 +1,6 @@
 /** Text for a terminal: pieces with a style, wrapped to a width, painted with escape codes only at the end. */
 import { displayWidth } from "../../base/table.ts";
+import { visibleLine, visibleText } from "../../base/visible-text.ts";
 
 /** Style of a piece; "plain" is the terminal's own. */
 export type Style =
@@ -35,8 +36,9 @@ const CODES: Record<Style, string> = {
   note: "33",
 };
 
+/** Data as it is shown: its control characters take the columns of their escapes when lines are wrapped. */
 export function piece(text: string, style: Style = "plain"): Piece {
-  return { text, style };
+  return { text: visibleText(text), style };
 }
 
 /** Columns of a line. */
@@ -44,13 +46,26 @@ export function widthOf(line: Line): number {
   return line.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
+/** Text whose escape codes are this program's own: the only text that is printed as it is. */
+export class Painted {
+  readonly text: string;
+
+  constructor(lines: readonly Line[], colours: boolean) {
+    this.text = textOf(lines, colours);
+  }
+}
+
 /** Lines as text. @param colours false: without escape codes. */
-export function painted(lines: readonly Line[], colours: boolean): string {
+export function painted(lines: readonly Line[], colours: boolean): Painted {
+  return new Painted(lines, colours);
+}
+
+function textOf(lines: readonly Line[], colours: boolean): string {
   return lines
     .map((line) =>
       line
         .map(({ text, style }) => {
-          const shown = visible(text);
+          const shown = visibleLine(text);
           const code = CODES[style];
           return colours && code !== "" && shown !== ""
             ? `\u001b[${code}m${shown}\u001b[0m`
@@ -60,13 +75,6 @@ export function painted(lines: readonly Line[], colours: boolean): string {
         .trimEnd(),
     )
     .join("\n");
-}
-
-/** A model's text must not steer the terminal: control characters are shown, not executed. */
-function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) =>
-    character < " " ? String.fromCharCode(0x2400 + character.charCodeAt(0)) : "\uFFFD",
-  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
+import { visibleLine } from "../../base/visible-text.ts";
 import { defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import { openPassages } from "../store/passage-file.ts";
@@ -130,7 +131,7 @@ async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean
   if (await canOpenHnsw(graph)) return true;
   if (!noticed) {
     process.emitWarning(
-      `${folder} is searched exactly instead of with its graph, which is slower but complete. ${HNSW_ADVICE}.`,
+      `${visibleLine(folder)} is searched exactly instead of with its graph, which is slower but complete. ${HNSW_ADVICE}.`,
       { type: "AgentrlWarning", code: "HNSW_MISSING" },
     );
   }

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
 import { writeAroundProgress } from "../../../src/cli/progress.ts";
+import type { Printed } from "../../../src/cli/io.ts";
 import { openRunControl } from "../../../src/recipe/folder/run-control.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";
@@ -36,12 +37,12 @@ function opened(changes: Partial<DashboardOptions> = {}) {
   const context = {
     call: "agentrl",
     // No bar of the real stderr's.
-    ...{ terminal: false, signal: abort.signal, out: () => undefined },
+    ...{ terminal: false, signal: abort.signal, out: () => undefined, document: () => undefined },
     untilStopped: () => Promise.resolve(),
     // As the command line's own: around what stands at the bottom.
-    note: (text: string) => {
+    note: (text: Printed) => {
       writeAroundProgress(() => {
-        terminal.write(`${text}\n`);
+        terminal.write(`${String(text)}\n`);
       });
     },
   };
