@@ -27,8 +27,7 @@ const SHAPED =
     .map((script) => `\\p{Script_Extensions=${script}}`)
     .join("");
 /** Characters with variants. */
-const VARIED =
-  "\\p{Emoji}\\p{Sm}\\p{Script=Han}\\p{Script=Mong}\\p{Script=Mymr}\\p{Script=Phag}";
+const VARIED = "\\p{Emoji}\\p{Sm}\\p{Script=Han}\\p{Script=Mong}\\p{Script=Mymr}\\p{Script=Phag}";
 
 /** Default_Ignorable_Code_Point: what Unicode tells renderers to leave invisible, bidirectional controls among it. */
 const UNSEEN = new RegExp(

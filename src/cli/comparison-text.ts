@@ -18,6 +18,7 @@ import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
 import { differenceText } from "../evaluate/compare/protocol-differences.ts";
 import type { Measurement, PublishedGap } from "../evaluate/compare/published-gap.ts";
 import type { PaperCell } from "../evaluate/claims/claim-results.ts";
+import { disagreementNotes } from "../evaluate/paired-test.ts";
 import { READS_GOLD } from "./evaluation-text.ts";
 
 /** Format of a comparison: for a terminal, or as Markdown for a pull request. */
@@ -56,6 +57,9 @@ export function comparisonOfRunsText(comparison: Comparison, format: ComparisonF
     `p: paired permutation test over questions; Holm: corrected for ${plural(tests, "test")}`,
     "A is: by the corrected p, at level .05",
     "detectable: the smallest true difference that the test finds with probability .8",
+    ...disagreementNotes(
+      comparisons.flatMap(({ metrics }) => metrics.map(({ ci95, pHolm: p }) => ({ ci95, p }))),
+    ),
     ...(open ? ["–: no difference shown; the two may still differ"] : []),
   ];
   return [

@@ -8,7 +8,7 @@ export function madeBy(): Made {
 }
 
 /** An argument as a POSIX shell reads it. @example quoted("a b") // "'a b'" */
-function quoted(argument: string): string {
+export function quoted(argument: string): string {
   if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
   return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }

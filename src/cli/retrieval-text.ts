@@ -1,5 +1,6 @@
 import { fixed, formatP, signed } from "../base/format.ts";
 import { intervalColumn, renderText } from "../base/table.ts";
+import { disagreementNotes } from "../evaluate/paired-test.ts";
 import type { MetricComparison, RetrievalScores } from "../evaluate/retrieval-scores.ts";
 
 const [value, difference] = [fixed(4), signed(4)];
@@ -53,6 +54,7 @@ export function comparisonText(other: string, metrics: readonly MetricComparison
     }),
     "",
     "p: paired permutation test over queries; Holm: corrected for the number of metrics, level .05",
+    ...disagreementNotes(metrics.map(({ ci95, pHolm: p }) => ({ ci95, p }))),
     ...(open ? ["no difference shown: the two may still differ"] : []),
   ].join("\n");
 }

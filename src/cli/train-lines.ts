@@ -7,10 +7,13 @@ import { rewardCheckLine } from "./reward-check-text.ts";
 import { sampleLines } from "./sft-text.ts";
 import type { TrainWatch } from "./train-news.ts";
 
-/** Columns of the step table: heading, metric, and how it is written. */
-const COLUMNS: readonly (readonly [string, string, (value: number) => string])[] = [
+/** Heading, metric, and how it is written. */
+type Column = readonly [string, string, (value: number) => string];
+
+/** Columns of the step table. @param emMetric the run's own name of exact match. */
+const columnsOf = (emMetric: string): readonly Column[] => [
   ["reward", "rollout/reward_mean", (v) => v.toFixed(3)],
-  ["EM", "reward/exact-match", (v) => v.toFixed(3)],
+  ["EM", emMetric, (v) => v.toFixed(3)],
   ["searches", "rollout/searches", (v) => v.toFixed(2)],
   ["answered", "rollout/answer_rate", (v) => v.toFixed(2)],
   ["entropy", "rollout/entropy", (v) => v.toFixed(3)],
@@ -19,7 +22,8 @@ const COLUMNS: readonly (readonly [string, string, (value: number) => string])[]
 ];
 
 /** A training as permanent lines, one per step: for pipes, logs and terminals too small for the live view. */
-export function trainLines(context: CliContext): TrainWatch {
+export function trainLines(context: CliContext, emMetric: string): TrainWatch {
+  const columns = columnsOf(emMetric);
   let progress: Progress | null = null;
   let rows = 0;
   let stage = "";
@@ -79,7 +83,7 @@ export function trainLines(context: CliContext): TrainWatch {
         if (isShown) context.note(lossLine(step));
         return;
       }
-      const [heads, cells] = alignedRow(step);
+      const [heads, cells] = alignedRow(step, columns);
       if (rows === 0) {
         stop();
         context.note(heads);
@@ -155,17 +159,15 @@ function dataLines(data: LearnedData, totalSteps: number): string[] {
 }
 
 /** A step's row under its heading. */
-function alignedRow({
-  step,
-  totalSteps,
-  metrics,
-  timing,
-}: RunStep): [heads: string, cells: string] {
+function alignedRow(
+  { step, totalSteps, metrics, timing }: RunStep,
+  columns: readonly Column[],
+): [heads: string, cells: string] {
   const digits = String(totalSteps).length;
-  const heads = ["step", ...COLUMNS.map(([head]) => head), "tokens/s"];
+  const heads = ["step", ...columns.map(([head]) => head), "tokens/s"];
   const cells = [
     `${String(step).padStart(digits)}/${totalSteps}`,
-    ...COLUMNS.map(([, metric, write]) => {
+    ...columns.map(([, metric, write]) => {
       const value = metrics[metric];
       return value === undefined ? "–" : write(value);
     }),

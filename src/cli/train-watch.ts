@@ -35,13 +35,14 @@ export async function watchTraining(
     columns >= LEAST.columns &&
     rows >= LEAST.rows &&
     processSignals.isForeground();
-  if (!suits) return trainLines(context);
+  const emMetric = `reward/${exactMatchName(resolved.settings)}`;
+  if (!suits) return trainLines(context, emMetric);
   const { openDashboard } = await inProduction(() => import("./dashboard/open-dashboard.ts"));
   const { processClock } = await import("./dashboard/throttle.ts");
   const { readPast } = await import("./dashboard/read-past.ts");
   const { recipe, tier, settings } = resolved;
   return openDashboard(context, {
-    facts: { recipe: recipe.name, tier, seed: settings.seed, out },
+    facts: { recipe: recipe.name, tier, seed: settings.seed, out, emMetric },
     ...{ control, colours: screenOf(process.stderr, process.env).colours },
     ...{ stream: process.stderr, keyboard: process.stdin },
     ...{ clock: processClock, signals: processSignals },
@@ -51,6 +52,11 @@ export async function watchTraining(
       return (await openTraceTexts(null, await findWords(await policyHere(settings)))).textOf;
     },
   });
+}
+
+/** The name under which a run records exact match. */
+function exactMatchName({ rewards }: Settings): string {
+  return rewards.find(({ name }) => name === "exact-match")?.as ?? "exact-match";
 }
 
 /** The folder of the policy, which is on this machine once training runs. */

@@ -8,7 +8,9 @@ import type { RunOptions } from "../recipe/train/training-method.ts";
 import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { overwriteOption } from "./options.ts";
+import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
+import { renderText } from "../base/table.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
 import {
@@ -124,6 +126,7 @@ export async function showTraining<R>(
     const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
     const isJson = flags.json === true;
     context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
+    context.note(nextText(out, resolved.settings, context.call));
   } catch (error) {
     const { MANIFEST_FILE } = await import("../recipe/folder/run-origin.ts");
     // Without a run folder there is nothing to resume.
@@ -131,4 +134,12 @@ export async function showTraining<R>(
       context.note(`${out}: stopped early and saved; the same command with --resume continues.`);
     throw error;
   }
+}
+
+/** The commands that follow a training. */
+function nextText(out: string, { environment }: Settings, call: string): string {
+  const rows = [[`${call} runs report ${quoted(out)}`, "curves, figures and rollouts as a page"]];
+  if (environment.name === "search-qa")
+    rows.push([`${call} ask --policy ${quoted(out)}`, "questions to the trained policy"]);
+  return `\nNext:\n${renderText({ rows }, 2)}`;
 }

@@ -55,6 +55,15 @@ export function corrected<T extends Pick<PairedTest, "difference" | "p">>(
   });
 }
 
+/** A sentence where some interval and its corrected p disagree about a difference; else none. */
+export function disagreementNotes(tests: readonly { ci95: Interval; p: number }[]): string[] {
+  const disagree = tests.some(({ ci95: [low, high], p }) => (low > 0 || high < 0) !== p < LEVEL);
+  return disagree ? [DISAGREEMENT] : [];
+}
+
+const DISAGREEMENT =
+  "Interval and p can disagree: the interval is not corrected for the number of tests, p is; and with few questions bootstrap and permutation test differ. The verdict follows p.";
+
 function verdictOf(difference: number, pHolm: number): Corrected["verdict"] {
   if (pHolm >= LEVEL) return "no difference shown";
   return difference > 0 ? "higher" : "lower";

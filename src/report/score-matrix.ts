@@ -39,13 +39,25 @@ export interface MatrixRow {
 export function matrixPlaces(results: readonly MatrixResult[]): MatrixPlace[] | null {
   const datasets = [...new Set(results.map(({ dataset }) => dataset))];
   const names = distinctNames(datasets);
+  const policies = policyNames(results.map(({ policy }) => policyLabel(policy)));
   const hasStrategies = new Set(results.map(({ strategy }) => strategy)).size > 1;
-  const places = results.map(({ policy, dataset, strategy }): MatrixPlace => ({
-    policy: `${policyLabel(policy)}${hasStrategies ? `, ${strategy}` : ""}`,
+  const places = results.map(({ dataset, strategy }, i): MatrixPlace => ({
+    policy: `${policies[i] ?? ""}${hasStrategies ? `, ${strategy}` : ""}`,
     dataset: names[datasets.indexOf(dataset)] ?? dataset,
   }));
   const keys = new Set(places.map((place) => JSON.stringify(place)));
   return keys.size === places.length ? places : null;
+}
+
+/** Labels of policies; of paths the last parts, as many as needed to be unique. */
+function policyNames(labels: readonly string[]): string[] {
+  const distinct = [...new Set(labels)];
+  // One slash is org/name of the hub.
+  const isPath = (label: string): boolean =>
+    /^[./~]|^[A-Za-z]:\\|[^:/]+\/[^/]+\/./.test(label) && !label.includes("://");
+  const paths = distinct.filter(isPath);
+  const short = distinctNames(paths);
+  return labels.map((label) => short[paths.indexOf(label)] ?? label);
 }
 
 /** Datasets of the places, in order of first appearance. */

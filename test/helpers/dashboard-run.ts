@@ -34,7 +34,13 @@ export function madeEvaluation(em: number): Parameters<RunEvents["onEvaluation"]
 
 /** A run that has just begun. */
 export const BEGUN: RunView = {
-  facts: { recipe: "search-r1", tier: "mini", seed: 1, out: "runs/search-r1-mini-seed1" },
+  facts: {
+    recipe: "search-r1",
+    tier: "mini",
+    seed: 1,
+    out: "runs/search-r1-mini-seed1",
+    emMetric: "reward/exact-match",
+  },
   ...{ device: "cpu", stage: null, work: { kind: "starting" }, step: 0, totalSteps: null },
   ...{ history: [], evaluations: [], events: [], batch: null, paused: false },
   asked: { pause: false, save: false, evaluate: false, stop: false },

@@ -9,6 +9,7 @@ import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../data-flags.ts";
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
+import { quoted } from "../made-by.ts";
 import { jsonOption, overwriteOption } from "../options.ts";
 import { refuseToOverwrite } from "../overwrite.ts";
 import { startProgress } from "../progress.ts";
@@ -271,9 +272,4 @@ function nextText(steps: readonly NextStep[], policy: OwnPolicy): string {
   const other = "endpoint" in policy ? "--model NAME" : "--policy NAME";
   const second = `To measure another model, run eval again with ${other} and another --out. eval compare tests the difference.`;
   return ["Next:", ...lines, "", second, ...untrainable].join("\n");
-}
-
-/** A path as a shell reads it. */
-function quoted(path: string): string {
-  return /^[\w./:@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

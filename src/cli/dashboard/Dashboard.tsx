@@ -1,13 +1,13 @@
 import { Box, renderToString } from "ink";
 import type { ReactNode } from "react";
 import type { Segment } from "../../trajectory/trajectory.ts";
-import { EvaluationLine } from "./EvaluationLine.tsx";
+import { Evaluations } from "./Evaluations.tsx";
 import { EventList } from "./EventList.tsx";
 import { Footer } from "./Footer.tsx";
 import { Header } from "./Header.tsx";
 import { Help } from "./Help.tsx";
 import { LEAST, layoutOf } from "./layout.ts";
-import { metricRows } from "./metric-rows.ts";
+import { comparedSteps, metricRows } from "./metric-rows.ts";
 import { MetricTable } from "./MetricTable.tsx";
 import type { RunView } from "./run-view.ts";
 import { TrajectoryPane } from "./TrajectoryPane.tsx";
@@ -40,14 +40,14 @@ export function frameOf(props: DashboardProps): string {
 function Dashboard(props: DashboardProps): ReactNode {
   const { view, terminal, colours, ended } = props;
   const asked = askedText(view);
-  const evaluated = view.evaluations.length > 0;
   const isSmall = terminal.columns < LEAST.columns || terminal.rows < LEAST.rows;
-  const shown = metricRows(view.history);
+  const shown = metricRows(view.history, view.facts.emMetric);
   const layout = layoutOf(terminal, {
     metrics: shown.length,
     events: view.events.length,
     trajectory: view.batch !== null && !ended,
-    more: Number(asked !== null) + Number(evaluated),
+    evaluations: view.evaluations.length,
+    more: Number(asked !== null),
   });
   const { columns } = layout;
   const common = { columns, colours };
@@ -57,12 +57,14 @@ function Dashboard(props: DashboardProps): ReactNode {
   const rows = shown.slice(0, layout.metrics * layout.metricColumns);
   const gap = layout.gaps ? 1 : 0;
   const parts = props.help ? (
-    <Help rows={terminal.rows - 5 - Number(layout.folder)} colours={colours} />
+    <Help metrics={shown} rows={terminal.rows - 5 - Number(layout.folder)} colours={colours} />
   ) : (
     <>
       <Box marginTop={gap} flexDirection="column">
-        <MetricTable rows={rows} {...layout} alarmed={alarmed(view)} colours={colours} />
-        {evaluated && <EvaluationLine evaluations={view.evaluations} {...common} />}
+        <Evaluations evaluations={view.evaluations} rows={layout.evaluations} {...common} />
+        <MetricTable
+          {...{ ...layout, rows, colours, alarmed: alarmed(view), curves: curveHeadings(view) }}
+        />
       </Box>
       <EventList events={view.events} rows={layout.events} colours={colours} />
       {view.batch !== null && layout.trajectory > 0 && (
@@ -87,6 +89,13 @@ function Dashboard(props: DashboardProps): ReactNode {
       )}
     </Box>
   );
+}
+
+/** What the curves and changes are of, the longest first. */
+function curveHeadings({ history }: RunView): string[] {
+  const steps = `steps ${history[0]?.step ?? 0}–${history.at(-1)?.step ?? 0}`;
+  const n = comparedSteps(history.length);
+  return n === 0 ? [steps] : [`${steps} · change: last ${n} less first ${n}`, steps];
 }
 
 function alarmed({ events, step }: RunView): ReadonlySet<string> {

@@ -1,26 +1,28 @@
 import type { ReactNode } from "react";
 import { type Line, piece } from "../trace/styled.ts";
 import { KEYS } from "./Footer.tsx";
-import { SHOWN_METRICS } from "./metric-rows.ts";
+import type { MetricRow } from "./metric-rows.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
-/** Explains keys and metrics. */
-export function Help(props: { rows: number; colours: boolean }): ReactNode {
-  const { rows, colours } = props;
+const CHANGE_MEANS =
+  "change: mean of the last five steps less the first five's; under ten: by halves";
+
+/** Explains keys and the metrics that the run has. */
+export function Help(props: {
+  metrics: readonly MetricRow[];
+  rows: number;
+  colours: boolean;
+}): ReactNode {
+  const { metrics, rows, colours } = props;
+  const widest = Math.max(...metrics.map(({ label }) => label.length));
   const lines: Line[] = [
     ...KEYS.map(({ key, means }): Line => [piece(key.padEnd(8), "bold"), piece(means)]),
     [],
-    ...SHOWN_METRICS.map(({ label, means }): Line => [
-      piece(label.padEnd(13), "bold"),
+    ...metrics.map(({ label, means }): Line => [
+      piece(label.padEnd(widest + 2), "bold"),
       piece(means),
     ]),
-    [],
-    [
-      piece(
-        "change: mean of the last five steps less the first five's; under ten: by halves",
-        "dim",
-      ),
-    ],
+    ...(metrics.length === 0 ? [] : [[], [piece(CHANGE_MEANS, "dim")]]),
   ];
   const whole = lines.filter((line) => lines.length <= rows || line.length > 0);
   return <StyledLines lines={whole.slice(0, rows)} colours={colours} />;

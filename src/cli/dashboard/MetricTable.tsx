@@ -7,6 +7,10 @@ import { StyledLines } from "./StyledLines.tsx";
 
 interface MetricTableProps {
   rows: readonly MetricRow[];
+  /** Whether there is a row for headings. */
+  headings: boolean;
+  /** Headings of the curves, the longest first: the first that fits is shown. */
+  curves: readonly string[];
   /** Metrics beside each other. */
   metricColumns: 1 | 2;
   columns: number;
@@ -16,6 +20,7 @@ interface MetricTableProps {
 }
 
 const GAP = 3;
+const [NOW, CHANGE] = ["now", "change"];
 const STYLES: Record<MetricRow["trend"], Style> = { better: "good", worse: "bad", neutral: "dim" };
 
 /** Metrics by row: the current value, its change over the run, and its curve. */
@@ -30,7 +35,7 @@ export function MetricTable(props: MetricTableProps): ReactNode {
     <Box columnGap={GAP}>
       {parts.map((part, i) => (
         <Box key={i} flexDirection="column" width={width}>
-          <StyledLines lines={metricLines(part, width, props.alarmed)} colours={colours} />
+          <StyledLines lines={metricLines(part, width, props)} colours={colours} />
         </Box>
       ))}
     </Box>
@@ -40,20 +45,24 @@ export function MetricTable(props: MetricTableProps): ReactNode {
 function metricLines(
   rows: readonly MetricRow[],
   width: number,
-  alarmed: MetricTableProps["alarmed"],
+  { alarmed, headings, curves }: Pick<MetricTableProps, "alarmed" | "headings" | "curves">,
 ): Line[] {
-  const widest = (key: "label" | "value" | "change"): number =>
-    Math.max(...rows.map((row) => row[key].length));
-  const [label, value, change] = [widest("label"), widest("value") + 2, widest("change") + 2];
+  const widest = (key: "label" | "value" | "change", heading: string): number =>
+    Math.max(headings ? heading.length : 0, ...rows.map((row) => row[key].length));
+  const [label, value] = [widest("label", ""), widest("value", NOW) + 2];
+  const change = widest("change", CHANGE) + 2;
   const rest = Math.max(0, width - label - value - change - 2);
-  return rows.map((row) => {
+  const curve = curves.find(({ length }) => length <= rest) ?? "";
+  const head = `${" ".repeat(label)}${NOW.padStart(value)}${CHANGE.padStart(change)}  ${curve}`;
+  const lines = rows.map((row): Line => {
     const rings = alarmed.has(row.metric);
     return [
       piece(row.label.padEnd(label), rings ? "bad" : "plain"),
       piece(row.value.padStart(value), rings ? "bad" : "bold"),
       piece(row.change.padStart(change), STYLES[row.trend]),
       piece("  "),
-      piece(sparkline(row.values, rest), "tag"),
+      piece(sparkline(row.values, rest, row.isShare), "tag"),
     ];
   });
+  return headings && rows.length > 0 ? [[piece(head, "dim")], ...lines] : lines;
 }

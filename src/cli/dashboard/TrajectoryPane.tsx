@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
 import { type Line, type Piece, piece, widthOf } from "../trace/styled.ts";
+import { LEAST_TRAJECTORY } from "./layout.ts";
 import type { Batch } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";
 import { outcomePieces, paneLines } from "./trajectory-pane.ts";
@@ -17,14 +18,20 @@ interface TrajectoryPaneProps {
 
 const WIDE = 100;
 
-/** A rollout of the latest step: its outcome and its text by owner. */
+/** Rollouts of the latest step, as many as fit, from one on: outcome and text by owner. */
 export function TrajectoryPane(props: TrajectoryPaneProps): ReactNode {
   const { batch, index, columns, rows, colours, textOf } = props;
-  const number = index % Math.max(1, batch.trajectories.length);
-  const trajectory = batch.trajectories[number];
-  if (trajectory === undefined) return null;
-  const size = { columns, rows: rows - 1, plain: !colours };
-  const lines = [heading(trajectory, batch, columns), ...paneLines(trajectory, size, textOf)];
+  const { trajectories } = batch;
+  const start = index % Math.max(1, trajectories.length);
+  const lines: Line[] = [];
+  for (const trajectory of [...trajectories.slice(start), ...trajectories.slice(0, start)]) {
+    const gap = lines.length === 0 ? [] : [[]];
+    const left = rows - lines.length - gap.length;
+    if (left < LEAST_TRAJECTORY) break;
+    const size = { columns, rows: left - 1, plain: !colours };
+    const text = paneLines(trajectory, size, textOf);
+    lines.push(...gap, heading(trajectory, batch, columns), ...text);
+  }
   return <StyledLines lines={lines} colours={colours} />;
 }
 

@@ -74,7 +74,8 @@ function trainingLine(
   ];
 }
 
-function bar(share: number, width: number): Line {
+/** A share as a bar. */
+export function bar(share: number, width: number): Line {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
   return [piece("█".repeat(filled), "tag"), piece("░".repeat(width - filled), "dim")];
 }

@@ -10,6 +10,10 @@ export interface Layout {
   metricColumns: 1 | 2;
   /** Rows of them. */
   metrics: number;
+  /** Whether they have headings. */
+  headings: boolean;
+  /** Rows for the evaluations: 1 for a line, more for a table. */
+  evaluations: number;
   events: number;
   /** Lines including the heading; 0: no room. */
   trajectory: number;
@@ -19,9 +23,10 @@ export interface Layout {
 export interface LayoutNeeds {
   metrics: number;
   events: number;
+  evaluations: number;
   /** Whether there is a trajectory. */
   trajectory: boolean;
-  /** Lines for pending requests and evaluations. */
+  /** Lines for pending requests. */
   more: number;
 }
 
@@ -30,11 +35,13 @@ export const LEAST = { columns: 60, rows: 15 };
 
 const MOST_COLUMNS = 200;
 /** Fewest lines for a trajectory: its heading and three lines. */
-const LEAST_TRAJECTORY = 4;
+export const LEAST_TRAJECTORY = 4;
+/** Rows from which evaluations are a table with its heading and a blank line, and most rows of it. */
+const TABLE = { from: 40, most: 10, around: 2 };
 /** Head, work, keys. */
 const FIXED = 3;
 
-/** Divides the rows of a terminal: metrics first, then an event or two, then a trajectory, which takes the rest. */
+/** Divides the rows of a terminal: evaluations and metrics first, then an event or two, then trajectories, which take the rest. */
 export function layoutOf(terminal: { columns: number; rows: number }, needs: LayoutNeeds): Layout {
   // The last column and the last row stay free: writing there would wrap and scroll.
   const columns = Math.min(terminal.columns - 1, MOST_COLUMNS);
@@ -42,12 +49,21 @@ export function layoutOf(terminal: { columns: number; rows: number }, needs: Lay
   const folder = rows >= 19;
   const gaps = rows >= 30;
   const metricColumns = columns >= 160 || (columns >= 76 && rows < 32) ? 2 : 1;
-  let left = rows - FIXED - needs.more - Number(folder) - (gaps ? 3 : 0);
+  const headings = rows >= 23 && needs.metrics > 0;
+  const evaluations =
+    rows >= TABLE.from && needs.evaluations > 0
+      ? Math.min(needs.evaluations + TABLE.around, TABLE.most)
+      : Math.min(needs.evaluations, 1);
+  let left =
+    rows - FIXED - needs.more - evaluations - Number(headings) - Number(folder) - (gaps ? 3 : 0);
   const metrics = Math.max(0, Math.min(Math.ceil(needs.metrics / metricColumns), left));
   left -= metrics;
   const most = Math.max(1, Math.floor(left / 4));
   const events = Math.max(0, Math.min(needs.events, most, left));
   left -= events;
   const trajectory = needs.trajectory && left >= LEAST_TRAJECTORY ? left : 0;
-  return { columns, folder, gaps, metricColumns, metrics, events, trajectory };
+  return {
+    ...{ columns, folder, gaps, metricColumns, metrics, headings },
+    ...{ evaluations, events, trajectory },
+  };
 }

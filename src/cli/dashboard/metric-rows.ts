@@ -11,6 +11,8 @@ interface ShownMetric {
   means: string;
   /** Whether training should raise it. */
   isGoal?: true;
+  /** Whether its values are from 0 to 1. */
+  isShare?: true;
 }
 
 const decimals =
@@ -18,19 +20,22 @@ const decimals =
   (value: number): string =>
     value.toFixed(digits);
 
+/** Exact match by its registered name; a recipe may rename it. */
+const EXACT_MATCH = "reward/exact-match";
+
 /** For values over many orders of magnitude. */
 function scientific(value: number): string {
   return value === 0 ? "0" : value.toExponential(1);
 }
 
 /** In the order of importance: a small terminal leaves out the last ones. */
-export const SHOWN_METRICS: readonly ShownMetric[] = [
+const SHOWN_METRICS: readonly ShownMetric[] = [
   {
     ...{ label: "reward", metric: "rollout/reward_mean", write: decimals(3), isGoal: true },
     means: "mean over the step's rollouts",
   },
   {
-    ...{ label: "EM", metric: "reward/exact-match", write: decimals(3), isGoal: true },
+    ...{ label: "EM", metric: EXACT_MATCH, write: decimals(3), isGoal: true, isShare: true },
     means: "share of right answers among them",
   },
   {
@@ -50,7 +55,13 @@ export const SHOWN_METRICS: readonly ShownMetric[] = [
     means: "of held-out samples, nats",
   },
   {
-    ...{ label: "held-out EM", metric: "validation/em", write: decimals(3), isGoal: true },
+    ...{
+      label: "held-out EM",
+      metric: "validation/em",
+      write: decimals(3),
+      isGoal: true,
+      isShare: true,
+    },
     means: "share of right answers to held-out questions",
   },
   {
@@ -71,17 +82,25 @@ export const SHOWN_METRICS: readonly ShownMetric[] = [
   },
   { label: "searches", metric: "rollout/searches", write: decimals(2), means: "in a rollout" },
   {
-    ...{ label: "duplicates", metric: "rollout/duplicate_query_share", write: decimals(2) },
+    ...{
+      label: "duplicates",
+      metric: "rollout/duplicate_query_share",
+      write: decimals(2),
+      isShare: true,
+    },
     means: "share of queries that a rollout has asked before",
   },
   {
-    ...{ label: "flat groups", metric: "rollout/zero_variance_share", write: decimals(2) },
+    ...{
+      label: "flat groups",
+      metric: "rollout/zero_variance_share",
+      write: decimals(2),
+      isShare: true,
+    },
     means: "share of questions whose rollouts all earn the same: teach nothing",
   },
   {
-    label: "answered",
-    metric: "rollout/answer_rate",
-    write: decimals(2),
+    ...{ label: "answered", metric: "rollout/answer_rate", write: decimals(2), isShare: true },
     means: "share of rollouts",
   },
   {
@@ -91,8 +110,7 @@ export const SHOWN_METRICS: readonly ShownMetric[] = [
 ];
 
 /** A metric's row. */
-export interface MetricRow {
-  label: string;
+export interface MetricRow extends Pick<ShownMetric, "label" | "means" | "isShare"> {
   value: string;
   /** With its sign; empty before the second step. */
   change: string;
@@ -103,12 +121,13 @@ export interface MetricRow {
   metric: string;
 }
 
-/** Number of first and last steps whose means are compared. */
+/** Most of them. */
 const COMPARED = 5;
 
-/** The metrics that a run has. */
-export function metricRows(history: readonly StepPoint[]): MetricRow[] {
-  return SHOWN_METRICS.flatMap(({ label, metric, write, isGoal }) => {
+/** The metrics that a run has. @param emMetric the run's own name of exact match. */
+export function metricRows(history: readonly StepPoint[], emMetric: string): MetricRow[] {
+  return SHOWN_METRICS.flatMap(({ metric: name, write, isGoal, ...shown }) => {
+    const metric = name === EXACT_MATCH ? emMetric : name;
     const values = history.map(({ metrics }) => metrics[metric] ?? NaN);
     const known = values.filter((value) => !Number.isNaN(value));
     const last = known.at(-1);
@@ -118,7 +137,7 @@ export function metricRows(history: readonly StepPoint[]): MetricRow[] {
     const trend = !isMove ? "neutral" : change > 0 ? "better" : "worse";
     return [
       {
-        ...{ label, metric, values, trend },
+        ...{ ...shown, metric, values, trend },
         value: write(last),
         change: change === null ? "" : signed(change, write),
       },
@@ -126,12 +145,17 @@ export function metricRows(history: readonly StepPoint[]): MetricRow[] {
   });
 }
 
+/** Number of first and of last steps whose means a change compares. */
+export function comparedSteps(steps: number): number {
+  return Math.min(COMPARED, Math.floor(steps / 2));
+}
+
 /**
  * The mean of the last five values minus that of the first five; with fewer than ten values, of each half; null for one value.
  * @example changeOf([1, 2, 4]) // 3
  */
 function changeOf(values: readonly number[]): number | null {
-  const compared = Math.min(COMPARED, Math.floor(values.length / 2));
+  const compared = comparedSteps(values.length);
   if (compared === 0) return null;
   return knownMean(values.slice(-compared)) - knownMean(values.slice(0, compared));
 }

@@ -191,7 +191,7 @@ class LiveDashboard {
 
   #fail(error: unknown): void {
     this.#end();
-    this.#lines = trainLines(this.#context);
+    this.#lines = trainLines(this.#context, this.#options.facts.emMetric);
     this.#context.note(
       `The live view failed and is closed: ${errorMessage(error)}. The run continues; --plain turns the view off.`,
     );

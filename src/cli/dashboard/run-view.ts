@@ -8,6 +8,8 @@ export interface RunFacts {
   seed: number;
   /** Run folder. */
   out: string;
+  /** Metric of exact match: `reward/exact-match`, or as the recipe renames it. */
+  emMetric: string;
 }
 
 /** The current work of a run. */

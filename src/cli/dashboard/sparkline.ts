@@ -1,23 +1,33 @@
 const BARS = "▁▂▃▄▅▆▇█";
 
+/** Least range that fills the height: .2 of a share, a fifth of the greatest magnitude of any other value. */
+const LEAST_RANGE = 0.2;
+/** Lifts a middle that rounding has moved below it. */
+const ROUNDING = 1e-9;
+
 /**
- * Values as a line of bars, the least as the lowest and the greatest as the highest; if there are more values than columns, a bar shows the
- * mean of neighbours.
+ * Values as a line of bars from the least to the greatest, but a small change stays small: a range below LEAST_RANGE does not fill the
+ * height. If there are more values than columns, a bar shows the mean of neighbours.
  *
  * @param values NaN: unknown, a gap.
+ * @param isShare values from 0 to 1: 1 is always the highest bar, 0 the lowest.
  * @example sparkline([0, 1, 2, 3], 4) // "▁▃▆█"; with 2 columns "▁█"
+ * @example sparkline([1, 0.99, 1], 3, true) // "███"
  */
-export function sparkline(values: readonly number[], columns: number): string {
+export function sparkline(values: readonly number[], columns: number, isShare = false): string {
   const means = bucketMeans(values, columns);
   const known = means.filter((value) => !Number.isNaN(value));
-  const low = Math.min(...known);
-  const range = Math.max(...known) - low;
+  const [least, greatest] = [Math.min(...known), Math.max(...known)];
+  const magnitude = isShare ? 1 : Math.max(Math.abs(least), Math.abs(greatest));
+  const range = Math.max(greatest - least, LEAST_RANGE * magnitude);
+  const centred = (least + greatest - range) / 2;
+  const low = isShare ? Math.min(Math.max(centred, 0), 1 - range) : centred;
   return means
     .map((value) => {
       if (Number.isNaN(value)) return " ";
-      // A constant is drawn in the middle.
+      // Constant zeros are drawn in the middle.
       const height = range === 0 ? 0.5 : (value - low) / range;
-      return BARS[Math.round(height * (BARS.length - 1))] ?? "";
+      return BARS[Math.round(height * (BARS.length - 1) + ROUNDING)] ?? "";
     })
     .join("");
 }

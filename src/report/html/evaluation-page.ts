@@ -16,6 +16,7 @@ import type { Made } from "./made.ts";
 import { matrixSection } from "./matrix-section.ts";
 import { type Content, html, Markup, seriesLabel, tag } from "./markup.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
+import { pairedDifferences } from "./paired-differences.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
 import { reportPage } from "./report-page.ts";
 import { type DrawnResult, endTable, metricTable, scorePanels } from "./score-tables.ts";
@@ -51,6 +52,9 @@ export async function* evaluationPage(
         draw(of),
       ]),
     ]);
+  const paired = new Map<readonly DrawnResult[], Content>();
+  for (const { of } of drawn.flatMap((part) => part.protocols))
+    paired.set(of, await pairedDifferences(of, across));
   const unlike = drawn.filter(({ protocols }) => protocols.length > 1);
   yield* reportPage({
     ...{ kind: "evaluation", made },
@@ -63,7 +67,7 @@ export async function* evaluationPage(
         ...{ id: "scores", title: "Scores", note: scoreNote(all) },
         content: apart((of) => [
           matrix === null && headlineFigures(of.map((own) => answer(own, all.length > 1))),
-          ...[of.length > 1 && legend(of), scorePanels(of), metricTable(of)],
+          ...[of.length > 1 && legend(of), scorePanels(of), paired.get(of), metricTable(of)],
         ]),
       },
       {

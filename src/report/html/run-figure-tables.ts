@@ -1,8 +1,9 @@
 import { fixed, formatCount, formatP, shortNumber, signed, withPlus } from "../../base/format.ts";
 import type { ArmComparison } from "../../evaluate/arm-comparison.ts";
+import { disagreementNotes } from "../../evaluate/paired-test.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import type { HeldOutFigure, PairedDifference } from "../runs/held-out-comparison.ts";
-import { LAST_STEPS, type LastFigure } from "../runs/last-steps.ts";
+import { type LastFigure, lastStepsText } from "../runs/last-steps.ts";
 import { measured, small, tableCard } from "./html-table.ts";
 import { type Content, note, seriesLabel, tag } from "./markup.ts";
 
@@ -40,6 +41,13 @@ export function heldOutTable(
         ]),
       })),
     }),
+    disagreementNotes(
+      found.flatMap(({ figures }) =>
+        figures
+          .flatMap(({ change, against }) => [change, against])
+          .filter((each) => each !== null && typeof each !== "string"),
+      ),
+    ).map((text) => note(text)),
     [...new Set(reasons)].map((reason) => note(tag("b", {}, "Not compared:"), ` ${reason}`)),
   ];
 }
@@ -52,7 +60,8 @@ const TONES: Record<PairedDifference["verdict"], string | null> = {
   ...{ higher: "right", lower: "wrong", "no difference shown": null },
 };
 
-function differenceCell(found: PairedDifference | string | null): Content {
+/** A difference with its interval and p. */
+export function differenceCell(found: PairedDifference | string | null): Content {
   if (found === null) return null;
   if (typeof found === "string") return "not compared";
   const { ci95, p, verdict } = found;
@@ -71,7 +80,7 @@ export function lastStepsTable(figures: readonly LastFigure[]): Content {
   const still = figures.filter(isStill).map(({ spec }) => spec.title);
   return [
     tableCard({
-      caption: `Means of the last ${LAST_STEPS} steps`,
+      caption: `Means of the ${lastStepsText(figures)}`,
       className: "plain figures-table last-steps",
       columns: [
         "metric",

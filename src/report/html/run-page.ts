@@ -4,7 +4,7 @@ import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { armsOf, type Arm, type EffectOf } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
-import { LAST_STEPS, lastFigures } from "../runs/last-steps.ts";
+import { lastFigures, lastStepsText } from "../runs/last-steps.ts";
 import { partsOf, type RunPart } from "../runs/run-parts.ts";
 import type { RunFiles } from "../runs/run-files.ts";
 import { sampleTrajectories, type TrajectoryBounds } from "../runs/run-trajectories.ts";
@@ -118,8 +118,9 @@ function figures(parts: readonly RunPart[]): Content {
   return parts.map((part) => {
     const found = lastFigures(part);
     const of = part.stage === null ? "" : ` of stage ${part.stage}`;
-    const heading = tag("h3", {}, `Mean of the last ${LAST_STEPS} steps${of}`);
-    return found.length > 0 && [heading, lastStepsTable(found)];
+    if (found.length === 0) return null;
+    const heading = tag("h3", {}, `Mean of the ${lastStepsText(found)}${of}`);
+    return [heading, lastStepsTable(found)];
   });
 }
 

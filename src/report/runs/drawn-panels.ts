@@ -2,11 +2,12 @@ import { type Interval, summarize } from "../../evaluate/statistics.ts";
 import { curveAxis, type CurveAxis } from "../charts/curve-axis.ts";
 import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
 import { bandOf, smoothed, type StepValue, thinned } from "./curve-statistics.ts";
-import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
+import { EXACT_MATCH, PANEL_GROUPS, type PanelSpec } from "./panels.ts";
 import { rolledBackStretches } from "./rolled-back.ts";
 import type { RunEvaluation } from "./run-evaluations.ts";
 import type { MetricsRow } from "./run-metrics.ts";
 import type { DrawnRun, RunPart } from "./run-parts.ts";
+import { exactMatchMetric, type RunSettings } from "./run-settings.ts";
 
 /** A panel with all its curves and points. */
 export interface DrawnPanel {
@@ -28,7 +29,11 @@ export function drawnGroups(part: RunPart): DrawnGroup[] {
   const rows = part.arms.flatMap(({ runs }) => runs.flatMap(({ files }) => files.metrics));
   const names = new Set(rows.flatMap(({ values }) => Object.keys(values)));
   const declared = PANEL_GROUPS.flatMap(({ panels }) => panels);
-  const taken = new Set(declared.flatMap(({ metrics }) => metrics));
+  const settings = part.arms.flatMap(({ runs }) => runs.map(({ files }) => files.settings));
+  const taken = new Set([
+    ...declared.flatMap(({ metrics }) => metrics),
+    ...settings.map(exactMatchMetric),
+  ]);
   const others = [...names].filter((name) => !taken.has(name)).sort();
   const groups = [
     ...PANEL_GROUPS,
@@ -49,14 +54,14 @@ export interface DrawnArms {
 }
 
 type MeasuredCurve = Pick<DrawnRun, "rolledBack"> & {
-  files: Pick<DrawnRun["files"], "metrics" | "evaluations">;
+  files: Pick<DrawnRun["files"], "metrics" | "evaluations" | "settings">;
 };
 
 /** One panel; null: no run has its metric. */
 export function drawnPanel(spec: PanelSpec, part: DrawnArms): DrawnPanel | null {
   const values: StepValue[][] = [];
   const curves = part.arms.map(({ arm, runs }): ArmCurve => {
-    const members = runs.map(({ files }) => valuesOf(files.metrics, spec));
+    const members = runs.map(({ files }) => valuesOf(files.metrics, spec, files.settings));
     const full = members.filter((own) => own.length > 0);
     const single = full.length < 2;
     const soft = full.map(smoothed);
@@ -74,7 +79,7 @@ export function drawnPanel(spec: PanelSpec, part: DrawnArms): DrawnPanel | null 
       ),
       rolledBack: runs.flatMap(({ files, rolledBack }) =>
         rolledBackStretches(rolledBack, files.metrics).map((stretch) =>
-          thinned(valuesOf(stretch, spec)),
+          thinned(valuesOf(stretch, spec, files.settings)),
         ),
       ),
       points: spec.heldOut === undefined ? [] : pointsOf(runs, spec.heldOut),
@@ -100,8 +105,10 @@ function thin<T>(band: readonly T[], most = 300): T[] {
 export function valuesOf(
   rows: readonly MetricsRow[],
   { metrics }: Pick<PanelSpec, "metrics">,
+  settings: RunSettings | null = null,
 ): StepValue[] {
-  for (const metric of metrics) {
+  for (const name of metrics) {
+    const metric = name === EXACT_MATCH ? exactMatchMetric(settings) : name;
     const found = rows.flatMap(({ step, values: { [metric]: value } }) =>
       value === undefined ? [] : [{ step, value }],
     );

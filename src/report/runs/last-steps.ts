@@ -10,12 +10,14 @@ import { valuesOf } from "./drawn-panels.ts";
 import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
 import type { RunPart } from "./run-parts.ts";
 
-/** Number of last steps whose mean is a run's final value. */
-export const LAST_STEPS = 10;
+/** Most last steps whose mean is a run's final value. */
+const LAST_STEPS = 10;
 
 /** A metric at the end of training. */
 export interface LastFigure {
   spec: PanelSpec;
+  /** Steps that each mean is over: LAST_STEPS, or fewer of a short run. */
+  steps: number;
   arms: {
     arm: Arm;
     /** Over runs; null if none has the metric. */
@@ -31,14 +33,16 @@ export interface LastFigure {
  */
 export function lastFigures(part: RunPart): LastFigure[] {
   return PANEL_GROUPS.flatMap(({ panels }) => panels).flatMap((spec) => {
+    let steps = 0;
     const found = part.arms.map(({ arm, runs }) => ({
       arm,
       values: bySeed(
         runs.flatMap(({ files }, i): SeededValue[] => {
-          const last = valuesOf(files.metrics, spec).slice(-LAST_STEPS);
+          const last = valuesOf(files.metrics, spec, files.settings).slice(-LAST_STEPS);
           const seed = files.settings?.values.get("seed");
           if (last.length === 0) return [];
           const value = mean(last.map((each) => each.value));
+          steps = Math.max(steps, last.length);
           return [{ seed: typeof seed === "number" ? seed : -1 - i, value }];
         }),
       ),
@@ -53,8 +57,18 @@ export function lastFigures(part: RunPart): LastFigure[] {
           ? null
           : compareArms(values, first.values),
     }));
-    return [{ spec, arms }];
+    return [{ spec, steps, arms }];
   });
+}
+
+/** What the figures are means of. @example lastStepsText(figures) // "last 10 steps", "2 steps" */
+export function lastStepsText(figures: readonly LastFigure[]): string {
+  const steps = Math.max(...figures.map((figure) => figure.steps));
+  return steps < LAST_STEPS
+    ? steps === 1
+      ? "only step"
+      : `${steps} steps`
+    : `last ${steps} steps`;
 }
 
 /** One value for each seed: runs of the same seed are not independent. */

@@ -1,3 +1,6 @@
+/** Exact match while training; read under the name that a run gives it. */
+export const EXACT_MATCH = "reward/exact-match";
+
 /** A panel of a run's page: one metric by step. */
 export interface PanelSpec {
   title: string;
@@ -32,7 +35,7 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
     panels: [
       amount("Reward", "mean of a step's rollouts", "rollout/reward_mean"),
       {
-        ...share("EM", "while training", "reward/exact-match", "validation/em"),
+        ...share("EM", "while training", EXACT_MATCH, "validation/em"),
         heldOut: "em",
       },
       share(

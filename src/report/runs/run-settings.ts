@@ -34,6 +34,16 @@ export async function readRunSettings(folder: string): Promise<RunSettings | nul
   return { recipe, tier, values, origins };
 }
 
+/** Metric of exact match while training: a recipe may rename the reward by `as`. */
+export function exactMatchMetric(settings: RunSettings | null): string {
+  const values = settings?.values ?? new Map<string, unknown>();
+  const key = [...values.keys()].find(
+    (each) => /^rewards\.\d+\.name$/.test(each) && values.get(each) === "exact-match",
+  );
+  const alias = values.get(key?.replace(/name$/, "as") ?? "");
+  return `reward/${typeof alias === "string" ? alias : "exact-match"}`;
+}
+
 /** Whether this run overrides the recipe's value: by a flag, an arm of a claim, a stage. @example isOverride("--set") // true */
 export function isOverride(origin: string): boolean {
   return origin !== "default" && !/:\d+( \(tier \w+\))?$/.test(origin);

@@ -41,19 +41,19 @@ describe("a frame of the live view", () => {
       "search-r1 · mini · seed 1 · cpu                                      1 min 40 s
       runs/search-r1-mini-seed1
       step 12/40 ██████░░░░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a step · sampling
-      reward        0.220   +0.070  ▁▂▃▄▅▆▇█   length       20.0   ±0.0  ▅▅▅▅▅▅▅▅▅▅▅▅
-      EM            0.220   +0.070  ▁▂▃▄▅▆▇█   searches     1.00  ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅   duplicates   0.25  ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅   flat groups  0.50  ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅   answered     1.00  ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       held-out EM before 0.120 → … → step-10 0.290  +0.170  best 0.310 (step-5)
+                      now   change                           now  change  steps 1–12
+      reward        0.220   +0.070  ▁▂▃▄▅▆▇█   length       20.0    ±0.0  ▅▅▅▅▅▅▅▅▅▅▅
+      EM            0.220   +0.070  ▃▃▄▄▅▅▆▆   searches     1.00   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
+      entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅   duplicates   0.25   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
+      KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅   flat groups  0.50   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
+      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅   answered     1.00   ±0.00  ███████████
       step 3 resumed from checkpoints/step-3
       step 11 alarm rollout/entropy is .02, under .05 for 3 steps
       ── rollout 12-a/0 · answered “Paris” · 1 search · reward 1 ────────────────────
       ── message 1 ──────────────────────────────────────────────────────────────────
       template     | Question: What is the capital?
       policy       | <think>I look it up</think><search>capital</search>
-
       ── message 2 ──────────────────────────────────────────────────────────────────
       environment  | <information>Doc 1(Title: France) Its capital is Paris.
       environment  | Doc 2(Title: Italy) Its capital is Rome.
@@ -69,8 +69,9 @@ describe("a frame of the live view", () => {
       "search-r1 · mini · seed 1 · cpu                  1 min 40 s
       runs/search-r1-mini-seed1
       step 12/40 ████░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a…
+      held-out EM before 0.120 → … → step-10 0.290
       reward        0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
-      EM            0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
+      EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
       entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
       KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
       mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
@@ -78,8 +79,7 @@ describe("a frame of the live view", () => {
       searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       flat groups    0.50    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      answered       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      held-out EM before 0.120 → … → step-10 0.290
+      answered       1.00    ±0.00  ████████████
       step 11 alarm rollout/entropy is .02, under .05 for 3 steps
       p pause  s save  e eval  q stop  t next  ? help  Ctrl-C end"
     `);
@@ -91,8 +91,10 @@ describe("a frame of the live view", () => {
       runs/search-r1-mini-seed1
       step 12/40 █████████░░░░░░░░░░░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a step · sampling
 
+      held-out EM before 0.120 → step-5 0.310 → step-10 0.290  +0.170 since before  best 0.310 (step-5)
+                      now   change  steps 1–12 · change: last 5 less first 5
       reward        0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
-      EM            0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
+      EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
       entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
       KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
       mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
@@ -100,8 +102,7 @@ describe("a frame of the live view", () => {
       searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       flat groups    0.50    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      answered       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      held-out EM before 0.120 → step-5 0.310 → step-10 0.290  +0.170  best 0.310 (step-5)
+      answered       1.00    ±0.00  ████████████
       step 3 resumed from checkpoints/step-3
       step 11 alarm rollout/entropy is .02, under .05 for 3 steps
 
@@ -114,6 +115,13 @@ describe("a frame of the live view", () => {
       environment  | <information>Doc 1(Title: France) Its capital is Paris.
       environment  | Doc 2(Title: Italy) Its capital is Rome.
       environment  | </information>
+      inserted     | <think>
+      policy       | done</think><answer>Paris</answer>
+
+      ── rollout 12-b/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
+      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      template     | Question: What is the capital?
+      … 4 more lines
       inserted     | <think>
       policy       | done</think><answer>Paris</answer>
 
@@ -194,6 +202,85 @@ describe("a frame of the live view", () => {
       "q       end with a checkpoint after the current step; --resume continues",
     );
     expect(text).toContain("flat groups  share of questions whose rollouts all earn the same");
+  });
+
+  it("explains only the metrics that the run has, each apart from its name", () => {
+    const metrics = { "validation/loss": 1.25, "rollout/reward_mean": 0.5 };
+    const view = { ...TRAINING, history: [{ step: 1, metrics }] };
+    const text = frame(100, 40, { view, help: true });
+    expect(text).toContain("held-out loss  of held-out samples, nats");
+    expect(text).not.toContain("tokens/s");
+    expect(text).not.toContain("margin");
+  });
+
+  it("says what a change is a change of", () => {
+    const text = frame(120, 40);
+    expect(text).toMatch(/^ +now +change  steps 1–12 · change: last 5 less first 5$/m);
+    const view = { ...TRAINING, history: steps.slice(0, 4) };
+    expect(frame(120, 40, { view })).toContain("steps 1–4 · change: last 2 less first 2");
+    expect(text).toContain("+0.170 since before");
+  });
+
+  it("fills a tall terminal with the evaluations as a table and further rollouts", () => {
+    const text = frame(120, 60);
+    expect(text).toMatchInlineSnapshot(`
+      "search-r1 · mini · seed 1 · cpu                                                                              1 min 40 s
+      runs/search-r1-mini-seed1
+      step 12/40 █████████░░░░░░░░░░░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a step · sampling
+
+      held-out EM on 100 questions
+      before   0.120  █████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+      step-5   0.310  ████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░
+      step-10  0.290  ███████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░  +0.170 since before  best 0.310 (step-5)
+
+                      now   change  steps 1–12 · change: last 5 less first 5
+      reward        0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
+      EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
+      entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
+      KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
+      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
+      length         20.0     ±0.0  ▅▅▅▅▅▅▅▅▅▅▅▅
+      searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
+      duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
+      flat groups    0.50    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
+      answered       1.00    ±0.00  ████████████
+      step 3 resumed from checkpoints/step-3
+      step 11 alarm rollout/entropy is .02, under .05 for 3 steps
+
+      ── rollout 12-a/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
+      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      template     | Question: What is the capital?
+      policy       | <think>I look it up</think><search>capital</search>
+
+      ── message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      environment  | <information>Doc 1(Title: France) Its capital is Paris.
+      environment  | Doc 2(Title: Italy) Its capital is Rome.
+      environment  | </information>
+      inserted     | <think>
+      policy       | done</think><answer>Paris</answer>
+
+      ── rollout 12-b/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
+      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      template     | Question: What is the capital?
+      policy       | <think>I look it up</think><search>capital</search>
+
+      ── message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      environment  | <information>Doc 1(Title: France) Its capital is Paris.
+      environment  | Doc 2(Title: Italy) Its capital is Rome.
+      environment  | </information>
+      inserted     | <think>
+      policy       | done</think><answer>Paris</answer>
+
+      p pause  s save  e evaluate  q stop after this step  t next rollout  ? help  Ctrl-C interrupt"
+    `);
+    expect(text).toMatch(/^held-out EM on 100 questions\nbefore +0\.120  █/m);
+    expect(text.match(/── rollout 12-[ab]/g)).toEqual(["── rollout 12-a", "── rollout 12-b"]);
+  });
+
+  it("shows exact match under the name that the recipe gives it", () => {
+    const history = [{ step: 1, metrics: { "reward/em": 0.25 } }];
+    const view = { ...TRAINING, history, facts: { ...BEGUN.facts, emMetric: "reward/em" } };
+    expect(frame(80, 24, { view })).toMatch(/^EM +0\.250/m);
   });
 
   it("ends without keys and rollout", () => {

@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { layoutOf, LEAST } from "../../../src/cli/dashboard/layout.ts";
 
-const needs = { metrics: 11, events: 5, trajectory: true, more: 1 };
+const needs = { metrics: 11, events: 5, evaluations: 6, trajectory: true, more: 1 };
 
 describe("the layout of a live view", () => {
   it("fits every terminal that it is shown on", () => {
     for (let columns = LEAST.columns; columns <= 220; columns += 7) {
       for (let rows = LEAST.rows; rows <= 60; rows++) {
         const found = layoutOf({ columns, rows }, needs);
-        const { folder, gaps, metrics, events, trajectory } = found;
-        // Head, work and keys, what was asked for, and three gaps.
+        const { folder, gaps, metrics, events, trajectory, headings, evaluations } = found;
+        // Head, work and keys, what was asked for, three gaps, and headings.
         const used =
-          3 + needs.more + Number(folder) + (gaps ? 3 : 0) + metrics + events + trajectory;
+          3 + needs.more + Number(folder) + (gaps ? 3 : 0) + Number(headings) + evaluations +
+          metrics + events + trajectory; // prettier-ignore
         expect(used, `${columns}×${rows}`).toBeLessThan(rows);
         expect(found.columns).toBeLessThan(columns);
       }
@@ -21,11 +22,19 @@ describe("the layout of a live view", () => {
   it("gives up the rollout first, then events, and metrics last", () => {
     expect(layoutOf({ columns: 60, rows: 40 }, needs).trajectory).toBeGreaterThan(10);
     expect(layoutOf({ columns: 60, rows: 20 }, needs)).toMatchObject({
-      ...{ metrics: 11, events: 1, trajectory: 0 },
+      ...{ metrics: 11, events: 1, trajectory: 0, evaluations: 1 },
     });
     expect(layoutOf({ columns: 60, rows: 15 }, needs)).toMatchObject({
-      ...{ metrics: 10, events: 0, trajectory: 0 },
+      ...{ metrics: 9, events: 0, trajectory: 0, evaluations: 1, headings: false },
     });
+  });
+
+  it("gives the evaluations a table of their own on a tall terminal", () => {
+    expect(layoutOf({ columns: 120, rows: 60 }, needs)).toMatchObject({ evaluations: 8 });
+    expect(layoutOf({ columns: 120, rows: 60 }, { ...needs, evaluations: 90 }).evaluations).toBe(
+      10,
+    );
+    expect(layoutOf({ columns: 120, rows: 60 }, { ...needs, evaluations: 0 }).evaluations).toBe(0);
   });
 
   it("puts metrics beside each other where height is short or width is plenty", () => {

@@ -12,6 +12,13 @@ describe("a sparkline", () => {
     expect(sparkline([0, 1, 2, 3, 4, 5, 6, 7], 4)).toBe("▁▃▆█");
   });
 
+  it("keeps a small change small", () => {
+    expect(sparkline([1, 0.99, 1], 3, true)).toBe("███");
+    expect(sparkline([0, 0.01], 2, true)).toBe("▁▁");
+    expect(sparkline([1, 0.5, 1], 3, true)).toBe("█▁█");
+    expect(sparkline([20, 20.1, 19.9], 3)).toBe("▅▅▄");
+  });
+
   it("puts what never changes in the middle, and leaves a gap for what is not known", () => {
     expect(sparkline([2, 2, 2], 3)).toBe("▅▅▅");
     expect(sparkline([0, NaN, 1], 3)).toBe("▁ █");
