@@ -121,7 +121,7 @@ export interface MetricRow extends Pick<ShownMetric, "label" | "means" | "isShar
   metric: string;
 }
 
-/** Most of them. */
+/** Most steps on each side of a change. */
 const COMPARED = 5;
 
 /** The metrics that a run has. @param emMetric the run's own name of exact match. */
