@@ -1,9 +1,11 @@
-import { fixed, formatCount, orAbsent, plural } from "../base/format.ts";
-import { renderMarkdown } from "../base/table.ts";
+import { fixed, formatCount, formatP, orAbsent, plural, signed } from "../base/format.ts";
+import { intervalColumn, renderMarkdown } from "../base/table.ts";
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
+import { disagreementNotes } from "../evaluate/paired-test.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
+import { pairedWithFirst } from "./paired-with-first.ts";
 import { compareResults } from "./comparison.ts";
 import { protocolDifferences } from "./same-protocol.ts";
 import { type GroupScores, scoreGroups } from "./score-groups.ts";
@@ -29,11 +31,41 @@ export async function resultsAsMarkdown(
         "",
       );
       for (const { name, results } of of) parts.push(`- ${describe(name, results)}`);
-      parts.push("", await scoreTable(of), "");
+      parts.push("", await scoreTable(of), "", ...(await pairedParts(of, across)));
     }
   }
   parts.push("In brackets: 95 % intervals over questions.", "");
   return parts.join("\n");
+}
+
+/** Differences to the first result. */
+async function pairedParts(
+  of: readonly ResultFiles[],
+  across: readonly string[],
+): Promise<string[]> {
+  const found = await pairedWithFirst(of, across);
+  const [first, ...others] = of;
+  if (found === null || first === undefined) return [];
+  if (typeof found === "string") return [`Not compared: ${escaped(found)}`, ""];
+  const change = signed(3);
+  return [
+    renderMarkdown({
+      columns: [
+        `minus ${escaped(first.name)}`,
+        "",
+        { label: "difference", format: change },
+        intervalColumn("95 % interval", change),
+        { label: "p (Holm)", format: formatP },
+      ],
+      rows: found.flatMap(({ metric, others: own }) =>
+        others.map(({ name }, i) => [
+          ...[escaped(name), metric, own[i]?.difference, own[i]?.ci95, own[i]?.p],
+        ]),
+      ),
+    }),
+    "",
+    ...disagreementNotes(found.flatMap((each) => each.others)).flatMap((text) => [text, ""]),
+  ];
 }
 
 function describe(name: string, results: Results): string {

@@ -23,7 +23,8 @@ const corpus = join(folder, "corpus.jsonl");
 const out = join(folder, "index");
 const context: CliContext = {
   call: "agentrl",
-  out: () => undefined, document: () => undefined,
+  out: () => undefined,
+  document: () => undefined,
   note: () => undefined,
   terminal: false,
   signal: new AbortController().signal,

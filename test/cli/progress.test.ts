@@ -13,7 +13,12 @@ function logOf(work: (step: (seconds: number, done: number, status?: string) => 
   const lines: string[] = [];
   const context: CliContext = {
     call: "agentrl",
-    ...{ out: () => undefined, document: () => undefined, note: (line) => lines.push(String(line)), terminal: false },
+    ...{
+      out: () => undefined,
+      document: () => undefined,
+      note: (line) => lines.push(String(line)),
+      terminal: false,
+    },
     ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
   };
   const progress = startProgress(context, { label: "asking", total: 100, unit: "questions" });

@@ -3,6 +3,7 @@ import { DataError } from "../../src/base/errors.ts";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import type { CliIo } from "../../src/cli/io.ts";
 import { runCommands } from "../../src/cli/main.ts";
+import { painted, piece } from "../../src/cli/trace/styled.ts";
 import { decimal, jsonOption, outOption, seedOption, setOption } from "../../src/cli/options.ts";
 
 interface Run {
@@ -19,6 +20,7 @@ async function run(
     options: Record<string, unknown>,
     stop: (reason: "interrupt" | "pipe-closed") => void,
   ) => unknown,
+  outTerminal = true,
 ): Promise<Run> {
   let out = "";
   let err = "";
@@ -27,7 +29,7 @@ async function run(
     out: (text) => (out += text),
     err: (text) => (err += text),
     terminal: true,
-    outTerminal: true,
+    outTerminal,
     width: 80,
     call: "agentrl",
     onStop: (listener) => {
@@ -56,6 +58,48 @@ async function run(
 }
 
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+describe("what is printed", () => {
+  const hostile = "a\u001b[31mb\u202e\rc";
+  const shown = "a\\u001b[31mb\\u202e\\u000dc";
+
+  it("shows control sequences of data, and has those of its own styles", async () => {
+    const { out, err } = await run([], ({ out: print, note, document }) => {
+      print(hostile);
+      document(hostile);
+      note(hostile);
+      note(painted([[piece(hostile, "bad")]], true));
+    });
+    expect(out).toBe(`${shown}\n${shown}\n`);
+    expect(err).toBe(`${shown}\n\u001b[1;31m${shown}\u001b[0m\n`);
+  });
+
+  it("shows them in errors and in what commander says", async () => {
+    const failed = await run([], () => {
+      throw new DataError("FILE_MISSING", hostile);
+    });
+    expect(failed.err).toBe(`error: ${shown} [FILE_MISSING]\n`);
+    const misused = await run([`--${hostile}`], () => undefined);
+    expect(misused.err).toContain(shown);
+    const bug = await run([], () => {
+      throw new Error(hostile);
+    });
+    expect(bug.err).toContain(shown);
+    expect(bug.err).not.toContain("\u001b");
+  });
+
+  it("leaves a document as it is in a pipe, and the value of JSON everywhere", async () => {
+    const action = ({ out: print, document }: CliContext): void => {
+      document(hostile);
+      print(JSON.stringify({ hostile }));
+    };
+    const { out } = await run([], action, false);
+    const [document = "", json = ""] = out.split("\n");
+    expect(document).toBe(hostile);
+    expect(JSON.parse(json)).toEqual({ hostile });
+    expect(json).not.toContain("\u202e");
+  });
+});
 
 describe("main", () => {
   it("sends results to stdout and everything else to stderr, each with a final newline", async () => {

@@ -3,17 +3,21 @@ import { trainLines } from "../../src/cli/train-lines.ts";
 import { isContinuousIntegration } from "../../src/cli/train-watch.ts";
 import { madeEvaluation, madeStep } from "../helpers/dashboard-run.ts";
 
-function watched() {
+function watched(emMetric = "reward/exact-match") {
   const lines: string[] = [];
-  const { news, stop } = trainLines({
-    ...{
-      call: "agentrl",
-      terminal: false,
-      signal: new AbortController().signal,
-      out: () => undefined, document: () => undefined,
+  const { news, stop } = trainLines(
+    {
+      ...{
+        call: "agentrl",
+        terminal: false,
+        signal: new AbortController().signal,
+        out: () => undefined,
+        document: () => undefined,
+      },
+      ...{ note: (text) => lines.push(String(text)), untilStopped: () => Promise.resolve() },
     },
-    ...{ note: (text) => lines.push(String(text)), untilStopped: () => Promise.resolve() },
-  });
+    emMetric,
+  );
   return { news, stop, lines };
 }
 
@@ -25,6 +29,14 @@ describe("a training as lines", () => {
     news.onStep({ ...step, metrics: rest });
     stop();
     expect(lines.at(-1)).toMatch(/^ 9\/10 +0\.190 +– +1\.00/);
+  });
+
+  it("has exact match under the name that the recipe gives it", () => {
+    const { news, stop, lines } = watched("reward/em");
+    const step = madeStep(9, 10);
+    news.onStep({ ...step, metrics: { ...step.metrics, "reward/em": 0.75 } });
+    stop();
+    expect(lines.at(-1)).toMatch(/^ 9\/10 +0\.190 +0\.750 /);
   });
 
   it("has a line for every evaluation, stage, step and event", () => {

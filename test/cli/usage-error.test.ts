@@ -17,7 +17,13 @@ const errorOf = async (...args: string[]): Promise<string> => {
 function allOptions(): { command: string; flags: string; description: string }[] {
   const program = new Command("agentrl");
   const context = {
-    ...{ call: "agentrl", out: () => undefined, document: () => undefined, note: () => undefined, terminal: false },
+    ...{
+      call: "agentrl",
+      out: () => undefined,
+      document: () => undefined,
+      note: () => undefined,
+      terminal: false,
+    },
     ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
   };
   for (const { commands } of commandGroups)

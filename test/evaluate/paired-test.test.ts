@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { holmAdjusted, pairedPermutationTest } from "../../src/evaluate/paired-test.ts";
+import {
+  disagreementNotes,
+  holmAdjusted,
+  pairedPermutationTest,
+} from "../../src/evaluate/paired-test.ts";
 
 describe("pairedPermutationTest", () => {
   it("counts sign patterns whose mean is at least as far from 0", () => {
@@ -39,5 +43,15 @@ describe("holmAdjusted", () => {
     expect(holmAdjusted([0.01, 0.04, 0.03])).toEqual([0.03, 0.06, 0.06]);
     expect(holmAdjusted([0.6, 0.7])).toEqual([1, 1]);
     expect(holmAdjusted([])).toEqual([]);
+  });
+});
+
+describe("disagreementNotes", () => {
+  it("explains an interval without 0 beside a p above .05, and the reverse", () => {
+    const [open, shown] = [[-0.1, 0.2] as const, [0.01, 0.2] as const];
+    expect(disagreementNotes([{ ci95: shown, p: 0.06 }])).toHaveLength(1);
+    expect(disagreementNotes([{ ci95: open, p: 0.04 }])).toHaveLength(1);
+    expect(disagreementNotes([{ ci95: [-0.2, -0.01], p: 0.06 }])).toHaveLength(1);
+    expect(disagreementNotes([{ ci95: shown, p: 0.01 }, { ci95: open, p: 0.5 }])).toEqual([]); // prettier-ignore
   });
 });

@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,6 +8,10 @@ import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { writeResults } from "../helpers/report-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+function readCsv(text: string): string[][] {
+  return parse(text, { recordDelimiter: "\r\n" });
+}
 
 const folder = temporaryFolder();
 const question = 'Who said "no, never"?\nAnd when?';
@@ -29,6 +34,31 @@ describe("rows as CSV", () => {
         '0,"[""Paris""]",Paris,0,0,1,2,answered,true,9,b,Where?,0,model,HTTP_TIMEOUT,late\r\n',
     );
   });
+
+  it.each([
+    ...["=1+1", "+1-2", "-1+cmd|'/c calc'!A1", "@SUM(1)", "\t=1", "\r=1", "\n=1"],
+    ...[" =1", '"=1', "'=1", "\u00a0=1", "\ufeff@a", "＝1", "＋1", "－1", "＠a", "-"],
+    ...["\ttab", "\rreturn", "- a list", "-Infinity"],
+  ])("keeps %j from being run, and the text can be restored", async (answer) => {
+    const files = await opened("run", [
+      { id: answer, question: answer, em: 0, answer, [answer]: 1 },
+    ]);
+    const [heads = [], cells = []] = readCsv((await collect(rowsAsCsv(files))).join(""));
+    const guarded = cells[heads.indexOf("answer")] ?? "";
+    expect(guarded).toBe(`'${answer}`);
+    expect(cells.filter((cell) => cell === guarded)).toHaveLength(3);
+    expect(heads).toContain(guarded);
+  });
+
+  it.each(["-0.5", "+3", "-1e-7", ".5", "-.5", "Paris", "a=b", "10-11", "(=1)", "", "x\n=1"])(
+    "leaves %j as it is",
+    async (answer) => {
+      const files = await opened("left", [{ id: "a", question, em: -0.5, answer }]);
+      const [heads = [], cells = []] = readCsv((await collect(rowsAsCsv(files))).join(""));
+      expect(cells[heads.indexOf("answer")]).toBe(answer);
+      expect(cells[heads.indexOf("em")]).toBe("-0.5");
+    },
+  );
 
   it("needs rows", async () => {
     const [files] = await opened("bare", [{ id: "a", question, em: 1 }]);

@@ -16,6 +16,17 @@ describe("the matrix of policies and datasets", () => {
     expect(matrixOf(results, places)).toMatchObject([{ policy: "p", average: { em: 0.5 } }]);
   });
 
+  it("names policies of paths by their last parts, and those of the hub whole", () => {
+    const names = ["runs/a/checkpoints/step-4", "runs/b/checkpoints/step-4", "org/model"];
+    const places = matrixPlaces(names.map((policy) => result(policy, "d", 1)));
+    expect(places?.map(({ policy }) => policy)).toEqual([
+      ...["a/checkpoints/step-4", "b/checkpoints/step-4", "org/model"],
+    ]);
+    const two = ["/home/me/runs/a/checkpoints/step-4", "/home/me/runs/a/checkpoints/step-8"];
+    const short = matrixPlaces(two.map((policy) => result(policy, "d", 1)));
+    expect(short?.map(({ policy }) => policy)).toEqual(["step-4", "step-8"]);
+  });
+
   it("has no average for a policy that lacks a dataset: the mean would be of other datasets", () => {
     const results = [result("p", "a", 1), result("p", "b", 0), result("q", "a", 1)];
     const rows = matrixOf(results, matrixPlaces(results) ?? []);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { effectOf } from "../../../src/recipe/settings/settings-schema.ts";
 import { armsOf } from "../../../src/report/runs/arms.ts";
 import { heldOutComparison } from "../../../src/report/runs/held-out-comparison.ts";
-import { lastFigures } from "../../../src/report/runs/last-steps.ts";
+import { lastFigures, lastStepsText } from "../../../src/report/runs/last-steps.ts";
 import { readRun } from "../../../src/report/runs/run-files.ts";
 import { partsOf } from "../../../src/report/runs/run-parts.ts";
 import { type MadeRun, writeRun } from "../../helpers/run-folder.ts";
@@ -87,5 +87,19 @@ describe("lastFigures", () => {
     // Differences 1 and 3: 2 ± 12.706 · √2 / √2.
     expect(reward?.arms[1]?.against).toMatchObject({ difference: 2, method: "paired-t" });
     expect(reward?.arms[1]?.against?.ci95?.[0]).toBeCloseTo(2 - 12.7062, 3);
+    expect(lastStepsText(lastFigures(part!))).toBe("last 10 steps");
+  });
+
+  it("says how many steps a short run's mean is over", async () => {
+    const [part] = await partsOf(await arms("short", { rewards: [1, 2] }));
+    expect(lastStepsText(lastFigures(part!))).toBe("2 steps");
+  });
+
+  it("finds exact match under the name that the recipe gives it", async () => {
+    const settings = { rewards: [{ name: "token-f1" }, { name: "exact-match", as: "em" }] };
+    const more = { "reward/em": 0.25 };
+    const [part] = await partsOf(await arms("alias", { rewards: [1, 2], settings, more }));
+    const em = lastFigures(part!).find(({ spec }) => spec.title === "EM");
+    expect(em?.arms[0]?.summary?.mean).toBe(0.25);
   });
 });
