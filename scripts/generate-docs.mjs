@@ -177,6 +177,10 @@ function cliPage() {
 Every command also takes \`--quiet\` (results and errors only) and \`--debug\` (show where an error comes from).
 Results go to stdout, everything for people to stderr.
 
+Data cannot act on a terminal: control characters, bidirectional controls and invisible characters are printed as JSON escapes (\`\\u001b\`), on stdout
+and stderr, which leaves the value of JSON as it is. What another program reads byte by byte (the answer of \`ask\`, results by \`--format\`) is
+unchanged in a pipe or file, and escaped on a terminal.
+
 ${sections.join("\n")}`;
 }
 

@@ -93,7 +93,8 @@ function Dashboard(props: DashboardProps): ReactNode {
 
 /** What the curves and changes are of, the longest first. */
 function curveHeadings({ history }: RunView): string[] {
-  const steps = `steps ${history[0]?.step ?? 0}–${history.at(-1)?.step ?? 0}`;
+  const [first, last] = [history[0]?.step ?? 0, history.at(-1)?.step ?? 0];
+  const steps = first === last ? `step ${last}` : `steps ${first}–${last}`;
   const n = comparedSteps(history.length);
   return n === 0 ? [steps] : [`${steps} · change: last ${n} less first ${n}`, steps];
 }

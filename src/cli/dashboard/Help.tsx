@@ -18,11 +18,12 @@ export function Help(props: {
   const lines: Line[] = [
     ...KEYS.map(({ key, means }): Line => [piece(key.padEnd(8), "bold"), piece(means)]),
     [],
+    // Before the metrics, the last of which a small terminal leaves out.
+    ...(metrics.length === 0 ? [] : [[piece(CHANGE_MEANS, "dim")]]),
     ...metrics.map(({ label, means }): Line => [
       piece(label.padEnd(widest + 2), "bold"),
       piece(means),
     ]),
-    ...(metrics.length === 0 ? [] : [[], [piece(CHANGE_MEANS, "dim")]]),
   ];
   const whole = lines.filter((line) => lines.length <= rows || line.length > 0);
   return <StyledLines lines={whole.slice(0, rows)} colours={colours} />;

@@ -101,7 +101,7 @@ const SHOWN_METRICS: readonly ShownMetric[] = [
   },
   {
     ...{ label: "answered", metric: "rollout/answer_rate", write: decimals(2), isShare: true },
-    means: "share of rollouts",
+    means: "share of rollouts with an answer",
   },
   {
     ...{ label: "tokens/s", metric: TOKENS_PER_SECOND, write: decimals(0) },
