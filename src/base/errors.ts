@@ -15,10 +15,14 @@ export const ERROR_CODES = {
   BUDGETS_UNFIT: "Settings of the recipe contradict each other, so the policy could not learn.",
   CHAT_TEMPLATE_BAD:
     "The chat template does not parse, or fails on messages that it should accept.",
+  CHAT_TEMPLATE_ENDLESS:
+    "A chat template takes more than 2^24 steps, or makes a text of more than 2^24 characters.",
   CHAT_TEMPLATE_MISSING: "The model has no chat template, or none with the given name.",
   CHAT_TEMPLATE_REFUSED: "The chat template itself rejects these messages.",
   CHAT_TEMPLATE_REWRITES:
     "The chat template changes earlier turns when later ones follow, so the trained tokens would differ from the sampled ones.",
+  CHAT_TEMPLATE_UNSUPPORTED:
+    "The chat template uses a part of jinja2 that this program does not have.",
   COMPARE_METRIC: "Not all compared runs have the chosen metric.",
   COMPARE_ROW: "A row of a compared run has no id, a duplicate id, or an invalid value.",
   COMPARE_UNLIKE: "The compared runs were evaluated under different protocols.",

@@ -1,0 +1,250 @@
+import { requireLength, spend, unsupported, wrong } from "./faults.ts";
+import { percentFormatted } from "./percent-format.ts";
+import { codePoints, joined } from "./python-text.ts";
+import { Dict, Lazy, Range, SafeText, Tuple, Undefined, type Value, View, isIterable, itemsOf, lengthOf, sequenceOf, typeName } from "./values.ts"; // prettier-ignore
+import { compareTexts } from "./written.ts";
+
+/** A number as Python's arithmetic takes it: True is 1. */
+export function numberOf(value: Value): bigint | number | null {
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  return typeof value === "bigint" || typeof value === "number" ? value : null;
+}
+
+/** `left operator right` of Python. @throws {TemplateFault} for operands that do not fit. */
+export function arithmetic(operator: string, left: Value, right: Value): Value {
+  if (left instanceof Undefined) return left.fail();
+  if (operator === "%" && typeof left === "string") return percentFormatted(left, right);
+  if (right instanceof Undefined) return right.fail();
+  const [a, b] = [numberOf(left), numberOf(right)];
+  if (a !== null && b !== null) return ofNumbers(operator, a, b);
+  if (operator === "+") {
+    if (typeof left === "string" && typeof right === "string") return concat(left, right);
+    const [first, second] = [sequenceOf(left), sequenceOf(right)];
+    const alike = typeName(left) === typeName(right) && !(left instanceof Range);
+    if (first !== null && second !== null && alike) {
+      requireLength(first.length + second.length);
+      const items = [...first, ...second];
+      return Array.isArray(left) ? items : new Tuple(items);
+    }
+  }
+  if (operator === "*") {
+    if (typeof b === "bigint") return repeated(left, Number(b));
+    if (typeof a === "bigint") return repeated(right, Number(a));
+  }
+  if (left instanceof SafeText || right instanceof SafeText) throw unsupported(`${operator} with a text of safe or escape`); // prettier-ignore
+  throw wrong(`${typeName(left)} ${operator} ${typeName(right)}: no such operation`);
+}
+
+/** Joined texts share memory with their parts, so that a loop that adds to a text costs what it adds. */
+export function concat(left: string, right: string): string {
+  spend(Math.min(left.length, right.length) / 16);
+  if (left.length + right.length > 2 ** 24) requireLength(left.length + right.length);
+  return left + right;
+}
+
+function repeated(value: Value, times: number): Value {
+  const count = Math.max(0, times);
+  if (typeof value === "string") {
+    requireLength(value.length * count);
+    return value.repeat(count);
+  }
+  if (!Array.isArray(value) && !(value instanceof Tuple)) throw wrong(`${typeName(value)} * int: no such operation`); // prettier-ignore
+  const items = Array.isArray(value) ? value : value.items;
+  requireLength(items.length * count * 16);
+  const all = Array.from({ length: count }, () => items).flat() as Value[];
+  return Array.isArray(value) ? all : new Tuple(all);
+}
+
+function ofNumbers(operator: string, a: bigint | number, b: bigint | number): bigint | number {
+  if (typeof a === "bigint" && typeof b === "bigint") return ofIntegers(operator, a, b);
+  const [x, y] = [asFloat(a), asFloat(b)];
+  if (/[/%]/.test(operator) && y === 0) throw wrong("division by zero");
+  switch (operator) {
+    case "+":
+      return x + y;
+    case "-":
+      return x - y;
+    case "*":
+      return x * y;
+    case "/":
+      return x / y;
+    case "%":
+      return floatModulo(x, y);
+    case "//": {
+      const quotient = (x - floatModulo(x, y)) / y;
+      const floor = Math.floor(quotient);
+      return quotient - floor > 0.5 ? floor + 1 : floor === 0 ? (x / y < 0 ? -0 : 0) : floor;
+    }
+    default:
+      throw unsupported("a power of floats, whose last digit depends on the machine");
+  }
+}
+
+function asFloat(value: bigint | number): number {
+  const float = Number(value);
+  if (typeof value === "bigint" && !Number.isFinite(float)) throw wrong("int too large to convert to float"); // prettier-ignore
+  return float;
+}
+
+function floatModulo(x: number, y: number): number {
+  const rest = x % y;
+  if (rest === 0) return y < 0 ? -0 : 0;
+  return rest < 0 === y < 0 ? rest : rest + y;
+}
+
+function ofIntegers(operator: string, a: bigint, b: bigint): bigint | number {
+  if (/[/%]/.test(operator) && b === 0n) throw wrong("division by zero");
+  const rest = operator === "//" || operator === "%" ? a % b : 0n;
+  const adjusts = rest !== 0n && rest < 0n !== b < 0n;
+  switch (operator) {
+    case "+":
+      return a + b;
+    case "-":
+      return a - b;
+    case "*":
+      return bounded(a * b);
+    case "/":
+      if (!Number.isSafeInteger(Number(a)) || !Number.isSafeInteger(Number(b))) throw unsupported("a division of whole numbers above 2^53"); // prettier-ignore
+      return Number(a) / Number(b);
+    case "//":
+      return a / b - (adjusts ? 1n : 0n);
+    case "%":
+      return adjusts ? rest + b : rest;
+    default:
+      if (b < 0n) throw unsupported("a power with a negative exponent");
+      if (a > 1n || a < -1n) requireBits(b * BigInt(a.toString(2).length));
+      return a ** b;
+  }
+}
+
+/** Python writes no whole number of more than 4300 digits. */
+function bounded(value: bigint): bigint {
+  if (value > 2n ** 14_000n || value < -(2n ** 14_000n)) requireBits(15_000n);
+  return value;
+}
+
+function requireBits(bits: bigint): void {
+  if (bits > 14_000n) throw unsupported("a whole number of more than 4200 digits");
+}
+
+/** `==` of Python. */
+export function equal(left: Value, right: Value): boolean {
+  spend();
+  const [a, b] = [numberOf(left), numberOf(right)];
+  // A whole number and a float are compared exactly.
+  if (a !== null || b !== null) return a !== null && b !== null && a == b; // eslint-disable-line eqeqeq
+  if (typeof left === "string" || left === null) return left === right;
+  if (left instanceof Undefined) return right instanceof Undefined;
+  const [first, second] = [sequenceOf(left), sequenceOf(right)];
+  if (first !== null && second !== null) {
+    if (typeName(left) !== typeName(right) || first.length !== second.length) return false;
+    return first.every((item, i) => equal(item, second[i] ?? null));
+  }
+  if (left instanceof Dict && right instanceof Dict) {
+    if (left.size !== right.size) return false;
+    return [...left.pairs()].every(([key, item]) => {
+      const other = right.get(key);
+      return other !== undefined && equal(item, other);
+    });
+  }
+  if (left === right) return true;
+  const odd = [left, right].find((each) => each instanceof View || each instanceof SafeText);
+  if (odd !== undefined && typeName(left) === typeName(right)) throw unsupported(`== of ${typeName(odd)}`); // prettier-ignore
+  if ([left, right].some((each) => each instanceof SafeText)) throw unsupported("== with a text of safe or escape"); // prettier-ignore
+  return false;
+}
+
+/** Below 0, 0 or above 0, as `<` orders. @throws {TemplateFault} for types without an order. */
+export function compare(left: Value, right: Value): number {
+  spend();
+  const [a, b] = [numberOf(left), numberOf(right)];
+  if (a !== null && b !== null) return a < b ? -1 : a > b ? 1 : a == b ? 0 : Number.NaN; // eslint-disable-line eqeqeq
+  if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
+  const [first, second] = [sequenceOf(left), sequenceOf(right)];
+  if (
+    first !== null &&
+    second !== null &&
+    typeName(left) === typeName(right) &&
+    !(left instanceof Range)
+  ) {
+    // prettier-ignore
+    const at = first.findIndex((item, i) => i >= second.length || !equal(item, second[i] ?? null));
+    if (at < 0 || at >= second.length) return first.length - second.length;
+    return compare(first[at] ?? null, second[at] ?? null);
+  }
+  for (const each of [left, right]) if (each instanceof Undefined) each.fail();
+  if (left instanceof View || left instanceof SafeText || right instanceof SafeText) throw unsupported(`an order of ${typeName(left)}`); // prettier-ignore
+  throw wrong(`${typeName(left)} and ${typeName(right)} have no order`);
+}
+
+export function holds(operator: string, left: Value, right: Value): boolean {
+  if (operator === "==" || operator === "!=") return equal(left, right) === (operator === "==");
+  if (operator === "in" || operator === "not in")
+    return contains(right, left) === (operator === "in");
+  const order = compare(left, right);
+  if (operator === "<") return order < 0;
+  if (operator === "<=") return order <= 0;
+  return operator === ">" ? order > 0 : order >= 0;
+}
+
+/** `item in container` */
+export function contains(container: Value, item: Value): boolean {
+  if (typeof container === "string") {
+    if (typeof item !== "string") throw wrong(`'in <string>' requires string as left operand, not ${typeName(item)}`); // prettier-ignore
+    spend(container.length / 16);
+    return container.includes(item);
+  }
+  if (container instanceof Dict) return container.get(item) !== undefined;
+  if (container instanceof SafeText) throw unsupported("in with a text of safe or escape");
+  if (!isIterable(container)) throw wrong(`argument of type '${typeName(container)}' is not iterable`); // prettier-ignore
+  for (const each of itemsOf(container)) if (equal(each, item)) return true;
+  return false;
+}
+
+/** A whole number as an index: True is 1. */
+export function indexOf(value: Value): number | null {
+  const number = numberOf(value);
+  return typeof number === "bigint" ? Number(number) : null;
+}
+
+/** The item at an index that may be negative. */
+export function at<T>(items: ArrayLike<T>, index: number): T | undefined {
+  return items[index < 0 ? index + items.length : index];
+}
+
+/** `of[start:stop:step]` */
+export function sliced(of: Value, bounds: readonly Value[]): Value {
+  if (of instanceof Undefined) return of.fail();
+  const isText = typeof of === "string";
+  const items = isText ? codePoints(of) : sequenceOf(of);
+  if (items === null) throw wrong(`'${typeName(of)}' object cannot be sliced`);
+  if (of instanceof Range || of instanceof Lazy) throw unsupported("a slice of a range");
+  const [start = null, stop = null, by = null] = bounds.map((bound) => {
+    const index = bound === null ? null : indexOf(bound);
+    if (bound instanceof Undefined) bound.fail();
+    if (bound !== null && index === null) throw wrong(`a slice from ${typeName(bound)}: indices are whole numbers`); // prettier-ignore
+    return index;
+  });
+  const step = by ?? 1;
+  if (step === 0) throw wrong("slice step cannot be zero");
+  const { length } = items;
+  const [low, high] = step > 0 ? [0, length] : [-1, length - 1];
+  const bound = (given: number | null, absent: number): number =>
+    given === null ? absent : Math.min(high, Math.max(low, given < 0 ? given + length : given));
+  const first = bound(start, step > 0 ? low : high);
+  const last = bound(stop, step > 0 ? high : low);
+  const kept: (Value & (string | Value))[] = [];
+  for (let i = first; step > 0 ? i < last : i > last; i += step) kept.push(items[i] ?? null);
+  requireLength(kept.length);
+  if (isText) return joined(kept as string[]);
+  return Array.isArray(of) ? kept : new Tuple(kept);
+}
+
+/** `len`. @throws {TemplateFault} */
+export function requiredLength(value: Value): bigint {
+  if (value instanceof SafeText) throw unsupported("the length of a text of safe or escape");
+  const length = lengthOf(value);
+  if (length === null) throw wrong(`object of type '${typeName(value)}' has no len()`);
+  if (typeof value === "string") spend(value.length / 16);
+  return BigInt(length);
+}

@@ -1,0 +1,166 @@
+import { called, evaluate, given } from "./evaluate.ts";
+import { TemplateFault, requireLength, spend, wrong } from "./faults.ts";
+import { filtered } from "./filters.ts";
+import { Loop } from "./loop.ts";
+import { macroOf } from "./macro.ts";
+import type { Block, Piped, Statement, Target } from "./nodes.ts";
+import { Scope } from "./scope.ts";
+import { Lazy, Members, type Value, isTrue, itemsOf } from "./values.ts";
+import { str } from "./written.ts";
+
+/** Text so far, within the limit of a text's length. */
+class Output {
+  readonly #pieces: string[] = [];
+  #length = 0;
+
+  write(text: string): void {
+    this.#length += text.length;
+    spend(text.length / 16);
+    if (this.#length > 2 ** 24) requireLength(this.#length);
+    this.#pieces.push(text);
+  }
+
+  get text(): string {
+    return this.#pieces.join("");
+  }
+}
+
+/** How a block ended: a loop's `break` and `continue` pass through the blocks inside of it. */
+type End = "break" | "continue" | null;
+
+/** The text of a block. @param scope what it may see; what it sets stays in there. */
+export function render(block: Block, scope: Scope): string {
+  const output = new Output();
+  const end = run(block, scope, output, 0);
+  if (end !== null) throw wrong(`{% ${end} %} outside of a loop`);
+  return output.text;
+}
+
+function run(block: Block, scope: Scope, output: Output, depth: number): End {
+  for (const statement of block) {
+    spend();
+    try {
+      const end = step(statement, scope, output, depth);
+      if (end !== null) return end;
+    } catch (error) {
+      if (error instanceof TemplateFault) error.line ??= statement.line;
+      throw error;
+    }
+  }
+  return null;
+}
+
+/** @param depth of recursive loops. */
+function step(statement: Statement, scope: Scope, output: Output, depth: number): End {
+  switch (statement.kind) {
+    case "data":
+      output.write(statement.text);
+      return null;
+    case "print":
+      output.write(str(evaluate(statement.value, scope)));
+      return null;
+    case "if": {
+      const found = statement.tests.find(([test]) => isTrue(evaluate(test, scope)));
+      return run(found?.[1] ?? statement.otherwise, scope, output, depth);
+    }
+    case "for":
+      loop(statement, evaluate(statement.iterable, scope), scope, output, depth);
+      return null;
+    case "set":
+      assign(statement.target, evaluate(statement.value, scope), scope);
+      return null;
+    case "setBlock": {
+      const text = render(statement.body, new Scope(scope));
+      assign(statement.target, piped(text, statement.filters, scope), scope);
+      return null;
+    }
+    case "filterBlock":
+      output.write(str(piped(render(statement.body, new Scope(scope)), statement.filters, scope)));
+      return null;
+    case "with": {
+      const inner = new Scope(scope);
+      const values = statement.targets.map(([, value]) => evaluate(value, scope));
+      statement.targets.forEach(([target], i) => {
+        assign(target, values[i] ?? null, inner);
+      });
+      return run(statement.body, inner, output, depth);
+    }
+    case "macro":
+      scope.set(statement.name, macroOf(statement, statement.name, scope, render));
+      return null;
+    case "callBlock": {
+      const caller = macroOf(statement, "caller", scope, render);
+      const { callee, given: by } = statement.call;
+      const { positional, named } = given(by, scope);
+      const call = { positional, named: new Map([...named, ["caller", caller] as const]) };
+      output.write(str(called(evaluate(callee, scope), call)));
+      return null;
+    }
+    case "generation":
+      // To transformers this is the body of a call, with names of its own.
+      output.write(render(statement.body, new Scope(scope)));
+      return null;
+    case "break":
+    case "continue":
+      return statement.kind;
+  }
+}
+
+type For = Statement & { kind: "for" };
+
+function loop(node: For, iterable: Value, scope: Scope, output: Output, depth: number): void {
+  const { test } = node;
+  const items = test === null ? iterable : new Lazy(tested(node.target, test, iterable, scope));
+  const recurse = (inner: Value): string => {
+    const own = new Output();
+    loop(node, inner, scope, own, depth + 1);
+    return own.text;
+  };
+  const state = new Loop(items, depth, node.recursive ? recurse : undefined);
+  let ran = false;
+  for (let item = state.next(); item !== undefined; item = state.next()) {
+    ran = true;
+    const inner = new Scope(scope);
+    inner.set("loop", state.members);
+    assign(node.target, item, inner);
+    if (run(node.body, inner, output, depth) === "break") break;
+  }
+  if (!ran) run(node.otherwise, new Scope(scope), output, depth);
+}
+
+function* tested(
+  target: Target,
+  test: NonNullable<For["test"]>,
+  items: Value,
+  scope: Scope,
+): Generator<Value> {
+  // prettier-ignore
+  for (const item of itemsOf(items)) {
+    const inner = new Scope(scope);
+    assign(target, item, inner);
+    if (isTrue(evaluate(test, inner))) yield item;
+  }
+}
+
+function piped(text: string, filters: readonly Piped[], scope: Scope): Value {
+  return filters.reduce<Value>((value, { name, given: by }) => filtered(name, value, given(by, scope)), text); // prettier-ignore
+}
+
+function assign(target: Target, value: Value, scope: Scope): void {
+  if (target.kind === "name") {
+    scope.set(target.name, value);
+    return;
+  }
+  if (target.kind === "member") {
+    const namespace = scope.get(target.of);
+    const set = namespace instanceof Members ? namespace.set : undefined;
+    if (set === undefined) throw wrong("cannot assign attribute on non-namespace object");
+    set(target.name, value);
+    return;
+  }
+  const items = [...itemsOf(value)];
+  if (items.length !== target.items.length) throw wrong(`${items.length} values to unpack where ${target.items.length} are expected`); // prettier-ignore
+  target.items.forEach((each, i) => {
+    assign(each, items[i] ?? null, scope);
+  });
+}
