@@ -40,7 +40,7 @@ VARIABLES = {
         {"name": "Zoe", "age": 31, "city": {"name": "Lindow"}},
     ],
     "tree": [{"n": "a", "kids": [{"n": "b", "kids": []}, {"n": "c", "kids": [{"n": "d", "kids": []}]}]}],
-    "table": {"b": 1, "a": [True, None], "items": "own", "C": {"x": "<ü>"}},
+    "table": {"b": 1, "a": [True, None], "items": "own", "C": {"x": "<ü>"}, "d": None},
     "schema": {"type": "object", "properties": {"q": {"type": ["string", "null"]}}, "required": ["q"]},
     "empty": "",
     "nothing": None,
@@ -77,6 +77,15 @@ SNIPPETS = """
 {{ '-'.join(numbers) }}
 {{ lines.splitlines() }}{{ lines.splitlines(true) }}
 {{ 'a1'.isalnum() }}{{ '12'.isdigit() }}{{ 'é'.isalpha() }}{{ ' '.isspace() }}{{ 'AB1'.isupper() }}{{ 'ab1'.islower() }}{{ '1'.islower() }}{{ ''.isalpha() }}{{ 'a'.isascii() }}{{ '٣'.isdecimal() }}
+{{ table.d }}{{ table['d'] }}{{ table.get('d', 1) }}{{ 'd' in table }}{{ table.d is none }}{{ table|attr('d') }}
+{{ [1, none]|last }}{{ [none]|first }}{{ [none]|max }}{% set ns = namespace(x=none) %}{{ ns.x }}{{ ns.x is none }}{{ ns|attr('x') }}{% for x in [none, none] %}{{ x }}{{ loop.previtem }}{{ loop.nextitem }}{% endfor %}
+{{ '<' + (xml|safe) + '>' }}|{{ (xml|e) + (xml|safe) }}
+{{ (xml|safe) + 1 }}
+{{ '{} {} {{}}'.format(1, none) }}{{ '{1}{0}{a}'.format('x', [1], a=2.0) }}{{ '{}'.format(undefined_name) }}
+{{ '{}{0}'.format(1) }}
+{{ '{} {}'.format(1) }}
+{{ '{:>5}'.format(1) }}
+{{ '{0.x}'.format(1) }}
 {{ 'abc'.encode() }}
 {{ '{} {}'.format(1, 2) }}
 {{ '%s and %r' % (name, quoted) }}|{{ '%d %5d|%-5d|%05d' % (1, 2, 3, -4) }}|{{ '%.2f %5.1f' % (1.005, 2.25) }}|{{ '%s' % none }}|{{ '%%%s' % 1 }}

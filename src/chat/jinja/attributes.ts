@@ -21,11 +21,10 @@ const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
 
 /** `of.name`: an attribute or method, else the key of that name. */
 export function attribute(of: Value, name: string): Value {
-  return (
-    pythonAttribute(of, name) ??
-    (of instanceof Dict ? of.get(name) : undefined) ??
-    new Undefined(`'${typeName(of)}' has no attribute '${name}'`)
-  );
+  const found = pythonAttribute(of, name);
+  if (found !== undefined) return found;
+  const own = of instanceof Dict ? of.get(name) : undefined;
+  return own === undefined ? new Undefined(`'${typeName(of)}' has no attribute '${name}'`) : own;
 }
 
 /** `of[key]`: an item, else, where the key is a text, the attribute of that name. */
@@ -34,7 +33,7 @@ export function item(of: Value, key: Value): Value {
   const found = ownItem(of, key);
   if (found !== undefined) return found;
   const named = typeof key === "string" ? pythonAttribute(of, key) : undefined;
-  return named ?? new Undefined(`'${typeName(of)}' has no such element`);
+  return named === undefined ? new Undefined(`'${typeName(of)}' has no such element`) : named;
 }
 
 function ownItem(of: Value, key: Value): Value | undefined {
@@ -74,7 +73,10 @@ function dictMethod(dict: Dict, name: string): Callable | undefined {
     new Callable(name, (given) => call(argumentsOf(name, names, required, given)));
   switch (name) {
     case "get":
-      return method(["/key", "/default"], 1, ([key = null, absent = null]) => dict.get(key) ?? absent); // prettier-ignore
+      return method(["/key", "/default"], 1, ([key = null, absent = null]) => {
+        const found = dict.get(key);
+        return found === undefined ? absent : found;
+      }); // prettier-ignore
     case "keys":
     case "values":
     case "items":

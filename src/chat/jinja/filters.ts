@@ -9,7 +9,7 @@ import { fixed, percentFormatted } from "./percent-format.ts";
 import { codePoints, joined, splitLines, stripped } from "./python-text.ts";
 import { capitalized, joinTexts, replaced, textMethod } from "./text-methods.ts";
 import { Dict, type Given, Lazy, SafeText, Tuple, Undefined, type Value, View, isTrue, itemsOf, typeName } from "./values.ts"; // prettier-ignore
-import { json, str } from "./written.ts";
+import { escaped, json, str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];
 /** A filter: its arguments after the subject. */
@@ -23,7 +23,8 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   }], // prettier-ignore
   attr: [["name"], 1, (value, [name = null]) => {
     const key = textOf(name, "attr");
-    return pythonAttribute(value, key) ?? new Undefined(`'${typeName(value)}' has no attribute '${key}'`); // prettier-ignore
+    const found = pythonAttribute(value, key);
+    return found === undefined ? new Undefined(`'${typeName(value)}' has no attribute '${key}'`) : found; // prettier-ignore
   }], // prettier-ignore
   capitalize: [[], 0, (value) => capitalized(soft(value))],
   center: [["width"], 0, (value, [width = 80n]) => method(soft(value), "center", width)],
@@ -93,12 +94,6 @@ function soft(value: Value): string {
 
 function method(text: string, name: string, ...positional: Value[]): Value {
   return textMethod(text, name)?.call({ positional, named: new Map() }) ?? null;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" }; // prettier-ignore
-
-function escaped(text: string): SafeText {
-  return new SafeText(text.replace(/[&<>'"]/g, (letter) => ENTITIES[letter] ?? letter));
 }
 
 function dictsort(value: Value, [sensitive = false, by = "key", reverse = false]: Args): Value {

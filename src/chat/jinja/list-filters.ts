@@ -20,7 +20,10 @@ export const LIST_FILTERS: Readonly<Record<string, ListFilter>> = {
     return done === true ? new Undefined("No first item, sequence was empty.") : item;
   }), // prettier-ignore
   groupby: named("groupby", ["attribute", "default", "case_sensitive"], 1, groups),
-  last: named("last", [], 0, (value) => backwards(value, "last")[0] ?? new Undefined("No last item, sequence was empty.")), // prettier-ignore
+  last: named("last", [], 0, (value) => {
+    const [item] = backwards(value, "last");
+    return item === undefined ? new Undefined("No last item, sequence was empty.") : item;
+  }), // prettier-ignore
   list: named("list", [], 0, (value) => [...itemsOf(value)]),
   map: (value, given, apply) => new Lazy(mapped(value, given, apply)),
   max: named("max", ["case_sensitive", "attribute"], 0, extreme(1)),
@@ -141,7 +144,7 @@ function extreme(sign: 1 | -1): (value: Value, args: Args) => Value {
       const own = key(item);
       if (best === undefined || sign * compare(own, best.key) > 0) best = { item, key: own };
     }
-    return best?.item ?? new Undefined("No aggregated item, sequence was empty.");
+    return best === undefined ? new Undefined("No aggregated item, sequence was empty.") : best.item; // prettier-ignore
   };
 }
 

@@ -2,7 +2,7 @@ import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import { percentFormatted } from "./percent-format.ts";
 import { codePoints, joined } from "./python-text.ts";
 import { Dict, Lazy, Range, SafeText, Tuple, Undefined, type Value, View, isIterable, itemsOf, lengthOf, sequenceOf, typeName } from "./values.ts"; // prettier-ignore
-import { compareTexts } from "./written.ts";
+import { compareTexts, escaped } from "./written.ts";
 
 /** A number as Python's arithmetic takes it: True is 1. */
 export function numberOf(value: Value): bigint | number | null {
@@ -31,8 +31,15 @@ export function arithmetic(operator: string, left: Value, right: Value): Value {
     if (typeof b === "bigint") return repeated(left, Number(b));
     if (typeof a === "bigint") return repeated(right, Number(a));
   }
-  if (left instanceof SafeText || right instanceof SafeText) throw unsupported(`${operator} with a text of safe or escape`); // prettier-ignore
+  if (left instanceof SafeText || right instanceof SafeText) return addedSafely(operator, left, right); // prettier-ignore
   throw wrong(`${typeName(left)} ${operator} ${typeName(right)}: no such operation`);
+}
+
+/** A text of `safe` or `escape` escapes what is added to it. */
+function addedSafely(operator: string, left: Value, right: Value): SafeText {
+  const [a, b] = [left, right].map((each) => (typeof each === "string" ? escaped(each) : each));
+  if (operator === "+" && a instanceof SafeText && b instanceof SafeText) return new SafeText(concat(a.text, b.text)); // prettier-ignore
+  throw unsupported(`${operator} with a text of safe or escape`);
 }
 
 /** Joined texts share memory with their parts, so that a loop that adds to a text costs what it adds. */

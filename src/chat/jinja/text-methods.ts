@@ -1,7 +1,8 @@
 import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { codePoints, isSpace, joined, split, splitLines, stripped } from "./python-text.ts";
-import { Callable, Tuple, type Value, isTrue, itemsOf, typeName } from "./values.ts";
+import { Callable, type Given, Tuple, type Value, isTrue, itemsOf, typeName } from "./values.ts";
+import { str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];
 type Method = readonly [names: readonly string[], required: number, call: (text: string, args: Args) => Value]; // prettier-ignore
@@ -57,12 +58,13 @@ const METHODS: Readonly<Record<string, Method | null>> = {
     const sign = /^[-+]/.exec(text)?.[0] ?? "";
     return sign + "0".repeat(missing) + text.slice(sign.length);
   }], // prettier-ignore
-  ...{ encode: null, expandtabs: null, format: null, format_map: null, isidentifier: null, isnumeric: null }, // prettier-ignore
+  ...{ encode: null, expandtabs: null, format_map: null, isidentifier: null, isnumeric: null }, // prettier-ignore
   ...{ isprintable: null, istitle: null, maketrans: null, swapcase: null, translate: null },
 };
 
 /** A method of a text, ready to be called; undefined where Python has none of that name. */
 export function textMethod(text: string, name: string): Callable | undefined {
+  if (name === "format") return new Callable(name, (given) => formatted(text, given));
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (method === null) throw unsupported(`the method ${name} of texts`);
   if (method === undefined) return undefined;
@@ -207,4 +209,21 @@ function titled(text: string): string {
 /** Greek's final sigma looks at the letter before. */
 function lowerAfter(before: string, rest: string): string {
   return (before + rest).toLowerCase().slice(before.toLowerCase().length);
+}
+
+/** `str.format` with fields of a place or a name alone, without conversions. */
+function formatted(text: string, { positional, named }: Given): string {
+  let used = 0;
+  const pieces = text.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field?: string) => {
+    if (whole === "{{" || whole === "}}") return whole.slice(1);
+    if (field === undefined) throw wrong(`single ${whole} in a format`);
+    if (!/^\w*$/.test(field)) throw unsupported(`${whole} in a format`);
+    const place = field === "" ? used++ : /^\d+$/.test(field) ? Number(field) : null;
+    if (place !== null && used > 0 && field !== "") throw wrong("numbered and unnumbered fields in one format"); // prettier-ignore
+    const value = place === null ? named.get(field) : positional[place];
+    if (value === undefined) throw wrong(`the format has no value for ${whole}`);
+    return str(value);
+  });
+  requireLength(pieces.length);
+  return pieces;
 }

@@ -173,3 +173,10 @@ export function compareTexts(a: string, b: string): number {
   }
   return a.length - b.length;
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" }; // prettier-ignore
+
+/** `markupsafe.escape`. */
+export function escaped(text: string): SafeText {
+  return new SafeText(text.replace(/[&<>'"]/g, (letter) => ENTITIES[letter] ?? letter));
+}
