@@ -29,7 +29,6 @@ const owners = {
   "@orama/stemmers": "text",
   "@orama/stopwords": "text",
   "@huggingface/tokenizers": "text",
-  "@huggingface/jinja": "chat",
   "@huggingface/transformers": "retrieval",
   "hnswlib-node": "retrieval",
   commander: "cli",

@@ -6,9 +6,22 @@ import { cutWarnings } from "./cut-text.ts";
 /** Characters of a reply in a warning. */
 const REPLY_START = 160;
 
-/** Warnings about answers that budgets cut, and about an evaluation without any answer. */
+/** Warnings about answers that budgets cut, about answers inside of thoughts, and about an evaluation without any answer. */
 export function answerWarnings(outcome: EvalOutcome, settings: Settings): string[] {
-  return [...cutWarnings(outcome.result, settings), ...noAnswerWarning(outcome)];
+  return [
+    ...cutWarnings(outcome.result, settings),
+    ...inThoughtsWarning(outcome),
+    ...noAnswerWarning(outcome),
+  ];
+}
+
+function inThoughtsWarning({ answersInThoughts }: EvalOutcome): string[] {
+  if (answersInThoughts === undefined) return [];
+  const { messages, inside } = answersInThoughts;
+  const share = ((100 * inside) / messages).toFixed(inside === messages ? 0 : 1);
+  return [
+    `The answer stands inside of a thought in ${share} % of the messages that answer (${inside} of ${messages}): this protocol takes a message's first tags, as published. environment.protocol=hermes ignores what thoughts quote.`,
+  ];
 }
 
 function noAnswerWarning({ result, unanswered }: EvalOutcome): string[] {

@@ -1,3 +1,4 @@
+import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import type { Task } from "../trajectory/task.ts";
 import { firstAnswerAt } from "../trajectory/first-answer.ts";
 import { goldShown } from "../trajectory/gold-shown.ts";
@@ -83,7 +84,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   const { references } = task;
   const { hops, type } = task.annotations;
   const queries = searchQueries(trajectory);
-  const invalidTurns = turns.filter(({ problems }) => problems.length > 0).length;
+  const invalidTurns = turns.filter(isInvalidTurn).length;
   const evidence = evidenceOf(task, trajectory);
   const promptTokens = promptTokenCount(trajectory);
   const by = answerScores({ prediction: answer, references });

@@ -1,3 +1,4 @@
+import { actsInThought } from "../env/protocols/thoughts.ts";
 import { deferring } from "../base/deferring.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
@@ -84,6 +85,8 @@ export interface EvalOutcome {
   requests?: MeterReading;
   /** The last message of the first rollout of this run that gave no answer, and the pattern that reads answers. */
   unanswered?: { reply: string; pattern: string };
+  /** Messages of this run's rollouts, and those whose answer stands inside of a thought; absent where there is none. */
+  answersInThoughts?: { messages: number; inside: number };
 }
 
 /**
@@ -191,6 +194,7 @@ function answerAll(
     const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
     const { pattern } = environment.protocol.answer;
     let unanswered: EvalOutcome["unanswered"];
+    const answersInThoughts = { messages: 0, inside: 0 };
     options.onStart?.({ draws, kept: log?.kept ?? 0 });
     const measured = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
@@ -204,6 +208,10 @@ function answerAll(
           timings.add(trajectory);
           const reply = row.answer === null ? trajectory.turns.at(-1)?.text : undefined;
           if (reply !== undefined) unanswered ??= { reply, pattern };
+          const answering = trajectory.turns.filter(({ actions: [action] }) => action?.tool === "answer"); // prettier-ignore
+          const inside = answering.filter(({ text }) => actsInThought(text, environment.protocol));
+          answersInThoughts.messages += answering.length;
+          answersInThoughts.inside += inside.length;
           await log?.append(row, trajectory);
         },
       },
@@ -213,6 +221,7 @@ function answerAll(
       ...{ measured, timings: timings.timings(seconds) },
       ...(meter === undefined ? {} : { requests: meter.reading() }),
       ...(unanswered === undefined ? {} : { unanswered }),
+      ...(answersInThoughts.inside === 0 ? {} : { answersInThoughts }),
     };
   });
 }

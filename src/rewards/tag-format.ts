@@ -1,3 +1,4 @@
+import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import { z } from "../base/schema.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
 import { blockPattern } from "./block-texts.ts";
@@ -70,7 +71,9 @@ function shapeOf(
   return new RegExp(`^\\s*${earlier}${before}<[^<>]+>(.*)<[^<>]+>\\s*$`, "s");
 }
 
-function isFormed({ text, actions, problems }: Turn, shape: RegExp): boolean {
-  const input = shape.exec(text)?.[1];
-  return input !== undefined && actions.length === 1 && problems.length === 0 && !TAG.test(input);
+function isFormed(turn: Turn, shape: RegExp): boolean {
+  const input = shape.exec(turn.text)?.[1];
+  return (
+    input !== undefined && turn.actions.length === 1 && !isInvalidTurn(turn) && !TAG.test(input)
+  );
 }

@@ -1,5 +1,5 @@
+import { answerIn } from "../env/protocols/protocol.ts";
 import { seedFrom } from "../base/random.ts";
-import { extractAnswer } from "../env/answer-rule.ts";
 import type { AgentRunner } from "../env/tools/tool.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { closingStop } from "./endpoint/remote-message.ts";
@@ -33,7 +33,7 @@ export function agentRunner(options: RolloutOptions, trajectory: Trajectory): Ag
       const { actions } = protocol.parse(text);
       const acts = tools.length > 0 && actions.length > 0 && actions[0]?.tool !== "answer";
       if (!acts || turn === maxTurns) {
-        const answer = extractAnswer(protocol.answer, { prompt: "", messages: [text] });
+        const answer = answerIn(protocol, { prompt: "", messages: [text] });
         return { text, answer, turns: turn };
       }
       const observations = [];

@@ -1,5 +1,5 @@
+import { answerIn } from "../env/protocols/protocol.ts";
 import { z } from "../base/schema.ts";
-import { extractAnswer } from "../env/answer-rule.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { LintGrammar, LintContext } from "../trajectory/lint/lint-reading.ts";
 import { strategies } from "./strategies/index.ts";
@@ -40,7 +40,7 @@ function grammarOf({ protocol, answers }: Pick<Environment, "protocol" | "answer
   return {
     findCut: (text) => protocol.findCut(text),
     renderObservations: (observations) => protocol.renderObservations(observations),
-    answerOf: (texts) => (answers ? extractAnswer(protocol.answer, texts) : null),
+    answerOf: (texts) => (answers ? answerIn(protocol, texts) : null),
     readsPrompt: protocol.answer.scope === "prompt-and-response",
   };
 }

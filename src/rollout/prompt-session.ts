@@ -1,9 +1,8 @@
 import { seedFrom } from "../base/random.ts";
-import { extractAnswer } from "../env/answer-rule.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
-import { firstEnd } from "../env/protocols/protocol.ts";
+import { answerIn, firstEnd } from "../env/protocols/protocol.ts";
 import type { Asked } from "./asked.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
 import { withAnswerEnd } from "./forced-answer.ts";
@@ -188,7 +187,7 @@ export function promptSession(
       full.yes ||= scored === null;
       return scored;
     },
-    answerIn: (text) => extractAnswer(protocol.answer, { prompt: "", messages: [text] }),
+    answerIn: (text) => answerIn(protocol, { prompt: "", messages: [text] }),
     async branches(names, body) {
       const parts = names.map((name) => {
         const own = { id: `${options.id}/${name}`, seed: seedFrom(options.seed, "branch", name) };

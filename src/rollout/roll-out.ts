@@ -1,5 +1,5 @@
+import { answerIn } from "../env/protocols/protocol.ts";
 import { seedFrom } from "../base/random.ts";
-import { extractAnswer } from "../env/answer-rule.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
 import {
   type Episode,
@@ -112,7 +112,7 @@ export function conclude({ environment, trajectory, prompt }: Play, { dialogue }
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const messages = main.map(({ text }) => text);
   trajectory.answer = environment.answers
-    ? extractAnswer(environment.protocol.answer, { prompt, messages })
+    ? answerIn(environment.protocol, { prompt, messages })
     : null;
 }
 

@@ -1,3 +1,4 @@
+import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import { allEqual, sampleDeviation } from "../advantages/estimator.ts";
 import { groupedBy } from "../base/grouped-by.ts";
 import { mean, meanOrZero } from "../base/statistics.ts";
@@ -35,9 +36,7 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
     ...searchMetrics(trajectories),
     "rollout/turns": meanOrZero(trajectories.map(({ turns }) => turns.length)),
     "rollout/answer_rate": share(({ answer }) => answer !== null),
-    "rollout/format_rate": share(({ turns }) =>
-      turns.every(({ problems }) => problems.length === 0),
-    ),
+    "rollout/format_rate": share(({ turns }) => !turns.some(isInvalidTurn)),
     "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
     ...(firstAnswers.length === 0 ? {} : { "rollout/first_answer": meanOrZero(firstAnswers) }),
     "rollout/completion_tokens": meanOrZero(lengths),

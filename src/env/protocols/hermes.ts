@@ -2,6 +2,7 @@ import { z } from "../../base/schema.ts";
 import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
+import { withoutThoughts } from "./thoughts.ts";
 import {
   between,
   defineProtocol,
@@ -45,7 +46,10 @@ const options = z.strictObject({
  * answered by `<tool_response>` blocks; the answer in `<answer>` tags. Chat servers that parse such calls give them in a field of
  * their own, and take each result as a message.
  *
- * A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
+ * Thoughts do nothing, whatever calls and answers they quote: as reading parsers of servers do for Qwen3. Where a server stops at `stopStrings`
+ * inside of a thought, the message is without an action.
+ *
+ * Arguments that a tool does not declare are dropped. A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
  *
  * Options make other papers' grammars of it:
  * - Agent-R1 (arXiv 2511.14460): thoughtTag think, firstCallOnly, opensThought
@@ -78,10 +82,14 @@ function makeProtocol(
   const thinks = (text: string): string =>
     given.thoughtTag === undefined ? text : `${thought.opening}\n${text}\n${thought.closing}`;
   const endings = endingsOf(grammar);
+  const acting = [grammar.call, ...(grammar.answer === null ? [] : [grammar.answer])];
+  const spoken = (text: string, whole: boolean): string =>
+    withoutThoughts(text, { thought, acting, whole });
   return {
     stopStrings: grammar.firstCallOnly ? endings : [],
-    findCut: (text) => firstEnd(text, endings),
-    parse: (text) => parse(text, grammar, known),
+    findCut: (text) => firstEnd(spoken(text, false), endings),
+    parse: (text) => parse(spoken(text, true), grammar, known),
+    spoken: (text) => spoken(text, true),
     tags: [thought, grammar.call, result, ...(grammar.answer === null ? [] : [grammar.answer])],
     write: ({ thought: said, action }, tools) =>
       [...(said === "" ? [] : [thinks(said)]), writeAction(action, tools, grammar)].join("\n"),
@@ -157,16 +165,37 @@ function readCall(
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return `the arguments of ${name} are no JSON object`;
   }
-  return argumentProblem(name, given, tools) ?? { tool: name, input: inputOf(given) };
+  const declared = declaredOf(name, tools);
+  const own = declared === null ? given : onlyDeclared(given, declared);
+  return argumentProblem(name, own, declared) ?? { tool: name, input: inputOf(own, declared) };
+}
+
+/** A tool's arguments as its schema has them. */
+interface Declared {
+  required?: string[];
+  properties?: Record<string, { type?: string }>;
+  additionalProperties?: unknown;
+}
+
+/** null: a tool that is not known. */
+function declaredOf(name: string, tools: readonly ToolSchema[]): Declared | null {
+  return tools.find((tool) => tool.function.name === name)?.function.parameters ?? null;
+}
+
+/** Models add arguments that a schema lacks. */
+function onlyDeclared(
+  given: object,
+  { properties, additionalProperties = false }: Declared,
+): object {
+  if (properties === undefined || additionalProperties !== false) return given;
+  return Object.fromEntries(
+    Object.entries(given).filter(([key]) => Object.hasOwn(properties, key)),
+  );
 }
 
 /** What keeps arguments from being an input: a tool with one text takes any input as that text, so they are checked before. */
-function argumentProblem(name: string, given: object, tools: readonly ToolSchema[]): string | null {
-  const { required = [], properties = {} } = (tools.find((tool) => tool.function.name === name)
-    ?.function.parameters ?? {}) as {
-    required?: string[];
-    properties?: Record<string, { type?: string }>;
-  };
+function argumentProblem(name: string, given: object, declared: Declared | null): string | null {
+  const { required = [], properties = {} } = declared ?? {};
   const missing = required.find((key) => !Object.hasOwn(given, key));
   if (missing !== undefined) return `the call of ${name} lacks the argument ${missing}`;
   const wrong = Object.entries(given).find(
@@ -175,10 +204,19 @@ function argumentProblem(name: string, given: object, tools: readonly ToolSchema
   return wrong === undefined ? null : `the argument ${wrong[0]} of ${name} is no text`;
 }
 
-/** A call's arguments as an action's input: the text of a single one, else JSON. */
-export function inputOf(given: object): string {
-  const [only, ...more] = Object.values(given) as unknown[];
-  return typeof only === "string" && more.length === 0 ? only.trim() : JSON.stringify(given);
+/**
+ * A call's arguments as an action's input: the text of the argument that the tool names first, where it is alone, else JSON.
+ * @param declared null: a tool that is not known.
+ */
+export function inputOf(given: object, declared: Declared | null = null): string {
+  const names = Object.keys(declared?.properties ?? given);
+  const [only, ...more] = Object.entries(given) as [string, unknown][];
+  const takesText = names.length === 1 && declared?.properties?.[names[0] ?? ""]?.type === "string";
+  if (only === undefined) return takesText ? "" : JSON.stringify(given);
+  const [name, value] = only;
+  // A text that reads as JSON would be taken for all arguments of a tool that has several.
+  const isText = typeof value === "string" && (names.length === 1 || !/^\s*\{/.test(value));
+  return isText && more.length === 0 && name === names[0] ? value.trim() : JSON.stringify(given);
 }
 
 /** A call with the input as the argument that the tool names first; an answer in its tags. */

@@ -4,7 +4,7 @@ import { type Members, requireDescribed, requireReturned } from "../../base/part
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
-import type { AnswerRule } from "../answer-rule.ts";
+import { type AnswerRule, extractAnswer } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 
 /** A call of a tool as a chat server gives it. */
@@ -82,6 +82,16 @@ export interface Protocol {
    */
   readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
+  /** A message without its thoughts, for the answer's rule. Absent: the rule reads the whole message. */
+  readonly spoken?: (text: string) => string;
+}
+
+/** The final answer by a protocol's rule; null: none. */
+export function answerIn(
+  { answer, spoken = (text) => text }: Pick<Protocol, "answer" | "spoken">,
+  { prompt, messages }: { prompt: string; messages: readonly string[] },
+): string | null {
+  return extractAnswer(answer, { prompt, messages: messages.map(spoken) });
 }
 
 /** Matches a pair of tags; its group is what stands between them. */

@@ -1,5 +1,5 @@
+import { answerIn } from "../../env/protocols/protocol.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import { extractAnswer } from "../../env/answer-rule.ts";
 import type { RewardCase } from "../../rewards/expectations.ts";
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -125,7 +125,8 @@ const MARK = "qzvx";
 
 /** Whether a protocol can write answers: its answer rule must find them. */
 export function canAnswer(environment: Environment): boolean {
-  const { answer } = environment.protocol;
+  const { protocol } = environment;
+  const answer = { ...protocol.answer, atLeast: 1 };
   const messages = [writingUnder(environment).answer(MARK)];
-  return extractAnswer({ ...answer, atLeast: 1 }, { prompt: "", messages }) === MARK;
+  return answerIn({ ...protocol, answer }, { prompt: "", messages }) === MARK;
 }

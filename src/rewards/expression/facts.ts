@@ -1,3 +1,4 @@
+import { isInvalidTurn } from "../../trajectory/invalid-turn.ts";
 import type { RewardHistory } from "../context.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
 import { policyTokenCount } from "../../trajectory/token-rows.ts";
@@ -39,9 +40,9 @@ export const FACTS: Readonly<Record<string, Fact>> = {
     of: ({ turns }) => turns.filter(({ chain }) => chain === undefined).length,
   },
   invalid_turns: {
-    summary: "messages with a problem",
+    summary: "messages that are no valid action: with a problem, or all of whose calls failed",
     type: "number",
-    of: ({ turns }) => turns.filter(({ problems }) => problems.length > 0).length,
+    of: ({ turns }) => turns.filter(isInvalidTurn).length,
   },
   searches: { summary: "searches that were run", type: "number", of: searchCount },
   tool_calls: {

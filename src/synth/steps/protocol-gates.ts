@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { extractAnswer } from "../../env/answer-rule.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
+import { answerIn, type Protocol } from "../../env/protocols/protocol.ts";
 import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { callsOf, mainTurns, writtenText } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
@@ -46,7 +45,7 @@ function wrongAnswers(
   if (places.length > 1) return "several answers";
   if (places[0] !== turns.length - 1) return "text after the answer";
   const messages = turns.map(({ text }) => text);
-  const read = extractAnswer(protocol.answer, { prompt: "", messages });
+  const read = answerIn(protocol, { prompt: "", messages });
   return read === answer ? null : "another answer";
 }
 
