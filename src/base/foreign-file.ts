@@ -69,14 +69,18 @@ export function refuseForeign(path: string, start: Uint8Array): void {
   throw fileFormat(path, `is ${found.is}`, found.advice.replace("FILE", path));
 }
 
-/** `refuseForeign` for a reader that failed: reads the start of the file itself. Passes where it cannot. */
-export async function refuseForeignFile(path: string): Promise<void> {
+/**
+ * `refuseForeign` for a reader that failed: reads the start of the file itself. Passes where it cannot.
+ * @param own the first bytes of the reader's own format.
+ */
+export async function refuseForeignFile(path: string, own: string): Promise<void> {
   const file = await open(path).catch(() => null);
   if (file === null) return;
   const start = Buffer.alloc(TELLING_BYTES);
   try {
     const { bytesRead } = await file.read(start, 0, TELLING_BYTES, 0);
-    refuseForeign(path, start.subarray(0, bytesRead));
+    if (!start.toString("latin1").startsWith(own))
+      refuseForeign(path, start.subarray(0, bytesRead));
   } finally {
     await file.close();
   }

@@ -40,22 +40,23 @@ export async function* decodedLines(
 ): AsyncGenerator<DecodedLine> {
   let held: Uint8Array[] = [];
   let line = 1;
-  const lines = function* (): Generator<DecodedLine> {
-    const { text, isText } = decoded(held, line === 1);
-    held = [];
-    if (!text.includes("\r")) yield { text, line: line++, isText };
-    else for (const part of text.split("\r")) yield { text: part, line: line++, isText };
-  };
+  const split = (isText: boolean, text: string): DecodedLine[] =>
+    text.split("\r").map((part) => ({ text: part, line: line++, isText }));
   for await (const chunk of source) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       held.push(chunk.subarray(start, end));
-      yield* lines();
+      const { text, isText } = decoded(held, line === 1);
+      if (text.includes("\r")) for (const part of split(isText, text)) yield part;
+      else yield { text, line: line++, isText };
+      held = [];
       start = end + 1;
     }
     if (start < chunk.length) held.push(chunk.subarray(start));
   }
-  if (held.length > 0) yield* lines();
+  if (held.length === 0) return;
+  const { text, isText } = decoded(held, line === 1);
+  for (const part of split(isText, text)) yield part;
 }
 
 const LF = 0x0a;

@@ -41,7 +41,7 @@ export async function* parquetRecords(path: string): AsyncGenerator<JsonRecord> 
   } catch (error) {
     if (error instanceof DataError) throw error;
     if (error instanceof Error && "errno" in error) throw unreadable(path, error);
-    await refuseForeignFile(path);
+    await refuseForeignFile(path, "PAR1");
     throw new DataError(
       "FILE_NOT_PARQUET",
       `${path}: is not a Parquet file, or it is damaged (${errorMessage(error)}).`,

@@ -48,6 +48,7 @@ describe("agentrl data", () => {
       layout: "hotpotqa",
       records: 20,
       problems: [],
+      notices: [],
     });
   });
 
@@ -61,7 +62,7 @@ describe("agentrl data", () => {
         "stdout": "id     question  answers
       bad-1  ?         x
 
-      bad.jsonl:2: "answer" is missing: expected an accepted answer (text or a number) or a list of them, with at least one non-blank.
+      bad.jsonl:2: "answer" is missing: expected an accepted answer (text, a number, true or false) or a list of them, with at least one non-blank.
       bad.jsonl:3: is []; expected a JSON object.
       bad.jsonl: kind questions, layout plain, records 2
       ",

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../src/data/datasets.ts";
@@ -87,4 +87,31 @@ describe("a folder of texts", () => {
       sentence,
     ]);
   });
+});
+
+describe("links in a folder of texts", () => {
+  it("are read as what they lead to, also folders, without going in circles", async () => {
+    const other = await made("elsewhere", { "a.txt": "Text of a.", "sub/b.txt": "Text of b." });
+    const place = await made("linked", { "own.txt": "Own text." });
+    await symlink(join(other, "a.txt"), join(place, "link.txt"));
+    await symlink(join(other, "sub"), join(place, "folder"));
+    await symlink(place, join(place, "itself"));
+    await symlink(join(other, "none"), join(place, "no-text"));
+    const passages = await collect(readPassages(place));
+    expect(passages.map(({ id }) => id)).toEqual(["folder/b.txt#1", "link.txt#1", "own.txt#1"]);
+  });
+
+  it("that lead nowhere are named", async () => {
+    const place = await made("broken", { "own.txt": "Own text." });
+    await symlink(join(folder, "nowhere.txt"), join(place, "gone.txt"));
+    await expect(collect(readPassages(place))).rejects.toThrow(
+      errorWith("FILE_MISSING", "gone.txt"),
+    );
+  });
+});
+
+it("a text file in another encoding is refused, not read with replaced letters", async () => {
+  const place = await made("latin", { "own.txt": "Own text." });
+  await writeFile(join(place, "m.txt"), Buffer.from("Müller", "latin1"));
+  await expect(collect(readPassages(place))).rejects.toThrow(errorWith("FILE_FORMAT", "m.txt"));
 });

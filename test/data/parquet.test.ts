@@ -61,3 +61,17 @@ it("refuses a file that is no Parquet file", async () => {
   await expect(reading).rejects.toThrow(DataError);
   await expect(reading).rejects.toThrow(errorWith("FILE_NOT_PARQUET", "no.parquet"));
 });
+
+it("names a pointer and an archive under a Parquet name, and a file that is cut", async () => {
+  await writeFile(at("lfs.parquet"), "version https://git-lfs.github.com/spec/v1\noid sha256:a\n");
+  await expect(collect(parquetRecords(at("lfs.parquet")))).rejects.toThrow(
+    errorWith("FILE_FORMAT", "git lfs pull"),
+  );
+  await writeFile(at("packed.parquet"), gzipSync("x"));
+  await expect(collect(parquetRecords(at("packed.parquet")))).rejects.toThrow(DataError);
+  await writeParquet(at("whole.parquet"), () => ROWS);
+  await writeFile(at("cut.parquet"), (await readFile(at("whole.parquet"))).subarray(0, -20));
+  await expect(collect(parquetRecords(at("cut.parquet")))).rejects.toThrow(
+    errorWith("FILE_NOT_PARQUET", "cut.parquet"),
+  );
+});

@@ -36,6 +36,23 @@ const HOTPOT = {
 };
 
 describe("loadTasks reads", () => {
+  it.each([
+    { reward_model: { ground_truth: { target: ["Ada"] } }, extra_info: { question: "who?" } },
+    { reward_model: { ground_truth: "Ada" }, extra_info: { question: "who?", index: 3 } },
+    { reward_model: { ground_truth: ["Ada"] }, question: "who?", extra_info: null },
+  ])("verl's rows as its own scripts write them: %j", async (row) => {
+    const prompt = [{ role: "user", content: "Answer the question: who?" }];
+    const path = await written(
+      "verl-own.jsonl",
+      lines({ data_source: "searchR1_nq", prompt, ...row }),
+    );
+    expect(await loadTasks(path)).toMatchObject([
+      { question: "who?", references: ["Ada"], source: "nq" },
+    ]);
+    const bare = await written("bare.jsonl", lines({ prompt, reward_model: row.reward_model }));
+    await expect(loadTasks(bare)).rejects.toThrow(errorWith("DATA_BAD_RECORD", "--question-field"));
+  });
+
   it("HotpotQA's array, with gold passages found by title", async () => {
     const [task] = await loadTasks(await written("hotpot.json", JSON.stringify([HOTPOT], null, 1)));
     expect(task).toMatchObject({
