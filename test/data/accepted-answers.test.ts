@@ -106,17 +106,14 @@ describe("what looks like several answers raises a question", () => {
     "a / b",
     "Rome or Milan",
     "Lima、Oslo",
-    "a1, b2",
   ])("%j", async (answer) => {
     const path = await file("q.jsonl", line(JSON.stringify(answer)));
     const { notices, problems } = await checkFile(path);
     expect(problems).toEqual([]);
-    if (answer === "a1, b2") return expect(notices).toEqual([]);
     expect(notices).toEqual([expect.stringContaining("--answer-separator")]);
     expect(notices[0]).toContain("q.jsonl:1");
     expect(await answerNotices(path)).toEqual(notices);
     expect(await answerNotices(path, { answerSeparator: "none" })).toEqual([]);
-    return undefined;
   });
 
   it.each(["AT&amp;T", "Ada", "3.14", "x | y in a list"])("not %j", async (answer) => {
