@@ -48,13 +48,21 @@ export function withoutThoughts(
 /** Where a thought ends that began before `from`. */
 function endOfThought(text: string, from: number, mark: RegExp, whole: boolean): number {
   let depth = 1;
+  let opened: number | null = from;
   let lastClosed: number | null = null;
   mark.lastIndex = from;
   for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    const end = found.index + found[0].length;
     if (found[2] === "/") continue;
-    depth += found[1] === "/" ? -1 : 1;
-    if (found[1] === "/") lastClosed = found.index + found[0].length;
-    if (depth === 0) return found.index + found[0].length;
+    if (found[1] === "/") {
+      depth -= 1;
+      lastClosed = end;
+      opened = null;
+    } else if (opened !== null && text.slice(opened, found.index).trim() === "") {
+      // The prompt opened the thought, and the policy opened it again.
+      opened = end;
+    } else depth += 1;
+    if (depth === 0) return end;
   }
   return whole && lastClosed !== null ? lastClosed : text.length;
 }

@@ -142,7 +142,7 @@ describe("hermes in Agent-R1's way", () => {
 
   it("ends after five messages, or at one without a call", async () => {
     const budgets = [{ scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" }];
-    const all = Array.from({ length: 9 }, () => SEARCH);
+    const all = [SEARCH, ...Array.from({ length: 9 }, () => `more</think>${SEARCH}`)];
     const long = await play(all, { budgets });
     expect(long).toMatchObject({ end: "turn-limit" });
     expect(long.turns.map(({ observations }) => observations.length)).toEqual([1, 1, 1, 1, 0]);

@@ -30,6 +30,7 @@ describe("thoughts of hermes", () => {
     ["repeated thoughts", `<think>${call("a")}</think>\n<think>${call("b")}</think>${call("c")}`, ["c"]],
     ["nested thoughts", `<think>a <think>b</think> ${call("x")}</think>${call("y")}`, ["y"]],
     ["a thought that names its tag", `<think>I use <think> tags.</think>${call("y")}`, ["y"]],
+    ["a thought that is opened twice", `<think>\n<think>${call("x")}</think>${call("y")}${call("z")}`, ["y", "z"]],
     ["an unclosed thought", `<think>so ${call("x")} <answer>z</answer>`, []],
     ["a thought behind a call", `${call("x")}<think>or ${call("y")}`, ["x"]],
     ["a thought that the prompt opened", `so ${call("x")}?</think>${call("y")}`, ["y"]],
@@ -46,6 +47,7 @@ describe("thoughts of hermes", () => {
     const message = "<think>Maybe <answer>Bern</answer>?</think> <answer>Oslo</answer> Bye.";
     expect(answerIn(protocol, { prompt: "", messages: [message] })).toBe("Oslo");
     expect(protocol.findCut("<think>Maybe <answer>Bern</answer>")).toBeNull();
+    expect(protocol.findCut("<think>\n<think>x</think><answer>Oslo</answer>")).not.toBeNull();
     expect(message.slice(0, protocol.findCut(message) ?? 0)).toMatch(/Oslo<\/answer>$/);
   });
 
