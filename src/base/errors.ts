@@ -16,7 +16,7 @@ export const ERROR_CODES = {
   CHAT_TEMPLATE_BAD:
     "The chat template does not parse, or fails on messages that it should accept.",
   CHAT_TEMPLATE_ENDLESS:
-    "A chat template takes more than 2^24 steps, or makes a text of more than 2^24 characters.",
+    "A chat template takes more than 2^22 steps, or makes a text of more than 2^24 characters.",
   CHAT_TEMPLATE_MISSING: "The model has no chat template, or none with the given name.",
   CHAT_TEMPLATE_REFUSED: "The chat template itself rejects these messages.",
   CHAT_TEMPLATE_REWRITES:

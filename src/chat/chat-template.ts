@@ -36,7 +36,7 @@ export interface ChatTemplate {
   /**
    * Renders a conversation.
    * @throws {DataError} CHAT_TEMPLATE_REFUSED when the template itself raises an exception; CHAT_TEMPLATE_BAD when it fails as in jinja2;
-   * CHAT_TEMPLATE_UNSUPPORTED; CHAT_TEMPLATE_ENDLESS past 2^24 steps or characters.
+   * CHAT_TEMPLATE_UNSUPPORTED; CHAT_TEMPLATE_ENDLESS past 2^22 steps or 2^24 characters.
    */
   render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
 }

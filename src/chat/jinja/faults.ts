@@ -24,7 +24,7 @@ export function unsupported(construct: string, line?: number): TemplateFault {
 }
 
 /** Steps of one rendering: evaluated expressions, visited items, and 16 characters of text each. */
-const STEPS = 2 ** 24;
+const STEPS = 2 ** 22;
 /** Characters of a text and items of a list. */
 const LENGTH = 2 ** 24;
 

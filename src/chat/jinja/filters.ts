@@ -180,6 +180,7 @@ function indented(value: Value, [width = 4n, first = false, blank = false]: Args
 /** Words and what stands between them, as the filter `title` sees them. */
 function splitWords(text: string): string[] {
   const spaces =
+    // eslint-disable-next-line no-control-regex -- Python counts these as white space
     /([-\t\n\v\f\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000({[<]+)/;
   return text.split(spaces).filter((piece) => piece !== "");
 }

@@ -2,7 +2,6 @@ import { folded, getter } from "./attribute-path.ts";
 import { requireLength, unsupported, wrong } from "./faults.ts";
 import { arithmetic, compare, equal } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
-import { codePoints } from "./python-text.ts";
 import { passes } from "./tests.ts";
 import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, typeName } from "./values.ts"; // prettier-ignore
 
@@ -122,7 +121,7 @@ function backwards(value: Value, filter: string): Value[] {
 
 function reversed(value: Value): Value {
   if (value instanceof SafeText) throw unsupported("reverse of a text of safe or escape");
-  if (typeof value === "string") return [...codePoints(value)].reverse().join("");
+  if (typeof value === "string") return Array.from(value).reverse().join("");
   if (value instanceof Lazy) return [...itemsOf(value)].reverse();
   return new Lazy(backwards(value, "reverse"));
 }

@@ -58,7 +58,7 @@ function repeated(value: Value, times: number): Value {
   if (!Array.isArray(value) && !(value instanceof Tuple)) throw wrong(`${typeName(value)} * int: no such operation`); // prettier-ignore
   const items = Array.isArray(value) ? value : value.items;
   requireLength(items.length * count * 16);
-  const all = Array.from({ length: count }, () => items).flat() as Value[];
+  const all = Array.from<readonly Value[]>({ length: count }).fill(items).flat();
   return Array.isArray(value) ? all : new Tuple(all);
 }
 
@@ -139,7 +139,7 @@ export function equal(left: Value, right: Value): boolean {
   spend();
   const [a, b] = [numberOf(left), numberOf(right)];
   // A whole number and a float are compared exactly.
-  if (a !== null || b !== null) return a !== null && b !== null && a == b; // eslint-disable-line eqeqeq
+  if (a !== null || b !== null) return a !== null && b !== null && a == b;
   if (typeof left === "string" || left === null) return left === right;
   if (left instanceof Undefined) return right instanceof Undefined;
   const [first, second] = [sequenceOf(left), sequenceOf(right)];
@@ -165,7 +165,7 @@ export function equal(left: Value, right: Value): boolean {
 export function compare(left: Value, right: Value): number {
   spend();
   const [a, b] = [numberOf(left), numberOf(right)];
-  if (a !== null && b !== null) return a < b ? -1 : a > b ? 1 : a == b ? 0 : Number.NaN; // eslint-disable-line eqeqeq
+  if (a !== null && b !== null) return a < b ? -1 : a > b ? 1 : a == b ? 0 : Number.NaN;
   if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
   const [first, second] = [sequenceOf(left), sequenceOf(right)];
   if (
@@ -240,7 +240,7 @@ export function sliced(of: Value, bounds: readonly Value[]): Value {
     given === null ? absent : Math.min(high, Math.max(low, given < 0 ? given + length : given));
   const first = bound(start, step > 0 ? low : high);
   const last = bound(stop, step > 0 ? high : low);
-  const kept: (Value & (string | Value))[] = [];
+  const kept: Value[] = [];
   for (let i = first; step > 0 ? i < last : i > last; i += step) kept.push(items[i] ?? null);
   requireLength(kept.length);
   if (isText) return joined(kept as string[]);

@@ -9,7 +9,7 @@ const PLACE = /%(?:\(([^)]*)\))?([-+ 0#]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?([\s\S]?)
 export function percentFormatted(text: string, values: Value): string {
   const items = values instanceof Tuple ? values.items : [values];
   let used = 0;
-  let named = false;
+  const keys = new Set<string>();
   const next = (): Value => {
     const item = items[used];
     used += 1;
@@ -30,7 +30,7 @@ export function percentFormatted(text: string, values: Value): string {
       if (letter === "%") return "%";
       if (width === "*" || precision === "*") throw unsupported("* in a format");
       if (key !== undefined && !(values instanceof Dict)) throw wrong("format requires a mapping");
-      named ||= key !== undefined;
+      if (key !== undefined) keys.add(key);
       const found = key === undefined ? next() : (values as Dict).get(key);
       if (found === undefined) throw wrong(`the format's key "${key}" is missing`);
       const body = converted(found, letter, flags, precision === undefined ? null : Number(precision)); // prettier-ignore
@@ -39,7 +39,7 @@ export function percentFormatted(text: string, values: Value): string {
   );
   // Python takes a list for a mapping here, too.
   const mapping = values instanceof Dict || Array.isArray(values);
-  if (!named && used < items.length && !mapping) throw wrong("not all arguments converted during string formatting"); // prettier-ignore
+  if (keys.size === 0 && used < items.length && !mapping) throw wrong("not all arguments converted during string formatting"); // prettier-ignore
   return formatted;
 }
 

@@ -70,6 +70,7 @@ function words(text: string): Range[] {
   return ranges;
 }
 
+// eslint-disable-next-line no-control-regex -- Python ends lines at these
 const LINE = /([^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*)(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g;
 
 export function splitLines(text: string, keepEnds = false): string[] {

@@ -178,7 +178,7 @@ export function joinTexts(separator: string, texts: readonly string[]): string {
 /** `str.replace`. @param most replacements at most; negative: all. */
 export function replaced(text: string, old: string, by: string, most: number): string {
   if (most === 0) return text;
-  const pieces = old === "" ? ["", ...codePoints(text), ""] : text.split(old);
+  const pieces = old === "" ? ["", ...Array.from(text), ""] : text.split(old);
   const last = most < 0 ? pieces.length - 1 : Math.min(most, pieces.length - 1);
   requireLength(text.length + last * by.length);
   return pieces.slice(0, last + 1).join(by) + pieces.slice(last + 1).map((piece) => old + piece).join(""); // prettier-ignore

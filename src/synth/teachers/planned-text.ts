@@ -26,6 +26,11 @@ export function textAfter(
     .map((part) => part.trim());
   const begun = prefill.lastIndexOf(before);
   const isThinking = begun >= 0 && (after === "" || !prefill.slice(begun).includes(after));
+  const tag = protocol.tags.find(({ holds }) => holds === "thought");
+  const isOpen =
+    tag !== undefined && prefill.lastIndexOf(tag.opening) > prefill.lastIndexOf(tag.closing);
+  // A grammar that writes its thoughts without tags reads them still.
+  if (after === "" && isOpen) return `${tag.closing}\n${action}`;
   if (!isThinking) return prefill.endsWith("\n") ? action : `\n${action}`;
   const rest = prefill.includes(thought) ? "" : `${/\s$/.test(prefill) ? "" : " "}${thought}`;
   return `${rest}${after === "" ? "\n" : after}${action}`;
