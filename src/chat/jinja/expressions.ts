@@ -1,8 +1,8 @@
 import { wrong } from "./faults.ts";
+import { NONE, parseArguments as argumentsBy, parseItems } from "./call-arguments.ts";
 import type { Arguments, Expression, Piped } from "./nodes.ts";
 import type { TokenStream } from "./token-stream.ts";
 
-const NONE: Arguments = { positional: [], named: [], list: null, dict: null };
 const CONSTANTS = new Map<unknown, boolean | null>([
   ...[["true", true], ["True", true], ["false", false]] as const, // prettier-ignore
   ...[["False", false], ["none", null], ["None", null]] as const, // prettier-ignore
@@ -154,18 +154,6 @@ export function parsePrimary(stream: TokenStream): Expression {
   return stream.fail("an expression");
 }
 
-/** Items with commas between them, and perhaps after the last, through the closing bracket. */
-function parseItems<T>(stream: TokenStream, closing: string, item: (from: TokenStream) => T): T[] {
-  const items: T[] = [];
-  while (!stream.isOperator(closing)) {
-    if (items.length > 0) stream.expectOperator(",");
-    if (stream.isOperator(closing)) break;
-    items.push(item(stream));
-  }
-  stream.next();
-  return items;
-}
-
 function parsePostfix(stream: TokenStream, start: Expression): Expression {
   let node = start;
   for (;;) {
@@ -254,38 +242,6 @@ function parseTest(stream: TokenStream, of: Expression, line: number): Expressio
   return negated ? { kind: "not", of: test, line } : test;
 }
 
-export function parseArguments(stream: TokenStream): Arguments {
-  const positional: Expression[] = [];
-  const named: [string, Expression][] = [];
-  let list: Expression | null = null;
-  let dict: Expression | null = null;
-  stream.expectOperator("(");
-  const one = (): void => {
-    const { kind, line } = stream.current;
-    const ensure = (fine: boolean): void => {
-      if (!fine) throw wrong("invalid syntax for function call expression", line);
-    };
-    if (stream.skipOperator("*")) {
-      ensure(list === null && dict === null);
-      list = parseExpression(stream);
-    } else if (stream.skipOperator("**")) {
-      ensure(dict === null);
-      dict = parseExpression(stream);
-    } else if (
-      kind === "name" &&
-      stream.ahead(1).kind === "operator" &&
-      stream.ahead(1).value === "="
-    ) {
-      // prettier-ignore
-      ensure(dict === null);
-      const name = stream.expectName();
-      stream.next();
-      named.push([name, parseExpression(stream)]);
-    } else {
-      ensure(list === null && dict === null && named.length === 0);
-      positional.push(parseExpression(stream));
-    }
-  };
-  parseItems(stream, ")", one);
-  return { positional, named, list, dict };
+function parseArguments(stream: TokenStream): Arguments {
+  return argumentsBy(stream, parseExpression);
 }

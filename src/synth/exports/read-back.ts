@@ -1,4 +1,4 @@
-import { inputOf } from "../../env/protocols/hermes.ts";
+import { inputOf } from "../../env/protocols/call-input.ts";
 import type { Action, Turn } from "../../trajectory/trajectory.ts";
 import { pairedTags } from "../steps/paired-tags.ts";
 import type { Message, Telling } from "./conversation.ts";
