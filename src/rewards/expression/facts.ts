@@ -40,7 +40,7 @@ export const FACTS: Readonly<Record<string, Fact>> = {
     of: ({ turns }) => turns.filter(({ chain }) => chain === undefined).length,
   },
   invalid_turns: {
-    summary: "messages that are no valid action: with a problem, or all of whose calls failed",
+    summary: "messages that are no valid action: unread, or all of whose calls failed",
     type: "number",
     of: ({ turns }) => turns.filter(isInvalidTurn).length,
   },
