@@ -49,15 +49,28 @@ export function matrixPlaces(results: readonly MatrixResult[]): MatrixPlace[] | 
   return keys.size === places.length ? places : null;
 }
 
-/** Labels of policies; of paths the last parts, as many as needed to be unique. */
+/** Labels of policies; of paths the last parts, as many as needed to be unique, without those that all share. */
 function policyNames(labels: readonly string[]): string[] {
   const distinct = [...new Set(labels)];
   // One slash is org/name of the hub.
   const isPath = (label: string): boolean =>
     /^[./~]|^[A-Za-z]:\\|[^:/]+\/[^/]+\/./.test(label) && !label.includes("://");
   const paths = distinct.filter(isPath);
-  const short = distinctNames(paths);
+  const short = withoutSharedEnd(distinctNames(paths));
   return labels.map((label) => short[paths.indexOf(label)] ?? label);
+}
+
+/** @example withoutSharedEnd(["a/checkpoints/step-4", "b/checkpoints/step-4"]) // ["a", "b"] */
+function withoutSharedEnd(names: readonly string[]): string[] {
+  const parts = names.map((name) => name.split("/"));
+  const [first] = parts;
+  if (first === undefined || names.length < 2) return [...names];
+  let shared = 0;
+  while (
+    parts.every((own) => own.length > shared + 1 && own.at(-1 - shared) === first.at(-1 - shared))
+  )
+    shared += 1;
+  return parts.map((own) => own.slice(0, own.length - shared).join("/"));
 }
 
 /** Datasets of the places, in order of first appearance. */

@@ -19,9 +19,7 @@ describe("the matrix of policies and datasets", () => {
   it("names policies of paths by their last parts, and those of the hub whole", () => {
     const names = ["runs/a/checkpoints/step-4", "runs/b/checkpoints/step-4", "org/model"];
     const places = matrixPlaces(names.map((policy) => result(policy, "d", 1)));
-    expect(places?.map(({ policy }) => policy)).toEqual([
-      ...["a/checkpoints/step-4", "b/checkpoints/step-4", "org/model"],
-    ]);
+    expect(places?.map(({ policy }) => policy)).toEqual([...["a", "b", "org/model"]]);
     const two = ["/home/me/runs/a/checkpoints/step-4", "/home/me/runs/a/checkpoints/step-8"];
     const short = matrixPlaces(two.map((policy) => result(policy, "d", 1)));
     expect(short?.map(({ policy }) => policy)).toEqual(["step-4", "step-8"]);
