@@ -56,7 +56,9 @@ export function corrected<T extends Pick<PairedTest, "difference" | "p">>(
 }
 
 /** A sentence where some interval and its corrected p disagree about a difference; else none. */
-export function disagreementNotes(tests: readonly { ci95: Interval; p: number }[]): string[] {
+export function disagreementNotes(
+  tests: readonly { ci95: readonly [number, number]; p: number }[],
+): string[] {
   const disagree = tests.some(({ ci95: [low, high], p }) => (low > 0 || high < 0) !== p < LEVEL);
   return disagree ? [DISAGREEMENT] : [];
 }

@@ -4,6 +4,7 @@ import { compareRuns } from "../evaluate/compare/compare-runs.ts";
 import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
 import { UNLIKE_ADVICE } from "../evaluate/compare/protocol-differences.ts";
 import { readComparedRun } from "../evaluate/compare/read-compared-run.ts";
+import type { Interval } from "../evaluate/statistics.ts";
 import type { ResultFiles } from "./results-files.ts";
 import type { PairedDifference } from "./runs/held-out-comparison.ts";
 
@@ -48,15 +49,16 @@ export async function pairedWithFirst(
   }
 }
 
-const REVERSED = {
-  ...{ higher: "lower", lower: "higher" },
+const REVERSED: Record<PairedDifference["verdict"], PairedDifference["verdict"]> = {
+  higher: "lower",
+  lower: "higher",
   "no difference shown": "no difference shown",
-} as const;
+};
 
 function secondMinusFirst(found: MetricResult): PairedMetric["others"][number] {
   const { right: mean, difference, ci95, n, pHolm: p, verdict } = found;
   const [low, high] = ci95;
   // 0 − 0 is 0; −0 would be written with a sign.
-  const turned = { difference: 0 - difference, ci95: [0 - high, 0 - low] as const };
+  const turned = { difference: 0 - difference, ci95: [0 - high, 0 - low] satisfies Interval };
   return { mean, n, p, ...turned, verdict: REVERSED[verdict] };
 }

@@ -21,6 +21,9 @@ describe("agentrl train", () => {
       checkpoint: string;
     };
     expect(steps).toBe(1);
+    expect(trained.stderr).toMatch(
+      /Next:\n +agentrl runs report \S+trained .*\n +agentrl ask --policy \S+trained /,
+    );
     const [line = ""] = readFileSync(join(out, "metrics.jsonl"), "utf8").split("\n");
     expect(JSON.parse(line)).toMatchObject({
       step: 1,

@@ -67,7 +67,12 @@ export async function* evaluationPage(
         ...{ id: "scores", title: "Scores", note: scoreNote(all) },
         content: apart((of) => [
           matrix === null && headlineFigures(of.map((own) => answer(own, all.length > 1))),
-          ...[of.length > 1 && legend(of), scorePanels(of), paired.get(of), metricTable(of)],
+          ...[
+            of.length > 1 && legend(of),
+            scorePanels(of),
+            paired.get(of) ?? null,
+            metricTable(of),
+          ],
         ]),
       },
       {

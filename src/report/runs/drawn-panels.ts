@@ -54,7 +54,8 @@ export interface DrawnArms {
 }
 
 type MeasuredCurve = Pick<DrawnRun, "rolledBack"> & {
-  files: Pick<DrawnRun["files"], "metrics" | "evaluations" | "settings">;
+  files: Pick<DrawnRun["files"], "metrics" | "evaluations"> &
+    Partial<Pick<DrawnRun["files"], "settings">>;
 };
 
 /** One panel; null: no run has its metric. */
