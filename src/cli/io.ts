@@ -3,7 +3,7 @@ import { visibleText } from "../base/visible-text.ts";
 import { EXIT } from "./exit-code.ts";
 import { programCall } from "./program-call.ts";
 import { writeAroundProgress } from "./progress.ts";
-import { Painted } from "./trace/styled.ts";
+import { Painted, type Printed } from "./trace/styled.ts";
 
 /**
  * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
@@ -26,9 +26,6 @@ export interface CliIo {
   /** Calls back when the process must stop; returns a function to stop listening. */
   onStop(listener: (reason: StopRequest) => void): () => void;
 }
-
-/** Text, perhaps with data in it, or lines that this program has painted. */
-export type Printed = string | Painted;
 
 /** The border that everything printed crosses. It adds a missing final newline. */
 export interface PrintingIo extends Omit<CliIo, "out" | "err"> {

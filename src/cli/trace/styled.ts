@@ -55,6 +55,9 @@ export class Painted {
   }
 }
 
+/** Text, perhaps with data in it, or lines that this program has painted. */
+export type Printed = string | Painted;
+
 /** Lines as text. @param colours false: without escape codes. */
 export function painted(lines: readonly Line[], colours: boolean): Painted {
   return new Painted(lines, colours);
