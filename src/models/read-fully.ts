@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { unreadable } from "../base/files.ts";
 
 /**
  * Reads until the buffer is full: one call reads at most 2 GiB.
@@ -16,4 +17,13 @@ export async function readFully(
     if (bytesRead === 0) throw bad(`was truncated during the read, at byte ${position + done}`);
     done += bytesRead;
   }
+}
+
+/** The first 64 bytes of a file; zeros behind its end. @throws {DataError} FILE_MISSING for a folder. */
+export async function startOf(file: FileHandle, path: string): Promise<Buffer> {
+  const start = Buffer.alloc(64);
+  await file.read(start, 0, start.length, 0).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  return start;
 }

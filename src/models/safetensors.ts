@@ -1,9 +1,17 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
-import { readFully } from "./read-fully.ts";
+import { isLfsPointer, LFS_POINTER } from "../base/lfs-pointer.ts";
+import { readFully, startOf } from "./read-fully.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
-import { narrow, storedTypes, widen, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
+import {
+  firstNonFinite,
+  narrow,
+  storedTypes,
+  widen,
+  type HalfNumbers,
+  type StoredType,
+} from "./stored-numbers.ts";
 
 /** A named tensor in host memory. */
 export interface NamedTensor {
@@ -20,13 +28,14 @@ export interface SafetensorsFile {
   /**
    * Reads one tensor as float32. F32 is read directly into `into`; F16 and BF16 go through a buffer of 256 KiB.
    * @param into array with as many elements as the tensor.
-   * @throws {DataError} SAFETENSORS_BAD for another dtype, or when the file was truncated after it was opened.
+   * @throws {DataError} SAFETENSORS_BAD for another dtype, or when the file was truncated after it was opened;
+   *   WEIGHT_NOT_FINITE for NaN or an infinity.
    */
   read(name: string, into: Float32Array): Promise<void>;
   /**
    * Reads one tensor in 16 bits: unchanged if stored in this dtype, else rounded to nearest, through a buffer of 256 KiB.
    * @param into array with as many elements as the tensor.
-   * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; as `read`.
+   * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond the dtype's range; as `read`.
    */
   readHalf(name: string, into: HalfNumbers): Promise<void>;
   close(): Promise<void>;
@@ -82,6 +91,7 @@ export async function readSafetensors(path: string): Promise<Map<string, NamedTe
 /**
  * Writes a safetensors file atomically.
  * @param metadata free strings, stored as `__metadata__`.
+ * @throws {DataError} WEIGHT_NOT_FINITE for NaN or an infinity; WEIGHT_TOO_LARGE for a number beyond the dtype's range.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeSafetensors(
@@ -107,8 +117,7 @@ export interface TensorSource {
 
 /**
  * `writeSafetensors` with one tensor in memory at a time.
- * @throws {ExternalError} FILE_WRITE_FAILED
- * @throws what `load` throws.
+ * @throws as `writeSafetensors`, and what `load` throws.
  */
 export async function streamSafetensors(
   path: string,
@@ -132,7 +141,8 @@ export async function streamSafetensors(
   await writeAtomic(path, async (write) => {
     await write(prefix);
     await write(header);
-    for (const { dtype, load } of tensors) await write(narrow(await load(), dtype));
+    for (const { name, dtype, load } of tensors)
+      await write(narrowed(path, name, await load(), dtype));
   });
 }
 
@@ -143,13 +153,19 @@ function bad(path: string, what: string, cause?: unknown): DataError {
   });
 }
 
+/** As the format's own reader allows. */
+const LONGEST_HEADER = 100_000_000;
+
 async function readHeader(file: FileHandle, path: string): Promise<Map<string, StoredTensor>> {
   const { size } = await file.stat();
-  const prefix = Buffer.alloc(8);
-  await file.read(prefix, 0, 8, 0);
-  const headerSize = Number(prefix.readBigUInt64LE());
+  const start = await startOf(file, path);
+  if (isLfsPointer(start)) throw new DataError("SAFETENSORS_BAD", `${path}: ${LFS_POINTER}.`);
+  const headerSize = Number(start.readBigUInt64LE());
   if (size < 8 || headerSize > size - 8) {
     throw bad(path, `is truncated: ${size} bytes are too short for its header`);
+  }
+  if (headerSize > LONGEST_HEADER) {
+    throw bad(path, `is damaged: its header of ${headerSize} bytes exceeds ${LONGEST_HEADER}`);
   }
   const header = Buffer.alloc(headerSize);
   await fill(file, path, header, 8);
@@ -165,22 +181,27 @@ function typeOf({ name, dtype }: StoredTensor, path: string): StoredType {
   return type;
 }
 
+/** @param from the first element to read. */
 async function readTensor(
   file: FileHandle,
   path: string,
   stored: StoredTensor,
   into: Float32Array,
+  from = 0,
 ): Promise<void> {
-  const { at } = stored;
   const type = typeOf(stored, path);
   if (type === "F32") {
-    await fill(file, path, new Uint8Array(into.buffer, into.byteOffset, into.byteLength), at);
+    const bytes = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
+    await fill(file, path, bytes, stored.at + 4 * from);
+    refuseNonFinite(path, stored, into, from);
     return;
   }
   const piece = new Uint16Array(Math.min(PIECE / 2, into.length));
   for (let done = 0; done < into.length; done += piece.length) {
     const bits = piece.subarray(0, Math.min(piece.length, into.length - done));
-    await fill(file, path, new Uint8Array(bits.buffer, 0, bits.byteLength), at + 2 * done);
+    const bytes = new Uint8Array(bits.buffer, 0, bits.byteLength);
+    await fill(file, path, bytes, stored.at + 2 * (from + done));
+    refuseNonFinite(path, stored, bits, from + done);
     widen(bits, type, into.subarray(done, done + bits.length));
   }
 }
@@ -191,36 +212,57 @@ async function readHalfTensor(
   stored: StoredTensor,
   { type, bits }: HalfNumbers,
 ): Promise<void> {
-  const own = typeOf(stored, path);
-  if (own === type) {
-    await fill(
-      file,
-      path,
-      new Uint8Array(bits.buffer, bits.byteOffset, bits.byteLength),
-      stored.at,
-    );
+  if (typeOf(stored, path) === type) {
+    const bytes = new Uint8Array(bits.buffer, bits.byteOffset, bits.byteLength);
+    await fill(file, path, bytes, stored.at);
+    refuseNonFinite(path, stored, bits, 0);
     return;
   }
-  const width = own === "F32" ? 4 : 2;
   const whole = new Float32Array(Math.min(PIECE / 4, bits.length));
   for (let done = 0; done < bits.length; done += whole.length) {
     const piece = whole.subarray(0, Math.min(whole.length, bits.length - done));
-    await readTensor(file, path, { ...stored, at: stored.at + width * done }, piece);
-    if (type === "F16") refuseOverflow(path, stored.name, piece);
-    bits.set(new Uint16Array(narrow(piece, type).buffer), done);
+    await readTensor(file, path, stored, piece, done);
+    bits.set(new Uint16Array(narrowed(path, stored.name, piece, type).buffer), done);
   }
 }
 
-/** Numbers of this size and above round to infinity in float16. */
-const HALF_OVERFLOW = 65_520;
+/** @param numbers of the tensor's dtype. @param from index of the first of them in the tensor. */
+function refuseNonFinite(
+  path: string,
+  { name, dtype, shape }: StoredTensor,
+  numbers: Float32Array | Uint16Array,
+  from: number,
+): void {
+  const at = firstNonFinite(numbers, dtype as StoredType);
+  if (at >= 0) throw nonFinite(path, `"${name}" [${shape.join(", ")}] at index ${from + at}`);
+}
 
-/** @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range. */
-export function refuseOverflow(path: string, name: string, numbers: Float32Array): void {
-  const large = numbers.find((each) => Math.abs(each) >= HALF_OVERFLOW && Number.isFinite(each));
-  if (large === undefined) return;
+/** WEIGHT_NOT_FINITE. @param where the weight in its file. */
+export function nonFinite(path: string, where: string): DataError {
+  return new DataError(
+    "WEIGHT_NOT_FINITE",
+    `${path}: ${where} is NaN or infinite, so whatever the model computes is meaningless. Download the file again, or take an earlier checkpoint.`,
+  );
+}
+
+/** As `narrow`. @throws {DataError} WEIGHT_NOT_FINITE; WEIGHT_TOO_LARGE for a number that would become infinite. */
+function narrowed(path: string, name: string, data: Float32Array, type: StoredType): Uint8Array {
+  const bytes = narrow(data, type);
+  const at = firstNonFinite(type === "F32" ? data : new Uint16Array(bytes.buffer), type);
+  if (at < 0) return bytes;
+  if (!Number.isFinite(data[at])) {
+    throw new DataError(
+      "WEIGHT_NOT_FINITE",
+      `${path}: "${name}" is NaN or infinite at index ${at}, so it is not written. If the model was trained, training diverged: continue from an earlier checkpoint with a lower learning rate.`,
+    );
+  }
+  const [dtype, largest, wider] =
+    type === "F16"
+      ? ["float16", "65504", "bfloat16 or float32"]
+      : ["bfloat16", "3.39e38", "float32"];
   throw new DataError(
     "WEIGHT_TOO_LARGE",
-    `${path}: "${name}" contains ${large}, but the largest float16 number is 65504. Use bfloat16 or float32 for frozen weights (engine.frozenWeights).`,
+    `${path}: "${name}" contains ${data[at]!}, but the largest ${dtype} number is ${largest}. Use ${wider} (frozen weights: engine.frozenWeights; a conversion: --dtype).`,
   );
 }
 

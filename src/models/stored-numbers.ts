@@ -52,3 +52,27 @@ function floatBitsToBfloat(bits: number): number {
   if ((bits & 0x7fff_ffff) > 0x7f80_0000) return 0x7fc0;
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }
+
+/** Where a number's exponent lies in 32 bits, one float32 or two halves, and the lowest bit of it: a sum carries into the sign where all are ones. */
+const EXPONENTS = {
+  F32: { mask: 0x7f80_0000, unit: 0x0080_0000, signs: 0x8000_0000 | 0 },
+  F16: { mask: 0x7c00_7c00, unit: 0x0400_0400, signs: 0x8000_8000 | 0 },
+  BF16: { mask: 0x7f80_7f80, unit: 0x0080_0080, signs: 0x8000_8000 | 0 },
+} as const;
+
+/** Index of the first NaN or infinity; -1: every number is finite. @param numbers float32, or the bits of halves. */
+export function firstNonFinite(numbers: Float32Array | Uint16Array, type: StoredType): number {
+  const { mask, unit, signs } = EXPONENTS[type];
+  const isFinite = (bits: number): boolean => (((bits & mask) + unit) & signs) === 0;
+  const { buffer, byteOffset, byteLength } = numbers;
+  if (byteOffset % 4 === 0) {
+    const words = new Int32Array(buffer, byteOffset, byteLength >>> 2);
+    let seen = 0;
+    // Without a branch, for speed.
+    for (let i = 0; i < words.length; i++) seen |= (words[i]! & mask) + unit;
+    const rest = byteLength % 4 === 0 || isFinite(numbers.at(-1)!);
+    if ((seen & signs) === 0 && rest) return -1;
+  }
+  if (numbers instanceof Float32Array) return numbers.findIndex((each) => !Number.isFinite(each));
+  return numbers.findIndex((bits) => !isFinite(bits));
+}

@@ -40,6 +40,7 @@ import {
 } from "./engine-files.ts";
 import { requireSampling, type SamplingWeightType, type StorageDtype } from "./storage-dtypes.ts";
 import { storageDtypeOf } from "./frozen-weights.ts";
+import { notANumber } from "./sampler.ts";
 import type { StartOptions } from "./messages.ts";
 import { mergeRows, spread } from "./shards.ts";
 import type { Score } from "./training-graph.ts";
@@ -305,7 +306,11 @@ class LocalEngineOverWorkers implements LocalEngine {
     const parts = await spread(rows, this.#parts, (link, shard) =>
       link.call("score", { ...shard, model, score }),
     );
-    return mergeRows(rows, parts);
+    const scores = mergeRows(rows, parts);
+    const isWrong = ({ fields }: TrainingRow, r: number): boolean =>
+      scores[r]!.some((each, i) => Number.isNaN(each) && fields.weights[i] !== 0);
+    if (score === "logprobs" && rows.some(isWrong)) throw notANumber("a token's log-probability");
+    return scores;
   }
 
   async forwardBackward(

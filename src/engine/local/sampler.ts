@@ -1,3 +1,4 @@
+import { DataError } from "../../base/errors.ts";
 import { random, type Random } from "../../base/random.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
@@ -185,6 +186,7 @@ export async function makeSampler(
   }
 
   function take(slot: Slot, active: Active, { id, logprob }: PickedToken): void {
+    if (Number.isNaN(logprob)) throw notANumber("the next token's probability");
     slot.cached.push(active.pending);
     active.ids.push(id);
     active.logprobs.push(logprob);
@@ -281,4 +283,12 @@ export async function makeSampler(
       }
     },
   };
+}
+
+/** WEIGHT_NOT_FINITE. @param what the policy computed. */
+export function notANumber(what: string): DataError {
+  return new DataError(
+    "WEIGHT_NOT_FINITE",
+    `${what} is NaN, so the model's weights are damaged or training diverged. Take another model or an earlier checkpoint; in training, lower the learning rate.`,
+  );
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { DecoderConfig } from "../config.ts";
 import { toHuggingFaceConfig } from "../config-json.ts";
-import { refuseOverflow, streamSafetensors, type TensorSource } from "../safetensors.ts";
+import { streamSafetensors, type TensorSource } from "../safetensors.ts";
 import { storedTypes, type StoredType } from "../stored-numbers.ts";
 import { ggufConfig } from "./gguf-config.ts";
 import { type GgufFile, openGguf } from "./gguf-file.ts";
@@ -129,9 +129,7 @@ function sourceOf(
     load: async () => {
       const stored = new Float32Array(shape.reduce((n, axis) => n * axis, 1));
       await file.read(tensor.name, stored);
-      const data = pairedHeads === 0 ? stored : unpairRows(stored, shape[0]!, pairedHeads);
-      if (dtype === "F16" && shape.length === 2) refuseOverflow(file.path, tensor.name, data);
-      return data;
+      return pairedHeads === 0 ? stored : unpairRows(stored, shape[0]!, pairedHeads);
     },
   };
 }

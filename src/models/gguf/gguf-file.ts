@@ -1,6 +1,9 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { DataError, errorMessage } from "../../base/errors.ts";
-import { readFully } from "../read-fully.ts";
+import { isLfsPointer, LFS_POINTER } from "../../base/lfs-pointer.ts";
+import { readFully, startOf } from "../read-fully.ts";
+import { nonFinite } from "../safetensors.ts";
+import { firstNonFinite } from "../stored-numbers.ts";
 import {
   type GgufHeader,
   type GgufTensor,
@@ -14,7 +17,7 @@ export interface GgufFile extends GgufHeader {
   /**
    * Reads one tensor as float32, through a buffer of 256 KiB.
    * @param into array with as many elements as the tensor.
-   * @throws {DataError} GGUF_BAD when the file was truncated after it was opened.
+   * @throws {DataError} GGUF_BAD when the file was truncated after it was opened; WEIGHT_NOT_FINITE for NaN or an infinity.
    */
   read(name: string, into: Float32Array): Promise<void>;
   close(): Promise<void>;
@@ -55,6 +58,8 @@ const MOST = 2 ** 28;
 async function readHeader(file: FileHandle, path: string): Promise<GgufHeader> {
   const { size } = await file.stat();
   const bad = (what: string): DataError => badGguf(path, what);
+  if (isLfsPointer(await startOf(file, path)))
+    throw new DataError("GGUF_BAD", `${path}: ${LFS_POINTER}.`);
   for (let length = FIRST; ; length *= 4) {
     const bytes = Buffer.alloc(Math.min(length, size));
     await readFully(file, bytes, 0, bad);
@@ -73,7 +78,7 @@ const PIECE = 2 ** 18;
 async function readTensor(
   file: FileHandle,
   path: string,
-  { type, at, byteLength }: GgufTensor,
+  { name, shape, type, at, byteLength }: GgufTensor,
   into: Float32Array,
 ): Promise<void> {
   const { block, bytes, widen } = type;
@@ -85,4 +90,6 @@ async function readTensor(
     const first = (done / bytes) * block;
     widen(part, into.subarray(first, first + (part.length / bytes) * block));
   }
+  const wrong = firstNonFinite(into, "F32");
+  if (wrong >= 0) throw nonFinite(path, `"${name}" [${shape.join(", ")}] at index ${wrong}`);
 }

@@ -36,6 +36,7 @@ import { checkFirstBatch } from "./first-batch.ts";
 import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
 import { HELD_OUT_EM, openRewardProgress } from "./progress.ts";
 import { rewardScoring } from "./reward-scoring.ts";
+import { unlessDiverged } from "./rollback.ts";
 import { evaluateNow, runTraining } from "./run-training.ts";
 import type {
   OpenTraining,
@@ -246,7 +247,9 @@ async function evaluatedOnTheWay(
 ): Promise<Record<string, number>> {
   const { during } = session.settings.evaluation;
   if (during === undefined || step % during.every !== 0) return {};
-  const { metrics } = await evaluateNow(session, `step-${step}`);
+  const evaluated = await unlessDiverged(() => evaluateNow(session, `step-${step}`));
+  if (evaluated === null) return {};
+  const { metrics } = evaluated;
   return { [HELD_OUT_EM]: metrics.em, "eval/f1": metrics.f1 };
 }
 

@@ -1,4 +1,4 @@
-import { ExternalError } from "../../base/errors.ts";
+import { DataError, ExternalError } from "../../base/errors.ts";
 import type { TriggeredAlarm } from "../../watch/alarms/open-alarms.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { type Checkpoint, newestCheckpoint } from "../folder/checkpoints.ts";
@@ -65,4 +65,12 @@ export async function goBack(
     facts: { from: step, to: to.step, alarm, learningRateFactor: factor },
   });
   return { to, rollbacks };
+}
+
+/** Null where the weights are not finite: the alarm on the step's metrics decides what follows. */
+export async function unlessDiverged<T>(work: () => Promise<T>): Promise<T | null> {
+  return work().catch((error: unknown) => {
+    if (error instanceof DataError && error.code === "WEIGHT_NOT_FINITE") return null;
+    throw error;
+  });
 }

@@ -27,7 +27,7 @@ import { writeFreshPolicy } from "../fresh-policy.ts";
 import { recordedEvaluation } from "../held-out-evaluation.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import { goBack, handleAlarms } from "./rollback.ts";
+import { goBack, handleAlarms, unlessDiverged } from "./rollback.ts";
 import type {
   OpenTraining,
   Progress,
@@ -271,7 +271,7 @@ async function trainUntilAlarm(
         const fired = await record(step, { ...metrics }, { ...timing });
         [state.done, state.version, state.method] = [step, engine.policyVersion, outcome.state];
         options.onStep?.({ step, totalSteps, metrics, timing, trajectories });
-        if (measuresAfter) fired.push(...(await measure(step)));
+        if (measuresAfter) fired.push(...((await unlessDiverged(() => measure(step))) ?? []));
         state.alarm = await handleAlarms(session, fired, rollbacks);
         if (state.alarm !== null) return false;
         if (step % settings.checkpoints.every === 0 || progress.kept === step)

@@ -106,7 +106,7 @@ describe("convertGguf", () => {
     );
     await writeFile(path, ggufBytes(metadata, beyond));
     await expect(convertGguf(path, out, { dtype: "F16" })).rejects.toThrow(
-      errorWith("WEIGHT_TOO_LARGE", '"blk.0.attn_v.weight" contains 70000'),
+      errorWith("WEIGHT_TOO_LARGE", '.self_attn.v_proj.weight" contains 70000'),
     );
   });
 
