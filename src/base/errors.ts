@@ -60,6 +60,8 @@ export const ERROR_CODES = {
   ENGINE_STALLED: "A worker thread of the engine showed no progress within the deadline.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   ENGINE_UNFIT: "The recipe asks for something that the training server cannot do or would ignore.",
+  CHECKPOINT_CHANGED:
+    "A file of a saved model is not what was written, by the checksums in its checkpoint.json.",
   CHECKPOINT_MISFIT: "The checkpoint's tensors or tokenizer do not match its config.json.",
   EVALUATION_ALL_CUT:
     "A limit cut a server's replies in every question of the evaluation, and none has an answer.",

@@ -17,7 +17,7 @@ import {
 import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
 import { storedTypes, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
-import { openWeightFiles, type WeightFiles } from "./weight-files.ts";
+import { hasWeights, openWeightFiles, type WeightFiles } from "./weight-files.ts";
 
 /** A model from a Hugging Face folder. */
 export interface Checkpoint {
@@ -44,10 +44,15 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   return { config, weights };
 }
 
-/** Reads a folder's `config.json`. @throws {DataError} FILE_MISSING, FILE_NOT_JSON, MODEL_CONFIG_UNSUPPORTED */
+/**
+ * Reads a folder's `config.json`, and holds it against the names and shapes of its weights where these are there.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, MODEL_CONFIG_UNSUPPORTED; CHECKPOINT_MISFIT, SAFETENSORS_BAD
+ */
 export async function readDecoderConfig(folder: string): Promise<DecoderConfig> {
   const path = join(folder, "config.json");
-  return parseDecoderConfig(await readJson(path), path);
+  const config = parseDecoderConfig(await readJson(path), path);
+  if (hasWeights(folder)) await withWeights(folder, config, () => Promise.resolve());
+  return config;
 }
 
 /**

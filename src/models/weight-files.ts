@@ -28,6 +28,11 @@ const shardName = z
   .regex(/^[^/\\]+\.safetensors$/, "expected a file name in the index's folder");
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), shardName) });
 
+/** Whether a folder contains weights, whole or in shards. */
+export function hasWeights(folder: string): boolean {
+  return [WHOLE, INDEX].some((file) => existsSync(join(folder, file)));
+}
+
 /**
  * Opens `model.safetensors`, or the shards in `model.safetensors.index.json`.
  * @throws {DataError} FILE_MISSING when the folder has neither, or a shard is missing; CHECKPOINT_MISFIT when index and shards

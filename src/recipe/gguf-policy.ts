@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { sha256File } from "../base/files.ts";
 import { userCache } from "../base/user-cache.ts";
 import { convertGguf } from "../models/gguf/convert-gguf.ts";
+import { sha256Once } from "../models/recorded-files.ts";
 import { madeOnce, type MadeOnce } from "./made-once.ts";
 
 /** Raised when conversions write something else, so that old ones are made again. */
@@ -18,16 +18,9 @@ export function isGgufFile(from: string): boolean {
   return isGgufName(from) && existsSync(from);
 }
 
-/** Checksums of this process, by path, size and time of change: several parts of a command ask for the same file. */
-const checksums = new Map<string, Promise<string>>();
-
 /** The folder of a GGUF file's conversion, whether or not it is there. @throws {DataError} FILE_MISSING */
 export async function ggufPlace(path: string): Promise<string> {
-  const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  const state = [path, size, mtimeMs].join();
-  const checksum = checksums.get(state) ?? sha256File(path);
-  checksums.set(state, checksum);
-  return placeOfConversion(basename(path).replace(/\.gguf$/i, ""), await checksum);
+  return placeOfConversion(basename(path).replace(/\.gguf$/i, ""), await sha256Once(path));
 }
 
 /** Where the conversion of content with this checksum is kept. */

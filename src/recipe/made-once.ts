@@ -6,6 +6,7 @@ import { errorMessage, ExternalError } from "../base/errors.ts";
 import { makeFolder, removeAtOnce } from "../base/files.ts";
 import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
 import { processOf } from "../base/process-mark.ts";
+import { recordFiles } from "../models/recorded-files.ts";
 
 /** A folder of the cache that is made on its first use. */
 export interface MadeOnce {
@@ -37,7 +38,9 @@ export async function madeOnce(once: MadeOnce): Promise<string> {
     if (existsSync(folder)) return folder;
     onNotice?.(notice);
     await removeAtOnce(making);
-    await rename(await make(making), folder);
+    const made = await make(making);
+    await recordFiles(made);
+    await rename(made, folder);
     return folder;
   } finally {
     await removeAtOnce(making).catch(() => undefined);

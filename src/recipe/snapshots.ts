@@ -5,6 +5,7 @@ import { DataError } from "../base/errors.ts";
 import { removeAtOnce } from "../base/files.ts";
 import type { Engine } from "../engine/engine.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
+import { recordFiles } from "../models/recorded-files.ts";
 import { writeWholeFolder } from "./folder/whole-folder.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
@@ -33,7 +34,10 @@ export async function takeSnapshots(
     if (step % every !== 0) continue;
     await engine.snapshot(snapshotRole(name));
     // A run that went back takes the same step's snapshot again.
-    await writeWholeFolder(snapshotFolder(run, name, step), (partial) => engine.save(partial));
+    await writeWholeFolder(snapshotFolder(run, name, step), async (partial) => {
+      await engine.save(partial);
+      await recordFiles(partial);
+    });
     await removeUnneeded(join(run, SNAPSHOTS_FOLDER, name), {
       ...{ every, step, checkpoints: await stepsIn(run) },
     });

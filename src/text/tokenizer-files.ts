@@ -65,7 +65,15 @@ const tokenizerSchema = z.looseObject({
 });
 
 const generationSchema = z.looseObject({
-  eos_token_id: z.union([z.int().transform((id) => [id]), z.array(z.int())]).nullish(),
+  eos_token_id: z
+    .union([
+      z
+        .int()
+        .min(0)
+        .transform((id) => [id]),
+      z.array(z.int().min(0)),
+    ])
+    .nullish(),
 });
 
 /** The checked keys of `tokenizer.json`; the library reads the others. */

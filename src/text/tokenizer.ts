@@ -10,6 +10,7 @@ import {
   type TokenizerFiles,
   type TokenizerJson,
 } from "./tokenizer-files.ts";
+import { vocabularyMistake } from "./tokenizer-vocabulary.ts";
 import { splitAtWords, unicodeSpaces, withoutAddedSpace } from "./tokenizer-rewrites.ts";
 
 /** The used part of the library; its own type declarations do not resolve under Node's module rules. */
@@ -77,6 +78,8 @@ export function makeTokenizer(json: unknown, config: unknown, where: string): To
 function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
   const facts = tokenizerFacts(files, where);
   const { json, specialTokens } = facts;
+  const mistake = vocabularyMistake(json);
+  if (mistake !== null) throw unreadableTokenizer(where, mistake);
   const spelling = spellingOf(json);
   const prepared = (parts: TokenizerJson): TokenizerJson =>
     spelling === "sentence-piece" ? splitAtWords(parts) : unicodeSpaces(parts);
@@ -129,12 +132,17 @@ function innerTokenizer(json: unknown, { config }: TokenizerFacts, where: string
   try {
     return new InnerTokenizer(json, config);
   } catch (error) {
-    throw new DataError(
-      "TOKENIZER_BAD",
-      `${where}: cannot be read as a tokenizer (${errorMessage(error)}).`,
-      { cause: error },
-    );
+    throw unreadableTokenizer(where, errorMessage(error), error);
   }
+}
+
+/** TOKENIZER_BAD */
+export function unreadableTokenizer(where: string, why: string, cause?: unknown): DataError {
+  return new DataError(
+    "TOKENIZER_BAD",
+    `${where}: cannot be read as a tokenizer (${why.replace(/\.$/, "")}). Download or save it again.`,
+    { cause },
+  );
 }
 
 /** Ids before the first text of a sequence (BOS). */

@@ -30,6 +30,7 @@ import {
   type LoraConfig,
 } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, tensorsOf, VALUE_HEAD } from "../../models/parameters.ts";
+import { requireAsRecorded } from "../../models/recorded-files.ts";
 import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
 import type { SaveOptions } from "../engine.ts";
 import type { OptimizerState, TrainingState } from "./messages.ts";
@@ -56,9 +57,16 @@ export interface TrainedModel {
 }
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
+/** Folder of a critic with its own decoder, within a checkpoint's. */
+export const CRITIC_FOLDER = "critic";
 /** Of a policy's trunk, apart from its weights, which other programs then read as a policy's. */
 const VALUE_HEAD_FILE = "value-head.safetensors";
 const STATE_FILE = "training-state.json";
+
+/** Whether a file of a checkpoint is read where nothing is trained: the optimizer's state is twice as large as the weights. */
+export function isOfPolicy(name: string): boolean {
+  return name !== OPTIMIZER_FILE && !name.startsWith(CRITIC_FOLDER);
+}
 
 /** Whether a folder contains a training state. */
 export function hasTrainingState(folder: string): boolean {
@@ -164,13 +172,14 @@ export async function saveTrained(
 
 /**
  * Loads a folder from `saveTrained`, without its optimiser's state where that is not wanted; version 0 and no moments when the folder has no state. A value head that it does not have begins at 0.
- * @throws {DataError} CHECKPOINT_MISFIT when its adapters differ; read errors.
+ * @throws {DataError} CHECKPOINT_CHANGED when its files are not those that were recorded; CHECKPOINT_MISFIT when its adapters differ; read errors.
  */
 export async function loadTrained(
   folder: string,
   { config, lora }: TrainedModel,
   { state: wanted = true } = {},
 ): Promise<{ weights: Float32Array; optimizer: OptimizerState | null; policyVersion: number }> {
+  await requireAsRecorded(folder, wanted ? undefined : isOfPolicy);
   const weights =
     lora === null ? await wholeWeights(folder, config) : await adapterWeights(folder, config, lora);
   const specs = trainedSpecs(config, lora);

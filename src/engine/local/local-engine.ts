@@ -10,6 +10,8 @@ import { losses } from "../../losses/index.ts";
 import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
 import type { Recompute } from "../../models/decoder.ts";
+import { requireAsRecorded } from "../../models/recorded-files.ts";
+import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
@@ -30,7 +32,9 @@ import type {
   TrainingRow,
 } from "../engine.ts";
 import {
+  CRITIC_FOLDER,
   hasTrainingState,
+  isOfPolicy,
   loadTrained,
   openModel,
   savedVersion,
@@ -134,6 +138,12 @@ async function openModelEngine(
   const { stallMs = milliseconds(defaultDeadlines.engineSeconds) } = options;
   const opened = await openModel(model, { ...options, ...head });
   const { config, base } = opened;
+  // While the workers start: hashing takes as long as reading.
+  const isRead = options.trains === false ? isOfPolicy : undefined;
+  const recorded = Promise.all(
+    [...new Set([model, base])].map((each) => requireAsRecorded(each, isRead)),
+  );
+  recorded.catch(() => undefined);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new DataError(
@@ -167,7 +177,13 @@ async function openModelEngine(
       .filter(({ parts }) => parts.some(({ kind }) => kind === "loss"))
       .map(({ file }) => file),
   };
-  await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
+  try {
+    await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
+    await recorded;
+  } catch (error) {
+    await Promise.allSettled(links.map((link) => link.close()));
+    throw error;
+  }
   const trained = { config, base, lora: adapter?.lora ?? null };
   const state = refuseAfterFailedStep(
     shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared),
@@ -175,9 +191,10 @@ async function openModelEngine(
   const hasValues = head.valueHead !== undefined;
   const parts = { trained, tokenizer, links, state, device, sampling, microBatchTokens, hasValues };
   const engine = new LocalEngineOverWorkers(parts);
-  // What a policy had learned of its optimiser is none of a new critic's.
-  if (hasTrainingState(model) && head.valueHead !== "instead") {
-    if (adapter === NO_ADAPTER) engine.policyVersion = await savedVersion(model);
+  // What a policy had learned of its optimiser is none of a new critic's, nor of fresh adapters'.
+  const isFresh = options.lora !== undefined && !isAdapterFolder(model);
+  if (hasTrainingState(model) && head.valueHead !== "instead" && !isFresh) {
+    if (options.trains === false) engine.policyVersion = await savedVersion(model);
     else await engine.load(model);
   }
   return engine;
@@ -199,9 +216,6 @@ interface Parts {
   microBatchTokens: number;
   hasValues: boolean;
 }
-
-/** Folder of a critic with its own decoder, within a checkpoint's. */
-const CRITIC_FOLDER = "critic";
 
 class LocalEngineOverWorkers implements LocalEngine {
   readonly config: DecoderConfig;

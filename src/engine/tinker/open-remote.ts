@@ -4,6 +4,7 @@ import { readJson } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
+import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -52,6 +53,7 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   requireExpressible(lora);
   const isSaved = isRemoteFolder(folder);
   const base = await baseOf(options);
+  await requireAsRecorded(base);
   const tokenizer = await loadTokenizer(base);
   const config = checkOptions(configSchema, await readJson(join(base, "config.json")));
   if (config.problem !== null) {

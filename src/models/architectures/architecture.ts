@@ -33,13 +33,20 @@ export function defineArchitecture<S extends z.ZodObject>(
   return architecture;
 }
 
-const size = z.int().positive();
+/** Sizes are 32-bit numbers in a graph. */
+const size = z
+  .int()
+  .positive()
+  .max(2 ** 31 - 1);
+
+/** Ten times those of the deepest published decoder: a damaged number must not become a billion names of tensors. */
+const layers = z.int().positive().max(2000);
 
 /** Keys of every family, with transformers' defaults for optional ones. */
 export const commonKeys = {
   vocab_size: size,
   hidden_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: layers,
   num_attention_heads: size,
   intermediate_size: size,
   rms_norm_eps: z.number().positive(),

@@ -1,6 +1,7 @@
 /** The tokenizer in a GGUF file's metadata, as a `tokenizer.json`. */
 import { DataError } from "../../base/errors.ts";
-import { checkOptions, z } from "../../base/schema.ts";
+import { checkOptions, quote, z } from "../../base/schema.ts";
+import { vocabularyMistake } from "../../text/tokenizer-vocabulary.ts";
 import { byteLevelParts } from "./byte-level-parts.ts";
 import type { GgufHeader } from "./gguf-header.ts";
 import type { GgufVocabulary } from "./gguf-vocabulary.ts";
@@ -83,11 +84,26 @@ export function ggufTokenizer({ metadata }: GgufHeader, path: string): GgufToken
           { merges: mergesFromScores(vocab, keys.scores ?? [], fail), vocab },
           { ...vocabulary, addsSpace: keys.add_space_prefix ?? true },
         );
-  const added_tokens = tokens.flatMap((content, i) => addedToken(content, i, types[i] ?? NORMAL));
+  const added_tokens = tokens.flatMap((content, id) =>
+    addedToken(content, id, types[id] ?? NORMAL),
+  );
+  const twice = twiceIn(tokens.filter((_, i) => types[i] !== UNUSED));
+  if (twice !== null) throw fail(`${PREFIX}tokens has ${quote(twice)} twice`);
+  const mistake = vocabularyMistake({ ...parts, added_tokens });
+  if (mistake !== null) throw fail(mistake);
   return {
     json: { version: "1.0", truncation: null, padding: null, added_tokens, ...parts },
     vocabulary,
   };
+}
+
+function twiceIn(tokens: readonly string[]): string | null {
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (seen.has(token)) return token;
+    seen.add(token);
+  }
+  return null;
 }
 
 function refuseUnknownIds(vocabulary: GgufVocabulary, fail: (what: string) => DataError): void {
@@ -100,7 +116,11 @@ function refuseUnknownIds(vocabulary: GgufVocabulary, fail: (what: string) => Da
 }
 
 /** Tokens that are recognised anywhere in a text. */
-function addedToken(content: string, index: number, type: number): Record<string, unknown>[] {
+function addedToken(
+  content: string,
+  index: number,
+  type: number,
+): { id: number; content: string }[] {
   const special = type === CONTROL || type === UNKNOWN;
   if (!special && type !== USER_DEFINED) return [];
   const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };

@@ -8,6 +8,7 @@ import type { DecoderConfig } from "../config.ts";
 import { tensorsOf } from "../parameters.ts";
 import { readSafetensors, writeSafetensors } from "../safetensors.ts";
 import type { StoredType } from "../stored-numbers.ts";
+import { hasWeights } from "../weight-files.ts";
 import { layersOf, linearSpecs, loraSpecs, targetModules } from "./lora.ts";
 import type { Adapter, LoraConfig } from "./lora.ts";
 
@@ -92,8 +93,7 @@ function isNothing(value: unknown): boolean {
 
 /** Whether a folder contains an adapter and no model weights; it may contain a copy of its base's `config.json`. */
 export function isAdapterFolder(folder: string): boolean {
-  const has = (file: string): boolean => existsSync(join(folder, file));
-  return has(ADAPTER_CONFIG) && !has("model.safetensors") && !has("model.safetensors.index.json");
+  return existsSync(join(folder, ADAPTER_CONFIG)) && !hasWeights(folder);
 }
 
 /**

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { open, readdir, rm, stat } from "node:fs/promises";
+import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "../../base/errors.ts";
-import { readJson, REMOVED, removeAtOnce, sha256File, writeJson } from "../../base/files.ts";
-import { checkOptions, z } from "../../base/schema.ts";
+import { readJson, REMOVED, removeAtOnce, writeJson } from "../../base/files.ts";
+import type { z } from "../../base/schema.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { damageOf, RECORD_FILE, recordFiles, recordOf } from "../../models/recorded-files.ts";
 import type { checkpointsSchema } from "../settings/run-settings.ts";
 import { PARTIAL, writeWholeFolder } from "./whole-folder.ts";
 
@@ -28,9 +28,6 @@ export interface Checkpoints {
   save(step: number, state?: unknown): Promise<void>;
 }
 
-/** Written last: what a checkpoint holds, and after how many returns to an earlier one it was made. */
-const FACTS_FILE = "checkpoint.json";
-
 /** What the training method must remember beside the weights. */
 const METHOD_STATE_FILE = "method-state.json";
 
@@ -39,13 +36,6 @@ export async function methodStateOf(checkpoint: string): Promise<unknown> {
   const file = join(checkpoint, METHOD_STATE_FILE);
   return existsSync(file) ? readJson(file) : undefined;
 }
-
-const factsSchema = z.strictObject({
-  step: z.int().min(0),
-  /** Number of earlier rollbacks. */
-  attempt: z.int().min(0),
-  files: z.record(z.string(), z.strictObject({ bytes: z.int(), sha256: z.string() })),
-});
 
 /** Where a run folder keeps the checkpoint of a step; 0: what it started from. */
 export function checkpointFolder(run: string, step: number): string {
@@ -98,7 +88,7 @@ export async function openCheckpoints(
 
 /** Saves the checkpoint of a run's start, for a rollback to it. */
 export async function saveStart(engine: Pick<Engine, "save">, run: string): Promise<void> {
-  if (!existsSync(join(checkpointFolder(run, 0), FACTS_FILE)))
+  if (!existsSync(join(checkpointFolder(run, 0), RECORD_FILE)))
     await write(engine, run, { step: 0, attempt: 0 });
 }
 
@@ -110,13 +100,7 @@ async function write(
   await writeWholeFolder(checkpointFolder(run, step), async (partial) => {
     await engine.save(partial, { optimizer: true });
     if (state !== undefined) await writeJson(join(partial, METHOD_STATE_FILE), state);
-    const files: Facts["files"] = {};
-    for (const name of (await readdir(partial, { recursive: true })).sort()) {
-      const path = join(partial, name);
-      if ((await stat(path)).isDirectory()) continue;
-      files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
-    }
-    await writeJson(join(partial, FACTS_FILE), { step, attempt, files });
+    await recordFiles(partial, { step, attempt });
   });
   await syncFolder(join(run, "checkpoints"));
 }
@@ -166,40 +150,12 @@ export async function newestCheckpoint(
 ): Promise<Checkpoint | null> {
   for (const step of (await stepsIn(run)).sort((a, b) => b - a)) {
     const path = checkpointFolder(run, step);
-    if (step === 0 && !existsSync(join(path, FACTS_FILE))) continue;
-    const facts = await factsOf(path);
-    if (typeof facts !== "string" && !isCurrent(facts)) continue;
-    const why = typeof facts === "string" ? facts : await damageOf(path, facts);
+    if (step === 0 && !existsSync(join(path, RECORD_FILE))) continue;
+    const record = await recordOf(path);
+    if (typeof record !== "string" && !isCurrent({ attempt: record.attempt ?? 0, step })) continue;
+    const why = typeof record === "string" ? record : await damageOf(path, record);
     if (why === null) return { path, step };
     onDamaged?.({ path, step }, why);
-  }
-  return null;
-}
-
-type Facts = z.output<typeof factsSchema>;
-
-/** The facts of a checkpoint, or why they cannot be read. */
-async function factsOf(path: string): Promise<Facts | string> {
-  const file = join(path, FACTS_FILE);
-  if (!existsSync(file)) return `${FACTS_FILE} is missing`;
-  const facts = await readJson(file).catch((error: unknown) => error);
-  if (facts instanceof Error) return errorMessage(facts);
-  const checked = checkOptions(factsSchema, facts);
-  if (checked.problem === null) return checked.value;
-  return `${FACTS_FILE}: ${checked.problem.path.join(".")} ${checked.problem.message}`;
-}
-
-/** The first problem of a checkpoint's files; null: none. */
-async function damageOf(path: string, { files }: Facts): Promise<string | null> {
-  for (const [name, { bytes, sha256 }] of Object.entries(files)) {
-    const own = join(path, name);
-    const size = await stat(own).then(
-      (found) => found.size,
-      () => null,
-    );
-    if (size === null) return `${name} is missing`;
-    if (size !== bytes) return `${name} has ${size} bytes of ${bytes}`;
-    if ((await sha256File(own)) !== sha256) return `${name} is not what was written (its sha256)`;
   }
   return null;
 }

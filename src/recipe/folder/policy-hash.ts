@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from "../../models/lora/adapter-folder.ts";
-import { sha256, sha256File } from "../../base/files.ts";
+import { sha256 } from "../../base/files.ts";
+import { sha256Once } from "../../models/recorded-files.ts";
 
 /**
  * A hash of what decides what a model writes: configuration, weights (in one file, or shards with their index) and tokenizer; of
@@ -12,12 +13,12 @@ import { sha256, sha256File } from "../../base/files.ts";
  */
 export async function hashOfPolicy(folder: string, base: string | null = null): Promise<string> {
   if (base !== null) {
-    const own = [ADAPTER_CONFIG, ADAPTER_WEIGHTS].map((file) => sha256File(join(folder, file)));
+    const own = [ADAPTER_CONFIG, ADAPTER_WEIGHTS].map((file) => sha256Once(join(folder, file)));
     return sha256([...(await Promise.all(own)), await hashOfPolicy(base)].join());
   }
   const files = ["config.json", ...(await weightFiles(folder)), "tokenizer.json"];
   const hashes: string[] = [];
-  for (const file of files) hashes.push(await sha256File(join(folder, file)));
+  for (const file of files) hashes.push(await sha256Once(join(folder, file)));
   return sha256(hashes.join());
 }
 

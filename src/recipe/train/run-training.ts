@@ -21,6 +21,7 @@ import { resumePoint } from "../folder/resume-point.ts";
 import { type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
 import { StoppedAsAsked } from "../folder/run-control.ts";
 import { openRunFolder } from "../folder/run-folder.ts";
+import { recordFiles } from "../../models/recorded-files.ts";
 import { writeWholeFolder } from "../folder/whole-folder.ts";
 import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { writeFreshPolicy } from "../fresh-policy.ts";
@@ -330,7 +331,8 @@ async function keepPolicy(
 ): Promise<void> {
   if (policy === undefined) return;
   if (kept !== done) await engine.load(run.checkpoint(kept));
-  await writeWholeFolder(join(run.path, "policy"), (partial) =>
-    engine.save(partial, { ...policy, merged: true }),
-  );
+  await writeWholeFolder(join(run.path, "policy"), async (partial) => {
+    await engine.save(partial, { ...policy, merged: true });
+    await recordFiles(partial);
+  });
 }
