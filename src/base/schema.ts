@@ -170,8 +170,18 @@ function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): O
 /** A value for a message: as JSON, truncated; "missing" when undefined. */
 export function quote(value: unknown): string {
   if (value === undefined) return "missing";
-  const text = JSON.stringify(value);
+  const text = asText(value);
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
+}
+
+/** As JSON, or as JavaScript writes what JSON cannot: NaN, functions, values that contain themselves. */
+function asText(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  try {
+    return (JSON.stringify(value) as string | undefined) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }
 
 /** What the schema allows, in plain words. */

@@ -5,7 +5,6 @@ import {
   LineCounter,
   type Node,
   type Pair,
-  parse,
   parseDocument,
   visit,
 } from "yaml";
@@ -20,18 +19,10 @@ export interface YamlFile {
 
 /**
  * @param path for messages.
- * @throws {ConfigError} RECIPE_NOT_YAML with the line; also for a duplicate key.
+ * @throws {ConfigError} RECIPE_NOT_YAML with the line: also for a duplicate key, a tag, and a value that contains itself or is too large.
  */
 export function parseYaml(text: string, path: string): YamlFile {
-  const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
-  const error = document.errors[0];
-  if (error !== undefined) {
-    const { line } = counter.linePos(error.pos[0]);
-    throw new ConfigError("RECIPE_NOT_YAML", `${path}:${line}: is not YAML (${error.message}).`, {
-      cause: error,
-    });
-  }
+  const { document, value, counter } = parsed(text, (line) => `${path}:${line}`);
   const lines = new Map<string, number>();
   const remember = (keys: readonly string[], node: unknown): void => {
     const range = (node as Node | null)?.range;
@@ -46,7 +37,7 @@ export function parseYaml(text: string, path: string): YamlFile {
     },
   });
   return {
-    value: document.toJS() as unknown,
+    value,
     lineOf(keys) {
       for (let length = keys.length; length > 0; length--) {
         const line = lines.get(keys.slice(0, length).join("\u0000"));
@@ -59,20 +50,86 @@ export function parseYaml(text: string, path: string): YamlFile {
 
 /**
  * The value of `--set key=TEXT`, parsed as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types; the rest is text.
- * @throws {ConfigError} RECIPE_NOT_YAML
+ * @throws {ConfigError} RECIPE_NOT_YAML, as `parseYaml`.
  */
 export function parseYamlValue(text: string, where: string): unknown {
+  return parsed(text, () => where).value;
+}
+
+/** Far more than the longest recipe has. */
+const MOST_CHARACTERS = 2 ** 18;
+const MOST_VALUES = 20_000;
+const DEEPEST = 50;
+
+/** @param place of a line, for messages. */
+function parsed(
+  text: string,
+  place: (line: number) => string,
+): { document: Document.Parsed; value: unknown; counter: LineCounter } {
+  const counter = new LineCounter();
+  const fail = (why: string, at = 0, cause?: unknown): ConfigError => {
+    const line = Math.max(1, counter.linePos(at).line);
+    return new ConfigError("RECIPE_NOT_YAML", `${place(line)}: is not YAML (${why}).`, { cause });
+  };
+  if (text.length > MOST_CHARACTERS)
+    throw fail(`it has ${text.length} characters; at most ${MOST_CHARACTERS}`);
+  let document: Document.Parsed | null = null;
   try {
-    return parse(text) as unknown;
+    document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+    // A warning is a tag that is ignored, or another version's file.
+    const problem = document.errors[0] ?? document.warnings[0];
+    if (problem !== undefined) throw fail(reasonOf(problem), problem.pos[0], problem);
+    const value = document.toJS() as unknown;
+    const mistake = treeMistake(value);
+    if (mistake === null) return { document, value, counter };
+    throw fail(mistake, firstAlias(document));
   } catch (error) {
-    throw new ConfigError(
-      "RECIPE_NOT_YAML",
-      `${where}: is not YAML (${errorMessage(error).split("\n", 1).join("")}).`,
-      {
-        cause: error,
-      },
-    );
+    if (error instanceof ConfigError) throw error;
+    // The library's recursion, and its limit of aliases.
+    throw fail(reasonOf(error), document === null ? 0 : firstAlias(document), error);
   }
+}
+
+function reasonOf(error: unknown): string {
+  const message = errorMessage(error).replace(/\.$/, "");
+  return /call stack/.test(message) ? TOO_DEEP : message;
+}
+
+const TOO_DEEP = `lists and keys are nested more than ${DEEPEST} deep`;
+
+/** What makes a value no finite tree of plain keys; null: nothing. */
+function treeMistake(value: unknown): string | null {
+  let count = 0;
+  const mistakeIn = (at: unknown, depth: number): string | null => {
+    count += 1;
+    if (depth > DEEPEST) return `${TOO_DEEP}, or an alias (*name) is inside its own value`;
+    if (count > MOST_VALUES)
+      return `it has more than ${MOST_VALUES} values; an alias (*name) repeats its value at every use`;
+    if (typeof at !== "object" || at === null) return null;
+    if (Object.hasOwn(at, "__proto__")) return "__proto__ cannot be a key";
+    for (const child of Object.values(at)) {
+      const mistake = mistakeIn(child, depth + 1);
+      if (mistake !== null) return mistake;
+    }
+    return null;
+  };
+  return mistakeIn(value, 0);
+}
+
+/** Where the first alias is; 0: there is none. */
+function firstAlias(document: Document.Parsed): number {
+  let at = 0;
+  try {
+    visit(document, {
+      Alias(_, alias) {
+        at = alias.range?.[0] ?? 0;
+        return visit.BREAK;
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return at;
 }
 
 /**

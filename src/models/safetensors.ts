@@ -1,7 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
-import { isLfsPointer, LFS_POINTER } from "../base/lfs-pointer.ts";
+import { refuseForeign } from "../base/foreign-file.ts";
 import { readFully, startOf } from "./read-fully.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
 import {
@@ -159,7 +159,7 @@ const LONGEST_HEADER = 100_000_000;
 async function readHeader(file: FileHandle, path: string): Promise<Map<string, StoredTensor>> {
   const { size } = await file.stat();
   const start = await startOf(file, path);
-  if (isLfsPointer(start)) throw new DataError("SAFETENSORS_BAD", `${path}: ${LFS_POINTER}.`);
+  refuseForeign(path, start);
   const headerSize = Number(start.readBigUInt64LE());
   if (size < 8 || headerSize > size - 8) {
     throw bad(path, `is truncated: ${size} bytes are too short for its header`);

@@ -164,7 +164,7 @@ describe("safetensors", () => {
     const path = join(folder, "pointer.safetensors");
     await writeFile(path, `version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n`);
     await expect(readSafetensors(path)).rejects.toThrow(
-      errorWith("SAFETENSORS_BAD", "is a Git LFS pointer"),
+      errorWith("FILE_FORMAT", "is a Git LFS pointer"),
     );
     await expect(readSafetensors(folder)).rejects.toThrow(errorWith("FILE_MISSING", "a folder"));
   });

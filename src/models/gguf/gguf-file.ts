@@ -1,6 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { DataError, errorMessage } from "../../base/errors.ts";
-import { isLfsPointer, LFS_POINTER } from "../../base/lfs-pointer.ts";
+import { refuseForeign } from "../../base/foreign-file.ts";
 import { readFully, startOf } from "../read-fully.ts";
 import { nonFinite } from "../safetensors.ts";
 import { firstNonFinite } from "../stored-numbers.ts";
@@ -58,8 +58,7 @@ const MOST = 2 ** 28;
 async function readHeader(file: FileHandle, path: string): Promise<GgufHeader> {
   const { size } = await file.stat();
   const bad = (what: string): DataError => badGguf(path, what);
-  if (isLfsPointer(await startOf(file, path)))
-    throw new DataError("GGUF_BAD", `${path}: ${LFS_POINTER}.`);
+  refuseForeign(path, await startOf(file, path));
   for (let length = FIRST; ; length *= 4) {
     const bytes = Buffer.alloc(Math.min(length, size));
     await readFully(file, bytes, 0, bad);

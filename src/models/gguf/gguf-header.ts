@@ -55,7 +55,8 @@ export function parseGgufHeader(
     if (metadata.has(key)) throw bad(`has the metadata key "${key}" twice, again at byte ${at}`);
     metadata.set(key, cursor.value(cursor.u32(`the type of "${key}"`), `"${key}"`));
   }
-  const stored = Array.from({ length: tensorCount }, (_, i) => tensorAt(cursor, i, bad));
+  const stored: StoredInfo[] = [];
+  for (let i = 0; i < tensorCount; i++) stored.push(tensorAt(cursor, i, bad));
   return { metadata, tensors: placed(stored, metadata, { at: cursor.at, fileSize }, bad) };
 }
 
@@ -127,6 +128,10 @@ function placed(
 const ARRAY = 9;
 const STRING = 8;
 
+/** Published files hold lists of numbers and texts, at most of lists; the longest are the merges of a vocabulary. */
+const DEEPEST = 4;
+const LONGEST = 2 ** 24;
+
 /** Reads little-endian values in sequence. */
 class Cursor {
   at = 0;
@@ -170,22 +175,24 @@ class Cursor {
     return this.take(this.u64(what), what).toString("utf8");
   }
 
-  value(type: number, what: string): GgufValue {
+  value(type: number, what: string, depth = 0): GgufValue {
     if (type === STRING) return this.text(what);
-    if (type === ARRAY) return this.values(what);
+    if (type === ARRAY) return this.values(what, depth + 1);
     const scalar = scalars[type];
     if (scalar !== undefined) return scalar.read(this.bytes, this.step(scalar.bytes, what));
     throw this.bad(`${what} has the unknown value type ${type} at byte ${this.at - 4}`);
   }
 
-  private values(what: string): GgufValue[] {
+  private values(what: string, depth: number): GgufValue[] {
+    if (depth > DEEPEST) throw this.bad(`${what} nests lists more than ${DEEPEST} deep`);
     const type = this.u32(what);
     const count = this.u64(what);
     // The least that so many values need: a damaged count is not allocated.
     const least = count * (scalars[type]?.bytes ?? 8);
     if (this.at + least > this.fileSize) this.step(least, what);
+    if (count > LONGEST) throw this.bad(`${what} has ${count} values; at most ${LONGEST}`);
     const all: GgufValue[] = [];
-    for (let i = 0; i < count; i++) all.push(this.value(type, what));
+    for (let i = 0; i < count; i++) all.push(this.value(type, what, depth));
     return all;
   }
 }

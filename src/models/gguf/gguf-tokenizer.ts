@@ -34,6 +34,9 @@ const schema = z.looseObject({
 });
 const PREFIX = "tokenizer.ggml.";
 
+/** Merges are found by cutting a token at every place. */
+const LONGEST_TOKEN = 1024;
+
 /** A file's tokenizer as Hugging Face's files, and its vocabulary. */
 export interface GgufTokenizer {
   /** `tokenizer.json` */
@@ -60,6 +63,9 @@ export function ggufTokenizer({ metadata }: GgufHeader, path: string): GgufToken
   }
   const keys = checked.value;
   const { tokens } = keys;
+  const long = tokens.find((each) => each.length > LONGEST_TOKEN);
+  if (long !== undefined)
+    throw fail(`${PREFIX}tokens has one of ${long.length} characters; at most ${LONGEST_TOKEN}`);
   const types = keys.token_type ?? tokens.map(() => NORMAL);
   if (types.length !== tokens.length) {
     throw fail(`${PREFIX}token_type has ${types.length} entries for ${tokens.length} tokens`);

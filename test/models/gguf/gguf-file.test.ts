@@ -112,6 +112,44 @@ describe("openGguf", () => {
     await refused(bytes.subarray(0, 40), "the key of metadata value 0 needs 12 bytes");
   });
 
+  it("refuses counts and nesting that no file has, and pointers of Git LFS", async () => {
+    const counts = Buffer.alloc(24);
+    counts.write("GGUF");
+    counts.writeUInt32LE(3, 4);
+    counts.writeBigUInt64LE(2n ** 60n, 8);
+    await refused(counts, "the name of tensor 0 needs 8 bytes at byte 24");
+    counts.writeBigUInt64LE(0n, 8);
+    counts.writeBigUInt64LE(2n ** 64n - 1n, 16);
+    await refused(counts, "the key of metadata value 0 needs 8 bytes at byte 24");
+    const deep = Buffer.alloc(12 * 100_000);
+    for (let at = 0; at < deep.length; at += 12) {
+      deep.writeUInt32LE(9, at);
+      deep.writeBigUInt64LE(1n, at + 4);
+    }
+    const metadata = ggufBytes({ deep: [[1]] });
+    await refused(
+      Buffer.concat([metadata.subarray(0, 24 + 8 + 4 + 4), deep]),
+      "nests lists more than 4 deep",
+    );
+    const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+    await refused(Buffer.from(pointer), "is a Git LFS pointer", "FILE_FORMAT");
+  });
+
+  it("reads no NaN and no infinity, of a stored number or of a block's scale", async () => {
+    const nothing = [0, 0, 0xc0, 0x7f];
+    const infinite = [0x00, 0x7c, ...Array.from({ length: 32 }, () => 1)];
+    for (const [type, dims, data] of [
+      [0, [2], [0, 0, 0, 0, ...nothing]],
+      [1, [1], [0x00, 0xfe]],
+      [30, [1], [0xc0, 0x7f]],
+      [8, [32], infinite],
+    ] as const) {
+      await expect(numbers(type, dims, Uint8Array.from(data))).rejects.toThrow(
+        errorWith("WEIGHT_NOT_FINITE", '"x"'),
+      );
+    }
+  });
+
   it("says when the file is cut while it is open", async () => {
     await writeFile(path, ggufBytes({}, [tensor("x", 4096)]));
     const file = await openGguf(path);

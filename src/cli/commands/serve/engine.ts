@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { errorMessage } from "../../../base/errors.ts";
+import { ConfigError, errorMessage } from "../../../base/errors.ts";
 import { packageVersion } from "../../../base/package-version.ts";
 import type { DeviceName } from "../../../onnx/device-names.ts";
 import type { CliContext } from "../../command.ts";
@@ -73,6 +73,7 @@ async function serveEngine(flags: EngineFlags, context: CliContext): Promise<voi
   const { policy, name = policy, device, workers, host, port, bodyLimit, maxModels } = flags;
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
   const model = resolve(await policyFolder(policy, { signal: context.signal }));
+  await requireServable(model, policy);
   const server = await startEngineServer(
     {
       model,
@@ -99,4 +100,28 @@ async function serveEngine(flags: EngineFlags, context: CliContext): Promise<voi
   if (flags.json === true) context.out(JSON.stringify({ url: server.url, name, pid: process.pid }));
   await stopped;
   await server.close();
+}
+
+/**
+ * Refuses at the start what no client could train.
+ * @throws {ConfigError} ENGINE_UNFIT for adapters: clients make their own over a whole model.
+ * @throws {DataError} as `readDecoderConfig`, `requireAsRecorded` and `loadTokenizer`.
+ */
+async function requireServable(model: string, policy: string): Promise<void> {
+  const [{ baseOfAdapter, isAdapterFolder }, { readDecoderConfig }, { requireAsRecorded }, text] =
+    await Promise.all([
+      import("../../../models/lora/adapter-folder.ts"),
+      import("../../../models/checkpoint.ts"),
+      import("../../../models/recorded-files.ts"),
+      import("../../../text/tokenizer.ts"),
+    ]);
+  if (isAdapterFolder(model)) {
+    throw new ConfigError(
+      "ENGINE_UNFIT",
+      `--policy ${policy}: contains adapters, but clients of serve engine make their own over a whole model. Give their base, ${await baseOfAdapter(model)}; a client continues with saved adapters from --data.`,
+    );
+  }
+  await readDecoderConfig(model);
+  await requireAsRecorded(model);
+  await text.loadTokenizer(model);
 }
