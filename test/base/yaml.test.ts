@@ -20,6 +20,7 @@ describe("YAML", () => {
     ["a very long text", `a: ${"x".repeat(2 ** 18)}`, "characters"],
     ["a tag", "x: 1\ny: !env HOME", "r.yaml:2: is not YAML (Unresolved tag: !env)"],
     ["a prototype", "x: {__proto__: {y: 1}}", "__proto__ cannot be a key"],
+    ["a list as a key", "x: 1\n? [a]\n: 2", "r.yaml:2: "],
     ["a key twice", "x: 1\nx: 2", "r.yaml:2: "],
     ["two documents", "x: 1\n---\nx: 2", "r.yaml:"],
     ["an alias of nothing", "x: *y", "r.yaml:1: "],

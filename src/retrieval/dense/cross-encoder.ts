@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { DataError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
-import { type EncoderRun, floatsOf, type ModelTensor } from "./encoder.ts";
+import { type EncoderRun, floatsOf, requireFinite, type ModelTensor } from "./encoder.ts";
 import {
   findModel,
   loadOptions,
@@ -102,6 +102,7 @@ function relevance({ source }: ModelFiles, logits?: ModelTensor): number[] {
     );
   }
   const values = floatsOf(logits);
+  requireFinite(source, values);
   return Array.from({ length: rows }, (_, row) =>
     labels === 1 ? values[row]! : values[2 * row + 1]! - values[2 * row]!,
   );

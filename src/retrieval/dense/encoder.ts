@@ -168,6 +168,7 @@ function sentenceVectors(
     hidden === undefined
       ? floatsOf(ready!)
       : pool({ data: floatsOf(hidden), width, dimensions, lengths }, pooling);
+  requireFinite(source, vectors);
   if (normalize) normalizeVectors(vectors, vectors.length / lengths.length);
   return vectors;
 }
@@ -175,4 +176,13 @@ function sentenceVectors(
 /** The elements of a tensor as f32; halves come as their bits. */
 export function floatsOf({ type, data }: ModelTensor): Float32Array {
   return type === "float16" ? Float32Array.from(data, halfToFloat) : Float32Array.from(data);
+}
+
+/** @throws {DataError} ENCODER_BAD for NaN or an infinity: of damaged weights, or of fp16 where it overflows. */
+export function requireFinite(source: string, computed: readonly number[] | Float32Array): void {
+  if (computed.every((x) => Number.isFinite(x))) return;
+  throw new DataError(
+    "ENCODER_BAD",
+    `${source}: computes non-finite numbers. Download the model again, or choose another --dtype: fp16 models overflow on some machines.`,
+  );
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openEncoder } from "../../../src/retrieval/dense/encoder.ts";
@@ -35,6 +35,19 @@ async function vectorsOf(
 }
 
 describe("an encoder", () => {
+  it("gives no vector from weights that are not finite", async () => {
+    const damaged = join(folder, "damaged");
+    await writeTinyEncoder(damaged, words);
+    const file = join(damaged, "onnx", "model.onnx");
+    const bytes = await readFile(file);
+    // NaN, wherever the numbers begin.
+    bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 8);
+    await writeFile(file, bytes);
+    await expect(vectorsOf(damaged, {}, [words.join(" ")])).rejects.toThrow(
+      errorWith("ENCODER_BAD", "non-finite"),
+    );
+  });
+
   it("gives a text the same vector whatever stands beside it in the batch", async () => {
     const texts = ["oslo", "the capital of norway is oslo", "", "rain rain", "of the"];
     const together = await vectorsOf(plain, {}, texts);
