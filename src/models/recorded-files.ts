@@ -74,7 +74,7 @@ export async function requireAsRecorded(
   if (why === null) return;
   throw new DataError(
     "CHECKPOINT_CHANGED",
-    `${folder}: ${why}, so it is not used. Take another checkpoint, or copy this one again. If the change is yours, delete ${RECORD_FILE} from the folder.`,
+    `${folder}: ${why}, so it is not used. Take another checkpoint, or copy this one again; a folder of agentrl's cache is made again once it is deleted. If the change is yours, delete ${RECORD_FILE} from the folder.`,
   );
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openGguf } from "../../../src/models/gguf/gguf-file.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import type { ErrorCode } from "../../../src/base/errors.ts";
 import { ggufBytes, type GgufTensorBytes } from "../../helpers/gguf-bytes.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -18,9 +19,13 @@ async function numbers(type: number, dims: readonly number[], data: Uint8Array):
   return [...into];
 }
 
-async function refused(bytes: Uint8Array, message: string): Promise<void> {
+async function refused(
+  bytes: Uint8Array,
+  message: string,
+  code: ErrorCode = "GGUF_BAD",
+): Promise<void> {
   await writeFile(path, bytes);
-  await expect(openGguf(path)).rejects.toThrow(errorWith("GGUF_BAD", message));
+  await expect(openGguf(path)).rejects.toThrow(errorWith(code, message));
 }
 
 /** 0.5 as a half. */
