@@ -176,9 +176,9 @@ export function quote(value: unknown): string {
 
 /** As JSON, or as JavaScript writes what JSON cannot: NaN, functions, values that contain themselves. */
 function asText(value: unknown): string {
-  if (typeof value === "number") return String(value);
+  if (["number", "bigint", "symbol", "function"].includes(typeof value)) return String(value);
   try {
-    return (JSON.stringify(value) as string | undefined) ?? String(value);
+    return JSON.stringify(value);
   } catch {
     return String(value);
   }

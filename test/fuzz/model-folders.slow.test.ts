@@ -93,7 +93,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  console.log(`model folders: ${JSON.stringify(counts)}`);
+  process.stdout.write(`model folders: ${JSON.stringify(counts)}\n`);
 });
 
 describe("a damaged model folder", () => {

@@ -113,7 +113,7 @@ async function check(text: string | Buffer, about: string): Promise<void> {
 }
 
 afterAll(() => {
-  console.log(`recipes: ${JSON.stringify(counts)}`);
+  process.stdout.write(`recipes: ${JSON.stringify(counts)}\n`);
 });
 
 describe("a damaged recipe", () => {

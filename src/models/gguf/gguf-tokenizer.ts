@@ -126,7 +126,7 @@ function addedToken(
   content: string,
   index: number,
   type: number,
-): { id: number; content: string }[] {
+): (Record<string, unknown> & { id: number; content: string })[] {
   const special = type === CONTROL || type === UNKNOWN;
   if (!special && type !== USER_DEFINED) return [];
   const plain = { single_word: false, lstrip: false, rstrip: false, normalized: false };
