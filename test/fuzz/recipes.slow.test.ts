@@ -39,6 +39,7 @@ tiers:
 const CARD = `summary: Questions.
 for: testing
 homepage: https://example.org
+paper: https://example.org/paper
 passages: none
 license: CC0
 trainable: true
