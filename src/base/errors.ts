@@ -131,6 +131,7 @@ export const ERROR_CODES = {
   MODEL_NAME: "The model is neither a folder nor a name on the hub.",
   MODEL_CONFIG_UNSUPPORTED:
     "config.json sets an architecture or option that this decoder does not support.",
+  OUTPUT_BUSY: "Another process is writing to the path of a result.",
   OUTPUT_EXISTS: "The path of a result already exists, and --overwrite is not given.",
   PART_TWICE: "Two parts of one kind have the same name.",
   PASSAGE_TOO_LONG: "A term occurs more often in a passage than the index can count.",

@@ -11,6 +11,7 @@ import { keptResultsFile, loadRecipe, shippedRecipes } from "../recipe/settings/
 import type { RecipeFile } from "../recipe/settings/recipe-schema.ts";
 import type { AtlasSystem } from "../report/html/atlas-page.ts";
 import { atlasMarkdown, atlasOverview } from "./atlas-markdown.ts";
+import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
 import { madeBy } from "./made-by.ts";
 
@@ -35,9 +36,11 @@ export async function writeAtlas(
   context: CliContext,
 ): Promise<void> {
   const { atlasPage } = await import("../report/html/atlas-page.ts");
-  const systems = await atlasSystems(flags.family, flags.stored === true ? null : measure);
   const page = flags.page ?? "runs/atlas.html";
   const text = `${page.replace(/\.html?$/, "")}.md`;
+  claimWriting(page);
+  claimWriting(text);
+  const systems = await atlasSystems(flags.family, flags.stored === true ? null : measure);
   await writeAtomic(page, async (write) => {
     for await (const piece of atlasPage(systems, madeBy())) await write(piece);
   });

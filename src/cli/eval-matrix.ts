@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { renderText } from "../base/table.ts";
+import { failuresText } from "../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { EvalOutcome, EvalResult } from "../recipe/run-eval.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
@@ -118,7 +119,7 @@ export async function evaluateMatrix(
     const results = done.map(({ result }) => result);
     const named = matrixPlaces(results) ?? results.map((result, i) => placeOf(cells[i], result));
     const matrix = matrixOf(results, named);
-    if (format === undefined) context.out(matrixText(matrix));
+    if (format === undefined) context.out(matrixText(matrix, results, named));
     else if (format === "json") context.out(JSON.stringify({ matrix, cells: results }));
     else if (root !== undefined) {
       const folders = cells.map(({ folder }) => join(root, folder));
@@ -144,6 +145,14 @@ function placeOf(cell: MatrixCell | undefined, result: EvalResult): MatrixPlace 
   return { policy, dataset };
 }
 
-function matrixText(rows: readonly MatrixRow[]): string {
-  return [renderText(matrixTable(rows)), "", AVERAGE_NOTE].join("\n");
+function matrixText(
+  rows: readonly MatrixRow[],
+  results: readonly EvalResult[],
+  places: readonly MatrixPlace[],
+): string {
+  const failures = results.flatMap(({ errors }, i) => {
+    const { policy = "", dataset = "" } = places[i] ?? {};
+    return errors.n === 0 ? [] : [`${policy} on ${dataset}: ${failuresText(errors)}`];
+  });
+  return [renderText(matrixTable(rows)), "", ...failures, AVERAGE_NOTE].join("\n");
 }

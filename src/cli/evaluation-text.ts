@@ -11,7 +11,11 @@ import {
 } from "../base/format.ts";
 import { intervalColumn, renderText } from "../base/table.ts";
 import { cutsText } from "./cut-text.ts";
-import type { EvaluationSummary, GroupSummary } from "../evaluate/evaluation-summary.ts";
+import {
+  type EvaluationSummary,
+  failuresText,
+  type GroupSummary,
+} from "../evaluate/evaluation-summary.ts";
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
 import type { SearchNeed } from "../evaluate/metrics/search-need.ts";
@@ -40,6 +44,7 @@ export function evaluationText(result: EvalResult): string {
   const intervalOf = (name: "em" | "f1"): string =>
     `${formatInterval(intervals[name], share)} (${intervalMethods[name]})`;
   const shown = headlineMetrics.filter((name) => metrics[name] !== undefined);
+  const failures = failuresText(result.errors);
   return [
     `${policyLabel(result.policy)} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
     "",
@@ -50,7 +55,7 @@ export function evaluationText(result: EvalResult): string {
         ...shown.map((metric) => shownValue(group.metrics, metric)),
       ]),
     }),
-    "",
+    ...(failures === "" ? [""] : [failures, ""]),
     ...(drawn.length === 0
       ? []
       : [drawn.map(([name, value]) => `${name} ${share(value)}`).join("  "), ""]),
@@ -105,7 +110,7 @@ export function changeText(before: EvaluationSummary, after: EvaluationSummary):
       ...{ label: `EM, ${hops}`, name: "em", groups: [group, after.groups.hops[hops]] },
     })),
   ];
-  return renderText({
+  const table = renderText({
     columns: [
       plural(after.n, "question"),
       ...["before", "after", "change"].map((label) => ({ label, align: "right" as const })),
@@ -117,6 +122,11 @@ export function changeText(before: EvaluationSummary, after: EvaluationSummary):
       return [label, orAbsent(was, format), orAbsent(is, format), orAbsent(change, plus(format))];
     }),
   });
+  const failures = Object.entries({ before, after }).flatMap(([when, { errors }]) => {
+    const text = failuresText(errors);
+    return text === "" ? [] : [`${when}: ${text}`];
+  });
+  return [table, ...failures].join("\n");
 }
 
 /** The evaluations of `evaluation.sets`, a line each. */
@@ -147,6 +157,7 @@ function plus(format: NumberFormat): NumberFormat {
 /** Results computed from rows: every metric, and the comparison with other runs of the policy. */
 export function rowsText(summary: RowsSummary): string {
   const { n, metrics, metricCounts, intervals, searchNeed } = summary;
+  const failures = failuresText(summary.errors);
   const four = fixed(4);
   return [
     drawsText(summary),
@@ -161,6 +172,7 @@ export function rowsText(summary: RowsSummary): string {
         return [name, value, metricCounts[name] ?? n, intervals[name]];
       }),
     }),
+    ...(failures === "" ? [] : [failures]),
     ...(searchNeed === undefined ? [] : ["", needText(searchNeed)]),
   ].join("\n");
 }

@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { errorMessage } from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
 import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
+import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
@@ -103,7 +104,8 @@ export async function runCommands(
     });
     if (argv[0] === "complete") (await import("./completion.ts")).addCompletion(program);
     if (argv.length === 0) io.out(program.helpInformation());
-    else await program.parseAsync(withoutVainHelp(program, argv), { from: "user" });
+    else
+      await withClaims(() => program.parseAsync(withoutVainHelp(program, argv), { from: "user" }));
     const { reason } = abort.signal as { reason: unknown };
     return reason instanceof StopReason ? reportStop(reason, io, state) : EXIT.done;
   } catch (error) {

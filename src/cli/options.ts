@@ -21,7 +21,7 @@ export function outOption(what: string): Option {
   return new Option("--out <path>", what);
 }
 
-/** --overwrite: permission to replace what exists, for `refuseToOverwrite`. */
+/** --overwrite: permission to replace what exists, for `claimOutput`. */
 export function overwriteOption(what = "replace an existing file"): Option {
   return new Option("--overwrite", what);
 }

@@ -48,8 +48,5 @@ export async function scoreRows(
   const names = metricNames(summary.samplesPerTask);
   const requirements = require.map((text) => parseRequirement(text, names));
   context.out(json === true ? JSON.stringify(summary) : rowsText(summary));
-  if (summary.errors.n > 0) {
-    context.note(`${summary.errors.n} rows ended in an error and are not measured.`);
-  }
   requireScores(requirements, summary.metrics);
 }

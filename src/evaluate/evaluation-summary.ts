@@ -1,3 +1,4 @@
+import { plural } from "../base/format.ts";
 import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { type Calibration, calibrationOf, type Confident } from "./metrics/calibration.ts";
@@ -44,6 +45,8 @@ export interface EvaluationErrors {
   n: number;
   /** Rows by the error's code, in the order of codes. */
   byCode: Record<string, number>;
+  /** Means over all questions, failed draws counted as wrong; absent if no row failed. */
+  asWrong?: { n: number; em: number; f1: number };
 }
 
 export interface GroupSummary {
@@ -80,6 +83,7 @@ export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
     series: openMetricSeries(),
     confident: [],
     errors: new Map(),
+    asWrong: { n: 0, em: 0, f1: 0 },
     ends: new Map(),
     samplesPerTask: 0,
     question: null,
@@ -121,6 +125,8 @@ interface Tally {
   readonly series: MetricSeries;
   readonly confident: Confident[];
   readonly errors: Map<string, number>;
+  /** Number of all questions, and sums over them with failed draws as wrong. */
+  readonly asWrong: { n: number; em: number; f1: number };
   readonly ends: Map<EndReason, number>;
   samplesPerTask: number;
   /** The question of the current rows. */
@@ -153,6 +159,11 @@ function closeQuestion(tally: Tally): void {
   if (question === null) return;
   tally.question = null;
   tally.samplesPerTask = Math.max(tally.samplesPerTask, question.asked);
+  tally.asWrong.n += 1;
+  for (const { em, f1 } of question.measured) {
+    tally.asWrong.em += em / question.asked;
+    tally.asWrong.f1 += f1 / question.asked;
+  }
   if (question.measured.length === 0) return;
   const values = questionValues(question.measured);
   tally.all.add(values);
@@ -179,14 +190,11 @@ function questionValues(draws: readonly EvaluationRow[]): QuestionValues {
 }
 
 function summaryOf(tally: Tally, seed: number): EvaluationSummary {
-  const { all, series, confident, errors, samplesPerTask, groups } = tally;
+  const { all, series, confident, samplesPerTask, groups } = tally;
   return {
     n: all.n,
     samplesPerTask,
-    errors: {
-      n: [...errors.values()].reduce((sum, each) => sum + each, 0),
-      byCode: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
-    },
+    errors: errorsOf(tally),
     metrics: all.values(samplesPerTask),
     metricCounts: all.counts(),
     ...series.intervals({ seed, singleDraws: samplesPerTask <= 1 }),
@@ -197,6 +205,23 @@ function summaryOf(tally: Tally, seed: number): EvaluationSummary {
     },
     ends: Object.fromEntries(tally.ends),
   };
+}
+
+function errorsOf({ errors, asWrong: { n, em, f1 } }: Tally): EvaluationErrors {
+  return {
+    n: [...errors.values()].reduce((sum, each) => sum + each, 0),
+    byCode: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
+    ...(errors.size === 0 ? {} : { asWrong: { n, em: em / n, f1: f1 / n } }),
+  };
+}
+
+/** What stands beside the means of an evaluation in which rows failed; empty where none did. */
+export function failuresText({ n, asWrong }: EvaluationErrors): string {
+  if (n === 0) return "";
+  const failed = `${plural(n, "draw")} failed: not measured`;
+  if (asWrong === undefined) return failed;
+  const [em, f1] = [asWrong.em, asWrong.f1].map((value) => value.toFixed(3));
+  return `${failed}; with failures counted as wrong, over ${plural(asWrong.n, "question")}: EM ${em}, F1 ${f1}`;
 }
 
 function groupOf(groups: Map<string, MetricSums>, name: string): MetricSums {

@@ -1,71 +1,65 @@
 import { z } from "../base/schema.ts";
 import type { ChatReply, TokenLogprob, TokenUsage, ToolCall } from "./chat-messages.ts";
-import { argumentsText, contentText, logprobsSchema, tokensOf, usageSchema } from "./chat-wire.ts";
+import {
+  chatLogprobs,
+  finishReason,
+  messageSchema,
+  optional,
+  tokensOf,
+  usage,
+} from "./chat-wire.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 
-const callPieceSchema = z.object({
-  index: z.int().nullish(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: argumentsText }).nullish(),
-});
-
-/** One event of a streamed chat. */
+/** One event of a streamed chat. Some servers send the whole message as one piece. */
 const pieceSchema = z.object({
   choices: z
     .array(
-      z.object({
-        index: z.int().nullish(),
-        delta: z
-          .object({
-            content: contentText,
-            reasoning_content: z.string().nullish(),
-            reasoning: z.string().nullish(),
-            tool_calls: z.array(callPieceSchema).nullish(),
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-        logprobs: logprobsSchema.nullish(),
-      }),
+      z
+        .object({
+          index: optional(z.int()),
+          delta: messageSchema.nullish(),
+          message: messageSchema.nullish(),
+          finish_reason: finishReason,
+          logprobs: chatLogprobs,
+        })
+        .transform(({ delta, message, ...choice }) => ({ ...choice, piece: delta ?? message })),
     )
     .nullish(),
-  usage: usageSchema.nullish(),
+  usage,
 });
 
 type Piece = z.output<typeof pieceSchema>;
-type CallPiece = z.output<typeof callPieceSchema>;
+type CallPiece = z.output<typeof messageSchema>["calls"][number];
 
 /** Assembles a streamed chat reply. */
 export function chatStream(): StreamedReply<ChatReply> {
   let text = "";
   let reasoning = "";
-  let finishReason: string | null = null;
-  let usage: TokenUsage | null = null;
+  let finish: string | null = null;
+  let counted: TokenUsage | null = null;
   let firstTokenMs: number | null = null;
   let logprobs: TokenLogprob[] | null = null;
   const calls = callsInPieces();
   return streamedReply(pieceSchema, {
-    take(piece: Piece, afterMs) {
-      usage = tokensOf(piece.usage) ?? usage;
-      const choice = piece.choices?.find(({ index }) => (index ?? 0) === 0);
+    take({ choices, usage: now }: Piece, afterMs) {
+      counted = tokensOf(now) ?? counted;
+      const choice = choices?.find(({ index }) => (index ?? 0) === 0);
       if (choice === undefined) return;
-      const { delta } = choice;
-      const content = delta?.content ?? "";
-      const thought = delta?.reasoning_content ?? delta?.reasoning ?? "";
-      text += content;
+      const { text: said = "", reasoning: thought = "", calls: called = [] } = choice.piece ?? {};
+      text += said;
       reasoning += thought;
-      for (const call of delta?.tool_calls ?? []) calls.take(call);
+      for (const call of called) calls.take(call);
       if (choice.logprobs?.content != null) (logprobs ??= []).push(...choice.logprobs.content);
-      finishReason = choice.finish_reason ?? finishReason;
-      const isSaid = content !== "" || thought !== "" || (delta?.tool_calls?.length ?? 0) > 0;
-      if (isSaid) firstTokenMs ??= afterMs;
+      finish = choice.finish_reason ?? finish;
+      if (said !== "" || thought !== "" || called.length > 0) firstTokenMs ??= afterMs;
     },
-    isOver: () => finishReason !== null,
+    isOver: () => finish !== null,
     reply: (totalMs) => ({
       text,
       ...(reasoning === "" ? {} : { reasoning }),
       toolCalls: calls.whole(),
-      finishReason,
-      usage,
+      finishReason: finish,
+      usage: counted,
       ...(logprobs === null ? {} : { logprobs }),
       firstTokenMs,
       totalMs,
@@ -81,15 +75,15 @@ function callsInPieces(): { take(piece: CallPiece): void; whole(): ToolCall[] } 
   const calls: (ToolCall & { place: number })[] = [];
   return {
     take({ index, id, function: piece }) {
-      const place = index ?? (id == null ? (calls.at(-1)?.place ?? 0) : calls.length);
+      const place = index ?? (id === null ? (calls.at(-1)?.place ?? 0) : calls.length);
       const open = calls.findLast((call) => call.place === place);
       const isNew =
-        open === undefined || (id != null && id !== "" && open.id !== "" && id !== open.id);
+        open === undefined || (id !== null && id !== "" && open.id !== "" && id !== open.id);
       const call = isNew ? { place, id: "", name: "", arguments: "" } : open;
       if (isNew) calls.push(call);
       if (call.id === "") call.id = id ?? "";
-      if (call.name === "") call.name = piece?.name ?? "";
-      call.arguments += piece?.arguments ?? "";
+      if (call.name === "") call.name = piece.name;
+      call.arguments += piece.arguments;
     },
     whole: () =>
       calls.map(({ place: _place, id, ...call }, i) => ({

@@ -39,7 +39,8 @@ function wireMessage(message: ChatMessage): object {
  */
 function wireCall({ id, name, arguments: text }: ToolCall): object {
   const sent = isJsonObject(text) ? text : JSON.stringify({ malformed: text });
-  return { id, type: "function", function: { name, arguments: sent } };
+  // Servers refuse a call without a name, and the whole conversation with it.
+  return { id, type: "function", function: { name: name || "unnamed", arguments: sent } };
 }
 
 function isJsonObject(text: string): boolean {
@@ -51,11 +52,26 @@ function isJsonObject(text: string): boolean {
   }
 }
 
+/** A field that a reply does not need: what is not of its form is unknown, and decides nothing. */
+export function optional<T>(schema: z.ZodType<T>): z.ZodType<T | null> {
+  return schema
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? null);
+}
+
+const count = z.int().min(0);
+
 /** Token counts from the server. */
-export const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
+export const usage = optional(z.object({ prompt_tokens: count, completion_tokens: count }));
+
+/** Why a message ended; "" is no reason. */
+export const finishReason = optional(z.string().min(1)).transform((reason) =>
+  reason !== null && /^(max_tokens|max_length|model_length)$/i.test(reason) ? "length" : reason,
+);
 
 /** A call's arguments: JSON as text; some servers send the JSON value itself. */
-export const argumentsText = z
+const argumentsText = z
   .unknown()
   .transform((value) =>
     value === undefined || value === null || typeof value === "string"
@@ -63,42 +79,75 @@ export const argumentsText = z
       : JSON.stringify(value),
   );
 
-/** Content is text; Mistral's reasoning models send parts, of which only text parts count. */
-export const contentText = z
-  .union([z.string(), z.array(z.object({ text: z.string().optional() }))])
-  .nullish()
-  .transform((content) =>
-    Array.isArray(content) ? content.map(({ text }) => text ?? "").join("") : content,
-  );
+/** A part of a message; reasoning and other parts without text have types of their own. */
+const contentPart = z.union([
+  z.string(),
+  z.null().transform(() => ""),
+  z
+    .object({ type: z.enum(["text", "output_text"]).nullish(), text: z.string().nullish() })
+    .transform(({ text }) => text ?? ""),
+  z
+    .object({ type: z.literal("refusal"), refusal: z.string().nullish() })
+    .transform(({ refusal }) => refusal ?? ""),
+  z.object({ type: z.string().regex(/^(?!(text|output_text|refusal)$)/) }).transform(() => ""),
+]);
 
-/** Tool calls in a message; servers omit the id when a model writes none. */
-const callSchema = z.object({
-  id: z.string().nullish(),
-  function: z.object({ name: z.string(), arguments: argumentsText }),
-});
+/** Content is text; some servers send parts, of which only text counts. */
+const contentText = z
+  .union([z.string(), z.array(contentPart)])
+  .nullish()
+  .transform((content) => (Array.isArray(content) ? content.join("") : (content ?? "")));
+
+/** A call, or a piece of one, by a model: without a name, it is the model's mistake. */
+const calledFunction = z
+  .object({ name: optional(z.string()), arguments: argumentsText })
+  .nullish()
+  .transform((called) => ({ name: called?.name ?? "", arguments: called?.arguments ?? "" }));
+
+/** A tool call; servers omit the id when a model writes none, and the index where calls are whole. */
+const callSchema = z
+  .object({ index: optional(z.int()), id: optional(z.string()), function: calledFunction })
+  .nullish()
+  .transform((call) => call ?? { index: null, id: null, function: { name: "", arguments: "" } });
 
 /** Log-probabilities of a choice. */
-export const logprobsSchema = z.object({
-  content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
-});
+export const chatLogprobs = optional(
+  z.object({ content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish() }),
+);
+
+/** A message, or a piece of one. */
+export const messageSchema = z
+  .object({
+    content: contentText,
+    refusal: optional(z.string()),
+    reasoning_content: optional(z.string()),
+    reasoning: optional(z.string()),
+    tool_calls: z.array(callSchema).nullish(),
+    // Before there were several calls in a message, it had this one.
+    function_call: calledFunction,
+  })
+  .transform(({ content, refusal, reasoning_content, reasoning, tool_calls, function_call }) => {
+    const isOldCall = function_call.name !== "" || function_call.arguments !== "";
+    return {
+      // A refusal is what the model says.
+      text: content === "" ? (refusal ?? "") : content,
+      reasoning: reasoning_content ?? reasoning ?? "",
+      calls: tool_calls ?? (isOldCall ? [{ index: 0, id: null, function: function_call }] : []),
+    };
+  });
 
 /** A non-streamed reply of `POST /chat/completions`. */
 export const replySchema = z.object({
   choices: z
     .array(
       z.object({
-        message: z.object({
-          content: contentText,
-          reasoning_content: z.string().nullish(),
-          reasoning: z.string().nullish(),
-          tool_calls: z.array(callSchema).nullish(),
-        }),
-        finish_reason: z.string().nullish(),
-        logprobs: logprobsSchema.nullish(),
+        message: messageSchema,
+        finish_reason: finishReason,
+        logprobs: chatLogprobs,
       }),
     )
     .min(1),
-  usage: usageSchema.nullish(),
+  usage,
 });
 
 /** The parts of a cached reply that every API has. */
@@ -120,22 +169,17 @@ export const keptChatReply: z.ZodType<ChatReply> = z.object({
 
 /** Converts a non-streamed reply. */
 export function chatReply(
-  { choices: [choice], usage }: z.output<typeof replySchema>,
+  { choices: [choice], usage: counted }: z.output<typeof replySchema>,
   totalMs: number,
 ): ChatReply {
-  const message = choice?.message;
-  const reasoning = message?.reasoning_content ?? message?.reasoning ?? "";
+  const { text = "", reasoning = "", calls = [] } = choice?.message ?? {};
   const logprobs = choice?.logprobs?.content;
   return {
-    text: message?.content ?? "",
+    text,
     ...(reasoning === "" ? {} : { reasoning }),
-    toolCalls: (message?.tool_calls ?? []).map(({ id, function: call }, i) => ({
-      id: id ?? `call_${i}`,
-      name: call.name,
-      arguments: call.arguments,
-    })),
+    toolCalls: calls.map(({ id, function: call }, i) => ({ id: id ?? `call_${i}`, ...call })),
     finishReason: choice?.finish_reason ?? null,
-    usage: tokensOf(usage),
+    usage: tokensOf(counted),
     ...(logprobs == null ? {} : { logprobs }),
     firstTokenMs: null,
     totalMs,
@@ -143,9 +187,7 @@ export function chatReply(
 }
 
 /** Converts a server's token count; null when it sends none. */
-export function tokensOf(
-  usage: z.output<typeof usageSchema> | null | undefined,
-): TokenUsage | null {
-  if (usage == null) return null;
-  return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
+export function tokensOf(counted: z.output<typeof usage>): TokenUsage | null {
+  if (counted === null) return null;
+  return { promptTokens: counted.prompt_tokens, completionTokens: counted.completion_tokens };
 }

@@ -7,6 +7,7 @@ import type { HttpReply } from "./exchange.ts";
 import { quotedBody, httpError, withoutKeys } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
 import { limiter } from "./concurrency.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
 import {
   type Endpoint,
   type HttpEnvironment,
@@ -25,7 +26,7 @@ export interface HttpClient {
    */
   request(request: HttpRequest): Promise<HttpReply>;
   /**
-   * `request` for a JSON reply.
+   * `request` for a JSON reply. An error in JSON with status 200 counts as the status that it tells.
    * @param schema of the reply; other keys are allowed.
    * @throws {ExternalError} also HTTP_BAD_REPLY when the reply is not JSON or does not match.
    */
@@ -59,12 +60,12 @@ export function httpClient(
     }, asked.signal);
   };
   const parsed: HttpClient["parsed"] = (asked, reply, schema) =>
-    parseReply(endpoint, asked, { reply, schema });
+    valueOf(endpoint, asked, { reply, read: readJson(reply, schema) });
   return {
     request,
     parsed,
     async json(asked, schema) {
-      const reply = await request(asked);
+      const reply = await request({ failureIn: refusalInJson(schema), ...asked });
       const { headers, totalMs } = reply;
       return { value: parsed(asked, reply, schema), headers, totalMs };
     },
@@ -80,24 +81,49 @@ function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): PendingCal
   return { owner: `server ${name}`, subject };
 }
 
-function parseReply<S extends z.ZodType>(
+/** A reply's JSON, held against its schema. */
+type Read<T> = { json: unknown; value: T } | { json: unknown; problem: string };
+
+/** A reply is read twice: for a failure with status 200, and for its value. */
+const lastRead = new WeakMap<HttpReply, { schema: z.ZodType; read: Read<unknown> }>();
+
+function readJson<S extends z.ZodType>(reply: HttpReply, schema: S): Read<z.output<S>> {
+  const known = lastRead.get(reply);
+  if (known?.schema === schema) return known.read as Read<z.output<S>>;
+  const read = freshRead(reply, schema);
+  lastRead.set(reply, { schema, read });
+  return read;
+}
+
+function freshRead<S extends z.ZodType>({ text }: HttpReply, schema: S): Read<z.output<S>> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text) as unknown;
+  } catch {
+    // Without the parser's message: it quotes the body, which may contain keys.
+    return { json, problem: "the reply is not JSON." };
+  }
+  const checked = checkOptions(schema, json);
+  if (checked.problem === null) return { json, value: checked.value };
+  const { path, message } = checked.problem;
+  return { json, problem: `in the reply, ${["$", ...path].join(".")} ${message}` };
+}
+
+/** Finds a failure with status 200 in the JSON that a request expects. */
+export function refusalInJson(schema: z.ZodType): (reply: HttpReply) => Refusal | null {
+  return (reply) => {
+    const read = readJson(reply, schema);
+    return refusalOf(read.json, { isReply: "value" in read });
+  };
+}
+
+function valueOf<T>(
   endpoint: Endpoint,
   asked: HttpRequest,
-  { reply, schema }: { reply: HttpReply; schema: S },
-): z.output<S> {
-  const bad = (problem: string): ExternalError => {
-    const body = quotedBody(withoutKeys(endpoint, reply.text));
-    const message = `${problem} Found: ${body}. Check that the address belongs to the right server.`;
-    return httpError("HTTP_BAD_REPLY", endpoint, { asked, message });
-  };
-  let value: unknown;
-  try {
-    value = JSON.parse(reply.text) as unknown;
-  } catch {
-    throw bad("the reply is not JSON."); // no cause: the parser's message quotes the body, which may contain keys
-  }
-  const checked = checkOptions(schema, value);
-  if (checked.problem === null) return checked.value;
-  const { path, message } = checked.problem;
-  throw bad(`in the reply, ${["$", ...path].join(".")} ${message}`);
+  { reply, read }: { reply: HttpReply; read: Read<T> },
+): T {
+  if ("value" in read) return read.value;
+  const body = quotedBody(withoutKeys(endpoint, reply.text));
+  const message = `${read.problem} Found: ${body}. Check that the address belongs to the right server.`;
+  throw httpError("HTTP_BAD_REPLY", endpoint, { asked, message });
 }

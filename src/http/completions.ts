@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import type { DrawRequest, ReplyTimes, TokenLogprob, TokenUsage } from "./chat-messages.ts";
-import { keptShape, tokensOf, usageSchema } from "./chat-wire.ts";
+import { finishReason, keptShape, optional, tokensOf, usage } from "./chat-wire.ts";
 import type { Caller } from "./caller.ts";
 import type { HttpEnvironment } from "./endpoint.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
@@ -34,33 +34,36 @@ export interface CompletionsClient {
   readonly meter: Meter;
 }
 
-const logprobsSchema = z.object({
-  tokens: z.array(z.string()).nullish(),
-  token_logprobs: z.array(z.number().nullable()).nullish(),
-  // llama.cpp answers in the format of a chat.
-  content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
+const logprobsSchema = optional(
+  z.object({
+    tokens: z.array(z.string()).nullish(),
+    token_logprobs: z.array(z.number().nullable()).nullish(),
+    // llama.cpp answers in the format of a chat.
+    content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
+  }),
+);
+
+const choiceShape = {
+  index: optional(z.int()),
+  finish_reason: finishReason,
+  logprobs: logprobsSchema,
+};
+
+/** A non-streamed reply. */
+const wholeSchema = z.object({
+  choices: z.array(z.object({ ...choiceShape, text: z.string().nullable() })).min(1),
+  usage,
 });
 
-/** A non-streamed reply, and each piece of a streamed one. */
-const replySchema = z.object({
-  choices: z.array(
-    z.object({
-      index: z.int().nullish(),
-      text: z.string().nullish(),
-      finish_reason: z.string().nullish(),
-      logprobs: logprobsSchema.nullish(),
-    }),
-  ),
-  usage: usageSchema.nullish(),
-});
-const wholeSchema = replySchema.refine(({ choices }) => choices.length > 0, {
-  path: ["choices"],
-  message: "expected at least 1 items",
+/** A piece of a streamed one. */
+const pieceSchema = z.object({
+  choices: z.array(z.object({ ...choiceShape, text: z.string().nullish() })).nullish(),
+  usage,
 });
 
 const keptReply: z.ZodType<CompletionReply> = z.object(keptShape);
 
-type Piece = z.output<typeof replySchema>;
+type Piece = z.output<typeof pieceSchema>;
 
 /**
  * A client of `POST /completions`: sends the prompt unchanged, without the server's chat template.
@@ -117,31 +120,31 @@ function completionBody(
 }
 
 function completionStream(): StreamedReply<CompletionReply> {
-  return streamedReply(replySchema, completionPieces());
+  return streamedReply(pieceSchema, completionPieces());
 }
 
 function completionPieces() {
   let text = "";
-  let finishReason: string | null = null;
-  let usage: TokenUsage | null = null;
+  let finish: string | null = null;
+  let counted: TokenUsage | null = null;
   let firstTokenMs: number | null = null;
   const logprobs: TokenLogprob[] = [];
   return {
     /** @param afterMs null for a non-streamed reply. */
-    take(piece: Piece, afterMs: number | null): void {
-      usage = tokensOf(piece.usage) ?? usage;
-      const choice = piece.choices.find(({ index }) => (index ?? 0) === 0);
+    take({ choices, usage: now }: Piece, afterMs: number | null): void {
+      counted = tokensOf(now) ?? counted;
+      const choice = choices?.find(({ index }) => (index ?? 0) === 0);
       const said = choice?.text ?? "";
       text += said;
       if (said !== "") firstTokenMs ??= afterMs;
-      finishReason = choice?.finish_reason ?? finishReason;
-      logprobs.push(...tokenLogprobs(choice?.logprobs));
+      finish = choice?.finish_reason ?? finish;
+      logprobs.push(...tokenLogprobs(choice?.logprobs ?? null));
     },
-    isOver: (): boolean => finishReason !== null,
+    isOver: (): boolean => finish !== null,
     reply: (totalMs: number): CompletionReply => ({
       text,
-      finishReason,
-      usage,
+      finishReason: finish,
+      usage: counted,
       ...(logprobs.length === 0 ? {} : { logprobs }),
       firstTokenMs,
       totalMs,
@@ -150,7 +153,7 @@ function completionPieces() {
 }
 
 /** Omits an echoed first token, which has no log-probability. */
-function tokenLogprobs(given: z.output<typeof logprobsSchema> | null | undefined): TokenLogprob[] {
+function tokenLogprobs(given: z.output<typeof logprobsSchema>): TokenLogprob[] {
   const { tokens, token_logprobs: values, content } = given ?? {};
   if (content != null) return content;
   return (tokens ?? []).flatMap((token, i) => {

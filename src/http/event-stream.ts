@@ -36,13 +36,14 @@ export function streamedReply<S extends z.ZodType, T>(
       return;
     }
     const piece = parsed(data);
-    const refusal = refusalOf(piece, name);
-    if (refusal !== null) {
-      failure = { kind: "status", ...refusal, headers: new Headers() };
-      return;
-    }
     const checked = checkOptions(schema, piece);
-    if (checked.problem === null) pieces.take(checked.value, afterMs);
+    const isReply = checked.problem === null && isPiece(piece);
+    const refusal =
+      piece === undefined && name === "error"
+        ? { status: 500, body: data }
+        : refusalOf(piece, { event: name, isReply });
+    if (refusal !== null) failure = { kind: "status", ...refusal, headers: new Headers() };
+    else if (checked.problem === null) pieces.take(checked.value, afterMs);
     else failure = { kind: "garbled", body: data };
   };
   return {
@@ -59,10 +60,20 @@ export function streamedReply<S extends z.ZodType, T>(
       if (rest !== null && (rest.data === "[DONE]" || parsed(rest.data) !== undefined))
         take(rest, 0);
       if (failure !== null || isDone || pieces.isOver()) return failure;
-      return { kind: "cut", detail: "the stream ended before its end" };
+      const other = parser.other().trim();
+      if (other === "") return { kind: "cut", detail: "the stream ended before its end" };
+      const refusal = refusalOf(parsed(other));
+      return refusal === null
+        ? { kind: "garbled", body: other }
+        : { kind: "status", ...refusal, headers: new Headers() };
     },
     reply: (totalMs) => pieces.reply(totalMs),
   };
+}
+
+/** Events without choices carry counts, or an error. */
+function isPiece(piece: unknown): boolean {
+  return typeof piece === "object" && piece !== null && ("choices" in piece || "usage" in piece);
 }
 
 /** Undefined for invalid JSON. */
@@ -85,7 +96,12 @@ interface EventParser {
   push(bytes: Uint8Array): ServerEvent[];
   /** The incomplete last event; null when the stream ended between two events. */
   rest(): ServerEvent | null;
+  /** Lines before the first event that belong to no event: a body that is no stream, despite its type. */
+  other(): string;
 }
+
+/** Of `other`, in characters. */
+const MAX_OTHER = 2 ** 16;
 
 /**
  * A parser of server-sent events (text/event-stream).
@@ -99,11 +115,14 @@ export function eventParser(): EventParser {
   let line = "";
   let name = "";
   let data: string[] = [];
+  let other = "";
+  let hasEvent = false;
   let afterReturn = false;
 
   const dispatched = (): ServerEvent[] => {
     const event = { name, data: data.join("\n") };
     const isEvent = data.length > 0;
+    hasEvent ||= isEvent;
     name = "";
     data = [];
     return isEvent ? [event] : [];
@@ -120,7 +139,8 @@ export function eventParser(): EventParser {
     else if (field === "error") {
       name = "error";
       data.push(value);
-    }
+    } else if (!hasEvent && !/^(id|retry|)$/.test(field))
+      other = `${other}${text}\n`.slice(0, MAX_OTHER);
     return [];
   };
   return {
@@ -144,5 +164,6 @@ export function eventParser(): EventParser {
       if (line !== "") takeLine();
       return dispatched()[0] ?? null;
     },
+    other: () => (hasEvent ? "" : other),
   };
 }

@@ -3,6 +3,7 @@ import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import type { Endpoint, HttpRequest, SettingName } from "./endpoint.ts";
 import type { Failure } from "./exchange.ts";
 import { requestUrl } from "./http-options.ts";
+import { messageIn } from "./refusal.ts";
 
 const CODES: Record<Failure["kind"], ErrorCode> = {
   timeout: "HTTP_TIMEOUT",
@@ -87,12 +88,36 @@ function failureMessage({ nameOf = String }: Endpoint, given: GivenUp): string {
   return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given, nameOf)}`;
 }
 
-/** The beginning of a body, on one line. */
+/** What a body says, on one line: the text of a web page, the message of a long error, else the body's beginning. */
 export function quotedBody(body: string): string {
-  const line = body.replaceAll(/\s+/g, " ").trim();
-  if (line === "") return "nothing";
-  const cut = line.length > QUOTED_CHARACTERS ? `${line.slice(0, QUOTED_CHARACTERS)}…` : line;
-  return JSON.stringify(cut);
+  const isPage = /^\s*(<!doctype html|<html|<head|<body)/i.test(body);
+  const line = onOneLine(isPage ? pageText(body) : body);
+  if (line === "") return isPage ? "an empty web page" : "nothing";
+  const said = line.length > QUOTED_CHARACTERS && !isPage ? (messageOf(body) ?? line) : line;
+  const quoted = JSON.stringify(
+    said.length > QUOTED_CHARACTERS ? `${said.slice(0, QUOTED_CHARACTERS)}…` : said,
+  );
+  return isPage ? `${quoted} (a web page)` : quoted;
+}
+
+function messageOf(body: string): string | null {
+  try {
+    const said = messageIn(JSON.parse(body));
+    return said === null ? null : onOneLine(said);
+  } catch {
+    return null;
+  }
+}
+
+/** A page's title and text, without tags, styles and scripts. */
+function pageText(page: string): string {
+  return page
+    .replaceAll(/<(style|script)\b[\s\S]*?(<\/\1\s*>|$)/gi, " ")
+    .replaceAll(/<[^>]*(>|$)/g, " ");
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 function found(failure: Failure): string {

@@ -2,7 +2,7 @@ import { suggest } from "../base/nearest.ts";
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
-import { httpClient } from "./client.ts";
+import { httpClient, refusalInJson } from "./client.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import {
   type Endpoint,
@@ -12,12 +12,12 @@ import {
   systemEnvironment,
 } from "./endpoint.ts";
 import type { StreamedReply } from "./event-stream.ts";
-import type { HttpReply, ReplyHead } from "./exchange.ts";
+import type { ReplyHead } from "./exchange.ts";
 import { type Meter, meter } from "./meter.ts";
 import { modelKey } from "./api-key.ts";
 import { pace } from "./concurrency.ts";
 import { folderCache, noCache } from "./reply-cache.ts";
-import { isContextLimit, isUnknownModel, type Refusal, refusalOf } from "./refusal.ts";
+import { isContextLimit, isUnknownModel, type Refusal } from "./refusal.ts";
 
 /** The fields of every model reply. */
 type ModelReply = ReplyTimes & {
@@ -88,9 +88,10 @@ export function modelServer(
       const text = JSON.stringify(body);
       const expected = Math.ceil(text.length / CHARACTERS_PER_TOKEN) + (maxTokens ?? 0);
       const reading: { stream: ReturnType<NonNullable<typeof streamed>> | null } = { stream: null };
+      const failureIn = refusalInJson(schema);
       const asked: HttpRequest = {
-        ...{ path, body: text, idempotent: true, signal },
-        ...{ failureIn: refusalInReply, isFinal: isContextLimit, explain },
+        ...{ path, body: text, idempotent: true, signal, isFinal: isContextLimit, explain },
+        failureIn: (reply) => (reading.stream === null ? failureIn(reply) : null),
         reader: (head) => (reading.stream = isEventStream(head) ? (streamed?.() ?? null) : null),
       };
       if (tokensPerMinute !== null) await tokens.take(expected, signal);
@@ -115,8 +116,7 @@ export function modelServer(
 
 /** A reply that counts as a failure is asked for again, so it must not be in the cache. */
 function isKept({ text, finishReason }: ModelReply): boolean {
-  if (finishReason === "content_filter") return false;
-  return text !== "" || finishReason === "length" || finishReason === "tool_calls";
+  return finishReason !== "content_filter" && (text !== "" || finishReason !== null);
 }
 
 /** An estimate for `tokensPerMinute` only; the server's count corrects it. */
@@ -126,16 +126,6 @@ const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0 };
 
 function isEventStream({ headers }: ReplyHead): boolean {
   return /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
-}
-
-/** Some gateways return a failure with status 200. */
-function refusalInReply({ text }: HttpReply): Refusal | null {
-  if (text === "" || text.includes('"choices"') || !text.includes('"error"')) return null;
-  try {
-    return refusalOf(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 /** Explains a refusal; requests the server's list of models at most once. */

@@ -6,29 +6,89 @@ export interface Refusal {
 }
 
 /**
- * The refusal in a piece of JSON from an OpenAI-compatible server or gateway: an object with `error`. Null when there is
- * none.
+ * The refusal in a piece of JSON from a server or gateway; null when there is none. Forms: `{"error": …}` with an object or a text,
+ * `{"object": "error", "message"}` (older vLLM, FastChat), an error in a choice or as its finish reason (OpenRouter, vLLM, SGLang), and,
+ * only in JSON that is no reply: `detail` (FastAPI), `message`, `msg`, `errors`, `error_message`.
  *
  * @param event the event's name; some servers use the name "error".
+ * @param isReply whether the JSON has the shape of a reply.
  */
-export function refusalOf(value: unknown, event = ""): Refusal | null {
+export function refusalOf(
+  value: unknown,
+  { event = "", isReply = false }: { event?: string; isReply?: boolean } = {},
+): Refusal | null {
   if (typeof value !== "object" || value === null) return null;
-  const { error = event === "error" ? value : undefined } = value as { error?: unknown };
-  if (error === undefined || error === null || error === "") return null;
-  return { status: statusOf(error), body: JSON.stringify(error) };
+  const { error, object, choices } = value as Record<string, unknown>;
+  if (saysSomething(error)) return { status: statusOf(error, value), body: JSON.stringify(error) };
+  const failed = Array.isArray(choices) ? choices.find(isFailedChoice) : undefined;
+  if (failed !== undefined) {
+    const said = failed.error ?? failed;
+    return { status: statusOf(said), body: JSON.stringify(said) };
+  }
+  const isError =
+    event === "error" || object === "error" || (!isReply && messageIn(value) !== null);
+  return isError ? { status: statusOf(value), body: JSON.stringify(value) } : null;
 }
 
+/** Some servers send an empty error with every reply. */
+function saysSomething(error: unknown): boolean {
+  if (typeof error === "object" && error !== null) return Object.keys(error).length > 0;
+  return error !== undefined && error !== null && error !== "" && error !== false;
+}
+
+interface FailedChoice {
+  error?: unknown;
+}
+
+/** A server that stops in the middle still has a choice, with a part of its text. */
+function isFailedChoice(choice: unknown): choice is FailedChoice {
+  if (typeof choice !== "object" || choice === null) return false;
+  const { error, finish_reason: finish } = choice as { error?: unknown; finish_reason?: unknown };
+  return saysSomething(error) || finish === "error" || finish === "abort";
+}
+
+const STATUS_KEYS = ["code", "status", "status_code", "statusCode"];
+
 /** The refusal's own number, or a status derived from its words; the default is a server failure. */
-function statusOf(error: unknown): number {
-  if (typeof error !== "object" || error === null) return 500;
-  const { code, status, type } = error as { code?: unknown; status?: unknown; type?: unknown };
-  const number = [code, status].map(Number).find((each) => each >= 400 && each <= 599);
+function statusOf(...said: unknown[]): number {
+  const objects = said.filter((each) => typeof each === "object" && each !== null);
+  const values = objects.flatMap((each) =>
+    STATUS_KEYS.map((key) => (each as Record<string, unknown>)[key]),
+  );
+  const number = values.map(Number).find((each) => each >= 400 && each <= 599);
   if (number !== undefined) return number;
-  const words = `${String(code)} ${String(type)}`;
-  if (/rate.?limit|too.?many|quota/i.test(words)) return 429;
+  const kinds = objects.map((each) => (each as { type?: unknown }).type);
+  const texts = said.map((each) => messageIn(each) ?? "");
+  const named = [...values, ...kinds].map(String).join(" ");
+  const words = [named, ...texts].join(" ");
+  if (/rate.?limit|too.?many.?requests|quota/i.test(words)) return 429;
   if (/overload|unavailable/i.test(words)) return 503;
   if (/authenti|api.?key/i.test(words)) return 401;
-  return /invalid|bad.?request|exceed|not.?found/i.test(words) ? 400 : 500;
+  if (/invalid|bad.?request|exceed|not.?found/i.test(named)) return 400;
+  return isContextLimit({ body: words }) || /not found|does not exist/i.test(words) ? 400 : 500;
+}
+
+const MESSAGE_KEYS = ["message", "detail", "error_message", "msg", "errors", "error"];
+
+/**
+ * The message in an error's JSON; null when there is none.
+ * @example messageIn({ detail: [{ loc: ["body", "k"], msg: "field required" }] }) // "body.k: field required"
+ */
+export function messageIn(error: unknown): string | null {
+  if (typeof error === "string") return error === "" ? null : error;
+  if (Array.isArray(error)) {
+    const all = error.map(messageIn).filter((each) => each !== null);
+    return all.length === 0 ? null : all.join("; ");
+  }
+  if (typeof error !== "object" || error === null) return null;
+  const fields = error as Record<string, unknown>;
+  for (const key of MESSAGE_KEYS) {
+    const said = messageIn(fields[key]);
+    if (said === null) continue;
+    const { loc } = fields;
+    return Array.isArray(loc) ? `${loc.join(".")}: ${said}` : said;
+  }
+  return null;
 }
 
 /**

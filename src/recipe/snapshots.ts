@@ -6,11 +6,10 @@ import { removeAtOnce } from "../base/files.ts";
 import type { Engine } from "../engine/engine.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import { recordFiles } from "../models/recorded-files.ts";
-import { writeWholeFolder } from "./folder/whole-folder.ts";
+import { SNAPSHOTS_FOLDER, writeWholeFolder } from "./folder/whole-folder.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Where a run folder keeps the weights of its snapshots: `snapshots/NAME/step-N`. */
-const SNAPSHOTS_FOLDER = "snapshots";
 
 type SavingEngine = Pick<Engine, "snapshot" | "save" | "load">;
 

@@ -2,6 +2,7 @@ import { fixed, formatCount, formatP, orAbsent, plural, signed } from "../base/f
 import { intervalColumn, renderMarkdown } from "../base/table.ts";
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import { disagreementNotes } from "../evaluate/paired-test.ts";
+import { failuresText } from "../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
@@ -70,13 +71,13 @@ async function pairedParts(
 
 function describe(name: string, results: Results): string {
   const { n, samplesPerTask, policy, dataset, strategy, seed } = results;
-  const failed = failuresOf(results).n;
+  const failures = failuresOf(results);
   const label = policyLabel(policy);
   return [
     `**${escaped(name)}**${name === label ? "" : `: ${escaped(label)}`} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     `seed ${seed}`,
-    ...(failed > 0 ? [`**${plural(failed, "draw")} failed and were not measured**`] : []),
+    ...(failures.n > 0 ? [`**${failuresText(failures)}**`] : []),
     ...(results.readsGold ? ["**the search uses the gold: a control, not a result**"] : []),
   ].join(", ");
 }

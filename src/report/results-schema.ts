@@ -1,4 +1,5 @@
 import { z } from "../base/schema.ts";
+import type { EvaluationErrors } from "../evaluate/evaluation-summary.ts";
 
 /**
  * The schema of `results.json` of `agentrl eval`, for other programs as JSON Schema (docs/results.schema.json). New keys of a later version
@@ -30,6 +31,10 @@ const failures = z
     z.looseObject({
       n: z.int().min(0).describe("Rows that ended in an error."),
       byCode: z.record(z.string(), z.int().min(0)),
+      asWrong: z
+        .looseObject({ n: z.int().min(0), em: z.number(), f1: z.number() })
+        .exactOptional()
+        .describe("Means over all questions, failed draws counted as wrong; if rows failed."),
     }),
   ])
   .describe("Rows that ended in an error: nothing was measured.");
@@ -94,9 +99,6 @@ export function resultsJsonSchema(): Record<string, unknown> {
 }
 
 /** Failed rows, by code if known. */
-export function failuresOf({ errors }: Pick<Results, "errors">): {
-  n: number;
-  byCode: Record<string, number>;
-} {
+export function failuresOf({ errors }: Pick<Results, "errors">): EvaluationErrors {
   return typeof errors === "number" ? { n: errors, byCode: {} } : errors;
 }

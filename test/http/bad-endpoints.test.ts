@@ -79,7 +79,7 @@ describe("a model's server that behaves badly", () => {
         .writeHead(200, { "content-type": "text/html" })
         .end("<!DOCTYPE html><title>Welcome to nginx!</title>");
     await expect(ask()).rejects.toThrow(
-      errorWith("HTTP_BAD_REPLY", 'is not JSON. Found: "<!DOCTYPE html>'),
+      errorWith("HTTP_BAD_REPLY", 'is not JSON. Found: "Welcome to nginx!" (a web page).'),
     );
     answer = (response) => response.end('{"choices":[{"message":{"content":"A');
     await expect(ask()).rejects.toThrow(errorWith("HTTP_BAD_REPLY", "the reply is not JSON"));

@@ -48,7 +48,7 @@ describe("a cache of replies", () => {
     await ask(2);
     expect(server.received).toHaveLength(2);
     for (const text of ["", null]) {
-      reply = { message: { content: text }, finish_reason: "stop" };
+      reply = { message: { content: text }, finish_reason: null };
       await ask(3);
     }
     expect(server.received).toHaveLength(4);

@@ -18,7 +18,7 @@ import {
   type EvalCompareFlags,
 } from "../eval-compare-flags.ts";
 import { jsonOption, overwriteOption, seedOption } from "../options.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../claim-output.ts";
 import { comparePublished } from "../published-comparison.ts";
 
 /** Adds `compare` to `agentrl eval`: compares two runs on the same questions, or a run with a published number. */
@@ -60,7 +60,7 @@ async function evalCompare(
   if (flags.changed !== undefined) {
     const runs = given.flatMap((side) => side.split(","));
     refuseOwnInput(flags.changed, runs, "--changed");
-    refuseToOverwrite(flags.changed, flags.overwrite);
+    claimOutput(flags.changed, flags.overwrite);
   }
   const sides: Side[] = [];
   for (const name of given) {

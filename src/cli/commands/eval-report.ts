@@ -7,7 +7,7 @@ import type { CliContext } from "../command.ts";
 import { acrossOption } from "../eval-compare-flags.ts";
 import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, overwriteOption } from "../options.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../claim-output.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
@@ -76,7 +76,7 @@ export async function writeReport(
   // The files of lm-eval have the time in their names.
   if (out !== undefined && format !== "lm-eval") {
     refuseOwnInput(out, places, "--out");
-    refuseToOverwrite(out, flags.overwrite);
+    claimOutput(out, flags.overwrite);
   }
   const { openResults } = await import("../../report/results-files.ts");
   const { reportText } = await import("../../report/report-formats.ts");

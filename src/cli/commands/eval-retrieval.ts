@@ -32,7 +32,7 @@ import {
 } from "../eval-retrieval-flags.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
 import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
-import { refuseToOverwrite } from "../overwrite.ts";
+import { claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { comparisonText, scoresText } from "../retrieval-text.ts";
@@ -98,7 +98,7 @@ async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Pr
   checkMeasured(flags);
   checkTestSet(flags);
   const { seed = 0, runOut } = flags;
-  if (runOut !== undefined) refuseToOverwrite(runOut, flags.overwrite);
+  if (runOut !== undefined) claimOutput(runOut, flags.overwrite);
   const metrics = metricsOf(flags);
   const names = metrics.map(({ name }) => name);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));

@@ -11,7 +11,7 @@ import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
 import { quoted } from "../made-by.ts";
 import { jsonOption, overwriteOption } from "../options.ts";
-import { refuseToOverwrite } from "../overwrite.ts";
+import { claimWriting, claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";
 
 interface InitFlags extends FieldFlags {
@@ -67,7 +67,8 @@ export const initCommand: CliCommand = {
 
 async function init(folder: string, given: InitFlags, context: CliContext): Promise<void> {
   const { initProject, RECIPE_FILE } = await import("../../recipe/init.ts");
-  refuseToOverwrite(join(folder, RECIPE_FILE), given.overwrite);
+  claimWriting(folder);
+  claimOutput(join(folder, RECIPE_FILE), given.overwrite);
   const flags = await completed(given, context);
   const { questions, passages } = flags;
   const policy = await policyOf(flags);

@@ -20,6 +20,7 @@ import { parseRequirement, requireScores } from "../require-scores.ts";
 import { refuseStray } from "../stray-flags.ts";
 import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
 import { judgeRunText, trafficText } from "./judge-text.ts";
+import { claimWriting } from "../claim-output.ts";
 
 interface RunFlags extends JudgeFlags, JudgedSource {
   limit?: number;
@@ -84,6 +85,7 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
   }
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, METRICS));
   const out = flags.out ?? `${flags.predictions.replace(/(\.jsonl?(\.gz)?|\/+)$/, "")}.judge`;
+  claimWriting(out);
   checkVerdictFolder(out, flags.resume === true);
   if (statSync(flags.predictions, { throwIfNoEntry: false })?.isDirectory() === true)
     refuseStray(flags, FIELDS, "a file of answers; an evaluation's rows have names of their own");

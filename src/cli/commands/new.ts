@@ -6,7 +6,7 @@ import { packageRoot } from "../../base/package-root.ts";
 import { isPart, type PartKind } from "../../base/registry.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, overwriteOption } from "../options.ts";
-import { refuseToOverwrite } from "../overwrite.ts";
+import { claimOutput } from "../claim-output.ts";
 
 /** What can be made, with the kind of its part. Each has a folder in templates/. */
 const KINDS = {
@@ -60,7 +60,7 @@ async function write(
   await requireFreeName(kind, name);
   const files = await filesOf(kind, name);
   const paths = [...files.keys()].map((file) => join(out, file));
-  for (const path of paths) refuseToOverwrite(path, overwrite);
+  for (const path of paths) claimOutput(path, overwrite);
   await makeFolder(out);
   for (const [file, text] of files) await writeFileAtomic(join(out, file), text);
   const path = (file: string): string => {

@@ -6,6 +6,7 @@ import { TRAINERS } from "../../recipe/exports/trainers.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
 import { settingsOf, type RecipeFlags } from "../recipe-options.ts";
+import { claimWriting } from "../claim-output.ts";
 
 type ExportFlags = Omit<RecipeFlags, "recipe" | "out" | "device"> & { to: string; out: string };
 
@@ -41,6 +42,7 @@ export function registerExport(recipes: Command, context: CliContext): void {
     )
     .action(async (recipe: string, flags: ExportFlags) => {
       const { exportRecipe } = await import("../../recipe/exports/export-recipe.ts");
+      claimWriting(flags.out);
       const resolved = await settingsOf({ ...flags, recipe });
       const { to, out, json } = flags;
       const written = await exportRecipe(resolved, to, { out, signal: context.signal });

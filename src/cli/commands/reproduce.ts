@@ -17,6 +17,7 @@ import { madeBy } from "../made-by.ts";
 import { watchDownload } from "../model-download.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { reproductionText } from "../reproduction-text.ts";
+import { claimWriting } from "../claim-output.ts";
 
 interface ReproduceFlags {
   tier?: string;
@@ -154,6 +155,8 @@ async function reproduceRecipe(
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
+  claimWriting(out);
+  if (flags.keep === true) claimWriting(keptResultsFile(name));
   const store =
     flags.arms === false
       ? null

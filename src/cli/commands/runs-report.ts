@@ -5,7 +5,7 @@ import { writeAtomic } from "../../base/files.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, overwriteOption, wholeNumber } from "../options.ts";
-import { refuseToOverwrite } from "../overwrite.ts";
+import { claimOutput } from "../claim-output.ts";
 
 interface ReportFlags {
   out?: string;
@@ -63,7 +63,8 @@ async function writeReport(
       `${folders.length} runs are named, and no file to write. Name it by --out report.html; of one run alone it lies in the run's folder.`,
     );
   }
-  if (out !== undefined) refuseToOverwrite(out, overwrite);
+  const path = out ?? join(only, "report.html");
+  claimOutput(path, overwrite === true || out === undefined);
   const { readRun } = await import("../../report/runs/run-files.ts");
   const { runPage } = await import("../../report/html/run-page.ts");
   const { openRunReader } = await import("../run-reading.ts");
@@ -72,7 +73,6 @@ async function writeReport(
   for (const folder of folders) runs.push(await readRun(folder));
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
     context.note(`not read: ${trouble}`);
-  const path = out ?? join(only, "report.html");
   const { readingOf } = openRunReader(context.note);
   const pieces = runPage(runs, {
     ...{ readingOf, effectOf, made: madeBy() },

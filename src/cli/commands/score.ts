@@ -15,7 +15,7 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { shortened } from "../data-check-text.ts";
 import { answerSeparatorOption } from "../data-flags.ts";
 import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
-import { refuseToOverwrite } from "../overwrite.ts";
+import { claimOutput } from "../claim-output.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
 import { refuseStray } from "../stray-flags.ts";
@@ -128,7 +128,7 @@ async function score(
   context: CliContext,
 ): Promise<void> {
   const { layout: name = "answers", out, json, seed = 0, require = [], ...rest } = flags;
-  if (out !== undefined) refuseToOverwrite(out, flags.overwrite);
+  if (out !== undefined) claimOutput(out, flags.overwrite);
   const layout = scoreLayouts.get(name, "--layout");
   const metrics = flags.metrics ?? layout.metrics;
   for (const metric of metrics) checkMetric(metric, layout);

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { open, readdir, rm } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson, REMOVED, removeAtOnce, writeJson } from "../../base/files.ts";
+import { readJson, removeAtOnce, writeJson } from "../../base/files.ts";
 import type { z } from "../../base/schema.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { damageOf, RECORD_FILE, recordFiles, recordOf } from "../../models/recorded-files.ts";
 import type { checkpointsSchema } from "../settings/run-settings.ts";
-import { PARTIAL, writeWholeFolder } from "./whole-folder.ts";
+import { removeRemains, writeWholeFolder } from "./whole-folder.ts";
 
 type CheckpointSettings = z.output<typeof checkpointsSchema>;
 
@@ -70,7 +70,7 @@ export async function openCheckpoints(
       if (!stay.includes(each) && each !== best()) await removeAtOnce(checkpointFolder(run, each));
     }
   };
-  await removeRemains(run);
+  await removeRemains(join(run, "checkpoints"));
   for (const step of await stepsIn(run))
     if (step > firstStep) await removeAtOnce(checkpointFolder(run, step));
   // An interruption may have prevented this earlier.
@@ -103,16 +103,6 @@ async function write(
     await recordFiles(partial, { step, attempt });
   });
   await syncFolder(join(run, "checkpoints"));
-}
-
-/** Left by an interruption while writing or removing. */
-async function removeRemains(run: string): Promise<void> {
-  const folder = join(run, "checkpoints");
-  if (!existsSync(folder)) return;
-  for (const name of await readdir(folder)) {
-    if (name.endsWith(PARTIAL) || name.endsWith(REMOVED))
-      await rm(join(folder, name), { recursive: true, force: true });
-  }
 }
 
 /** Steps of the checkpoints that a run folder holds, damaged ones too, in no order. */

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, errorMessage } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
@@ -11,6 +12,7 @@ import { originOfRun, type RunOrigin, type RunCommand } from "./run-origin.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "./run-origin.ts";
 import { restoreReplaced, setRunAside } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
+import { removeRemains, SNAPSHOTS_FOLDER } from "./whole-folder.ts";
 import { withRunLock } from "./run-lock.ts";
 import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
@@ -51,6 +53,7 @@ export function withClaimedRun<T>(
   const { out, signal } = claim;
   return withRunLock(out, async () => {
     await restoreReplaced(out);
+    await removeRemainsOfRun(out);
     await claimRun(claim);
     let result: T;
     try {
@@ -67,6 +70,15 @@ export function withClaimedRun<T>(
     await recordOutcome(out, { state: "finished", message: null });
     return result;
   });
+}
+
+/** Also of a run that has nothing left to do: no later step would remove them. */
+async function removeRemainsOfRun(out: string): Promise<void> {
+  const snapshots = join(out, SNAPSHOTS_FOLDER);
+  const names = await readdir(snapshots).catch(() => []);
+  const inside = names.map((name) => join(snapshots, name));
+  for (const folder of [out, join(out, "checkpoints"), join(out, "stages"), ...inside])
+    await removeRemains(folder);
 }
 
 /** How a run ended that threw: one that has nothing left to do was finished before. */

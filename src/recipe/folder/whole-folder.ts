@@ -1,10 +1,22 @@
-import { rename, rm } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
-import { removeAtOnce } from "../../base/files.ts";
+import { REMOVED, removeAtOnce } from "../../base/files.ts";
 import { isStalledDisk } from "../../base/waits/disk.ts";
+
+/** A run's copies of its own weights, a folder each. */
+export const SNAPSHOTS_FOLDER = "snapshots";
 
 /** Of the name of a folder that is being written: not yet what it will be. */
 export const PARTIAL = ".partial";
+
+/** Removes what a kill left in a folder while something in it was written or removed. Only the folder's one writer may call it. */
+export async function removeRemains(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith(PARTIAL) || name.endsWith(REMOVED))
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
 
 /**
  * Writes a folder of a run whole or not at all: `write` fills `NAME.partial`, which then takes the name. After a failure the partial folder

@@ -6,6 +6,7 @@ import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
+import { withRunLock } from "../folder/run-lock.ts";
 import {
   type RunSynthOptions,
   selectInto,
@@ -106,8 +107,10 @@ export async function selectAgain(
 ): Promise<SynthResult> {
   const { overrides } = options;
   const { resolved, facts } = await openSynthFolder(folder, overrides);
-  const result = await selectInto(folder, resolved, { ...options, facts });
-  if (overrides.length > 0)
-    await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved, folder));
-  return result;
+  return withRunLock(folder, async () => {
+    const result = await selectInto(folder, resolved, { ...options, facts });
+    if (overrides.length > 0)
+      await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved, folder));
+    return result;
+  });
 }

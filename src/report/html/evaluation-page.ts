@@ -15,6 +15,7 @@ import { type HeadlineFigure, headlineFigures } from "./headline-figures.ts";
 import type { Made } from "./made.ts";
 import { matrixSection } from "./matrix-section.ts";
 import { type Content, html, Markup, seriesLabel, tag } from "./markup.ts";
+import { failuresText } from "../../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
 import { pairedDifferences } from "./paired-differences.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
@@ -190,9 +191,9 @@ function factsOf(results: Results, isMatrix: boolean): string[] {
 }
 
 function warningsOf(results: Results): string[] {
-  const failed = failuresOf(results).n;
+  const failures = failuresOf(results);
   return [
-    ...(failed > 0 ? [`${formatCount(failed)} draws failed: not measured`] : []),
+    ...(failures.n > 0 ? [failuresText(failures)] : []),
     ...(results.readsGold ? ["the search uses the gold: a control, not a result"] : []),
   ];
 }

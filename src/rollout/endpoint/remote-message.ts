@@ -111,11 +111,11 @@ export function takeReply(
       "the server's content filter blocked the message.",
     );
   }
-  const isEmpty = (draft.text() + reply.text).trim() === "";
-  if (isEmpty && finishReason !== "length" && !endedAtOnce(reply)) {
+  // With a finish reason, the model itself wrote nothing: its mistake, which counts.
+  if (finishReason === null && (draft.text() + reply.text).trim() === "") {
     throw new RolloutError(
       "COMPLETION_EMPTY",
-      `the server gave a message without text (finish_reason ${JSON.stringify(finishReason)}).`,
+      "the server sent a message without text and without a finish reason. Check the server's log.",
     );
   }
   if (firstTokenMs !== null) setting.onFirstToken?.(firstTokenMs);
@@ -183,11 +183,6 @@ function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
     sum.completionTokens += usage.completionTokens;
   }
   return sum;
-}
-
-/** Whether the model wrote only EOS. A server with a higher count has hidden text; a server without counts may have. */
-function endedAtOnce({ usage, reasoning }: RemoteReply): boolean {
-  return usage !== null && usage.completionTokens === 1 && reasoning === undefined;
 }
 
 /** The input, cut to its limit. */

@@ -272,7 +272,10 @@ describe("a server that fails", () => {
       (_, response) => (response.writeHead(429, { "retry-after": "999" }).end(), null),
       "HTTP_STATUS",
     ],
-    "writes nothing": [() => "", "COMPLETION_EMPTY"],
+    "writes nothing, and no reason why": [
+      () => ({ message: { content: "" }, finish_reason: "" }),
+      "COMPLETION_EMPTY",
+    ],
     "withholds the message": [
       () => ({ message: { content: "" }, finish_reason: "content_filter" }),
       "COMPLETION_FILTERED",
@@ -291,11 +294,11 @@ describe("a server that fails", () => {
     },
   );
 
-  it("whose model ends at once has not failed: the message is the policy's, and empty", async () => {
+  it("whose model writes nothing has not failed: the message is the policy's, and empty", async () => {
     const { trajectory } = await play(
       (_, response) => {
         const choices = [{ message: { content: "" }, finish_reason: "stop" }];
-        sendJson(response, { choices, usage: { prompt_tokens: 9, completion_tokens: 1 } });
+        sendJson(response, { choices, usage: { prompt_tokens: 9, completion_tokens: 300 } });
         return null;
       },
       {

@@ -12,7 +12,7 @@ import {
   noteFields,
 } from "../../data-flags.ts";
 import { jsonOption, overwriteOption } from "../../options.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../../claim-output.ts";
 
 interface ConvertFlags extends FieldFlags {
   to: string;
@@ -55,7 +55,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
     .action(async (from: string, out: string, flags: ConvertFlags) => {
       const { to, split, prompt, overwrite, json } = flags;
       refuseOwnInput(out, [from], "OUT");
-      refuseToOverwrite(out, overwrite);
+      claimOutput(out, overwrite);
       const fields = fieldsOf(flags);
       if (!isBeirFolder(from)) await noteFields(from, fields, context);
       await noteAnswers([{ name: "files", tasks: from, fields }], context);

@@ -6,6 +6,7 @@ import { downloadDataset } from "../../../data/cards/download-dataset.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
 import { type Progress, startProgress } from "../../progress.ts";
+import { claimWriting } from "../../claim-output.ts";
 
 interface DownloadFlags {
   split?: string[];
@@ -41,6 +42,7 @@ export function addDataDownload(data: Command, context: CliContext): void {
     .action(async (name: string, { split, source, out, json }: DownloadFlags) => {
       const card = readCard(name, "name");
       context.note(`${name}: licence ${card.license} (${card.homepage})`);
+      if (out !== undefined) claimWriting(out);
       const watch = watchBytes(context);
       try {
         const files = await downloadDataset(card, {

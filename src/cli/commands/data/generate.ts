@@ -13,7 +13,7 @@ import { formatBytes, formatCount } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../../options.ts";
-import { refuseToOverwrite } from "../../overwrite.ts";
+import { claimWriting, claimOutput } from "../../claim-output.ts";
 import { startProgress } from "../../progress.ts";
 
 /** Shown in help; the generator's schema fills them in. */
@@ -68,9 +68,10 @@ export function addDataGenerate(data: Command, context: CliContext): void {
       const settings = { ...rest, ...(names === undefined ? {} : { splits: names }) };
       const isNumbers = dataset === "numberworld";
       if (isNumbers) refuseWorldFlags(rest);
+      claimWriting(out);
       for (const file of tinyWorldFiles(names ?? DEFAULTS.splits)) {
         if (isNumbers && file === "corpus.jsonl") continue;
-        refuseToOverwrite(join(out, file), overwrite);
+        claimOutput(join(out, file), overwrite);
       }
       const manifest = await withProgress<Pick<TinyWorldManifest, "files">>(
         isNumbers ? "problems" : "passages",

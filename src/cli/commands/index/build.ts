@@ -19,6 +19,7 @@ import {
 } from "../index-dense.ts";
 import { planBm25 } from "./plan.ts";
 import { addBm25Options, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
+import { claimWriting } from "../../claim-output.ts";
 
 interface BuildFlags extends Bm25Options, DenseBuildFlags, FieldFlags {
   threads?: number;
@@ -45,6 +46,7 @@ export function registerBuild(index: Command, context: CliContext): void {
     .action(
       async (path: string, { json, textField, titleField, idField, ...flags }: BuildFlags) => {
         checkKindFlags(flags);
+        claimWriting(flags.out);
         const { encoder } = flags;
         const corpus = await openCorpus(path, { textField, titleField, idField }, context);
         if (encoder === undefined) await buildBm25Index(corpus, { ...flags, json }, context);

@@ -8,6 +8,7 @@ import { addFieldFlags, type FieldFlags, openCorpus, PASSAGE_ROLES } from "../..
 import { jsonOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
+import { claimWriting } from "../../claim-output.ts";
 
 interface AddFlags extends FieldFlags {
   threads?: number;
@@ -30,6 +31,7 @@ export function registerAdd(index: Command, context: CliContext): void {
     .action(async (folder: string, path: string, flags: AddFlags) => {
       const { json, textField, titleField, idField, ...options } = flags;
       await checkChangeable(folder);
+      claimWriting(folder);
       const corpus = await openCorpus(path, { textField, titleField, idField }, context);
       const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
       const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
@@ -69,6 +71,7 @@ export function registerDelete(index: Command, context: CliContext): void {
     .action(async (folder: string, { json, ...flags }: DeleteFlags) => {
       const ids = await idsOf(flags);
       await checkChangeable(folder);
+      claimWriting(folder);
       const { deleteFromIndex } = await import("../../../retrieval/bm25/change-index.ts");
       const { manifest, deleted, unknown } = await deleteFromIndex(folder, ids);
       if (json === true) {
@@ -111,6 +114,7 @@ export function registerCompact(index: Command, context: CliContext): void {
     .addOption(jsonOption())
     .action(async (folder: string, { json }: { json?: true }) => {
       await checkChangeable(folder);
+      claimWriting(folder);
       const [{ compactIndex }, { readBm25Manifest }] = await Promise.all([
         import("../../../retrieval/bm25/change-index.ts"),
         import("../../../retrieval/bm25/index-manifest.ts"),

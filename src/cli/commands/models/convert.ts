@@ -4,7 +4,7 @@ import { formatBytes } from "../../../base/format.ts";
 import { sizeOf } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, overwriteOption } from "../../options.ts";
-import { refuseToOverwrite } from "../../overwrite.ts";
+import { claimOutput } from "../../claim-output.ts";
 import { startProgress } from "../../progress.ts";
 
 /** Names of `--dtype` and the dtypes of safetensors files. */
@@ -40,7 +40,7 @@ export function addModelsConvert(models: Command, context: CliContext): void {
     .addOption(jsonOption())
     .action(async (file: string, { out, dtype, overwrite, json }: ConvertFlags) => {
       const { convertGguf } = await import("../../../models/gguf/convert-gguf.ts");
-      refuseToOverwrite(out, overwrite);
+      claimOutput(out, overwrite);
       const bar = startProgress(context, { label: "converting", total: 0, unit: "tensors" });
       const {
         config,

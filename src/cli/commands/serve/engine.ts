@@ -6,6 +6,7 @@ import type { DeviceName } from "../../../onnx/device-names.ts";
 import type { CliContext } from "../../command.ts";
 import { deviceOption, jsonOption, wholeNumber } from "../../options.ts";
 import { readToken } from "../../server-token.ts";
+import { claimWriting } from "../../claim-output.ts";
 
 interface EngineFlags {
   policy: string;
@@ -72,6 +73,7 @@ async function serveEngine(flags: EngineFlags, context: CliContext): Promise<voi
   const { startEngineServer } = await import("../../../server/engine/engine-server.ts");
   const { policy, name = policy, device, workers, host, port, bodyLimit, maxModels } = flags;
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
+  claimWriting(flags.data);
   const model = resolve(await policyFolder(policy, { signal: context.signal }));
   await requireServable(model, policy);
   const server = await startEngineServer(

@@ -5,6 +5,7 @@ import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { deviceOption, jsonOption, seedOption, wholeNumber } from "../../options.ts";
 import { readToken } from "../../server-token.ts";
+import { claimWriting } from "../../claim-output.ts";
 
 interface PolicyFlags {
   policy: string;
@@ -83,6 +84,7 @@ async function servePolicy(flags: PolicyFlags, context: CliContext): Promise<voi
   const { policy: from, name = from, device, workers, seed = 0, record = null } = flags;
   const { host, port, bodyLimit, maxRequests, maxConversations, adapters, maxAdapters } = flags;
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
+  if (record !== null) claimWriting(record);
   const download = watchDownload(context);
   const served = await openServedPolicy(from, {
     ...{ ...download.options, signal: context.signal },

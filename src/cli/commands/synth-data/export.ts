@@ -8,7 +8,7 @@ import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, overwriteOption } from "../../options.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../../claim-output.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 
 interface ExportFlags {
@@ -68,7 +68,7 @@ async function exportRecords(
   const beside =
     statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");
-  refuseToOverwrite(out, overwrite);
+  claimOutput(out, overwrite);
   const { requireWellFormed, runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {

@@ -4,7 +4,7 @@ import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
 import { madeBy } from "../../made-by.ts";
 import { jsonOption, outOption, overwriteOption } from "../../options.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../../claim-output.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
 import { findWords } from "../../trace/trace-texts.ts";
 
@@ -45,7 +45,7 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   const words = await findWords(named, flags.tokenizer !== undefined);
   const path = flags.out ?? join(files.folder, "report.html");
   refuseOwnInput(path, [files.folder], "--out");
-  if (flags.out !== undefined) refuseToOverwrite(flags.out, flags.overwrite);
+  claimOutput(path, flags.overwrite === true || flags.out === undefined);
   await writeAtomic(path, async (write) => {
     const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
     for await (const piece of samplesPage(files, decode, madeBy())) {

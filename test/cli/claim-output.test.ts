@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { dataCommand } from "../../src/cli/commands/data.ts";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { scoreCommand } from "../../src/cli/commands/score.ts";
-import { refuseOwnInput, refuseToOverwrite } from "../../src/cli/overwrite.ts";
+import { refuseOwnInput, claimOutput } from "../../src/cli/claim-output.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -62,10 +62,10 @@ describe("commands", () => {
   });
 });
 
-describe("refuseToOverwrite", () => {
+describe("claimOutput", () => {
   it("refuses a file that exists, unless --overwrite is given; a device is never replaced", () => {
     expect(() => {
-      refuseToOverwrite(at("q.jsonl"), undefined);
+      claimOutput(at("q.jsonl"), undefined);
     }).toThrow(errorWith("OUTPUT_EXISTS", at("q.jsonl")));
     for (const [path, overwrite] of [
       [at("q.jsonl"), true],
@@ -75,7 +75,7 @@ describe("refuseToOverwrite", () => {
       ["/dev/null", undefined],
     ] as const) {
       expect(() => {
-        refuseToOverwrite(path, overwrite);
+        claimOutput(path, overwrite);
       }).not.toThrow();
     }
   });
