@@ -16,7 +16,12 @@ import {
   failuresText,
   type GroupSummary,
 } from "../evaluate/evaluation-summary.ts";
-import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
+import {
+  headlineMetrics,
+  metricColumn,
+  metricFormat,
+  shownValue,
+} from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
 import type { SearchNeed } from "../evaluate/metrics/search-need.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
@@ -71,12 +76,6 @@ export function evaluationText(result: EvalResult): string {
 
 function drawsText({ n, samplesPerTask }: Pick<EvaluationSummary, "n" | "samplesPerTask">): string {
   return `${n} questions${samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : ""}`;
-}
-
-/** Where only the strategy searches, 0 would say that nobody does. */
-function shownValue(metrics: MetricValues, name: string): number | null {
-  const value = metrics[name] ?? null;
-  return name === "searches" && value === 0 && strategySearches(metrics) > 0 ? null : value;
 }
 
 function strategySearches({ strategy_searches: searches = 0 }: MetricValues): number {

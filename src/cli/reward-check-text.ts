@@ -44,6 +44,7 @@ export function rewardCheckText(where: string, check: RewardCheck): string {
 
 function headOf(name: string, weight: CheckedReward["weight"]): string {
   if (weight === 1) return name;
+  if (weight === 0) return `${name} (logged only)`;
   return `${name} × ${typeof weight === "number" ? weight : `${weight.schedule} schedule`}`;
 }
 

@@ -7,6 +7,7 @@ import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts"
 import type { RunOptions } from "../recipe/train/training-method.ts";
 import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
+import { ConfigError } from "../base/errors.ts";
 import { overwriteOption } from "./options.ts";
 import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
@@ -15,6 +16,7 @@ import { packageVersion } from "../base/package-version.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
 import {
   addRecipeOptions,
+  defaultRunFolder,
   type RecipeFlags,
   requiredRecipe,
   settingsOf,
@@ -39,7 +41,10 @@ export function addTrainingOptions(command: Command, out: string): Command {
       "--model <name>",
       "policy to start from: a Hugging Face folder, a GGUF file, smollm2-135m, or org/name[@revision] of the hub",
     )
-    .option("--resume", "resume from the newest checkpoint of the run folder")
+    .option(
+      "--resume",
+      "resume from the newest checkpoint of the run folder, which may stand in place of the recipe",
+    )
     .addOption(overwriteOption("replace the run in the folder").conflicts("resume"))
     .addOption(reporterOption())
     .option("--plain", "print a line per step instead of the live view");
@@ -51,22 +56,41 @@ function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUs
 }
 
 /**
- * The settings of a training command.
+ * The recipe and folder of a training command. With --resume a run's folder stands for its recipe: `train --resume RUN`, or `--out RUN`
+ * without a recipe; the run folder has its settings.
+ * @throws {ConfigError} USAGE without a recipe.
+ */
+async function trainingPlace(
+  argument: string | undefined,
+  flags: TrainingFlags,
+): Promise<{ recipe: string; out: string | undefined }> {
+  const { out, resume, dataset } = flags;
+  const named = argument ?? flags.recipe;
+  const run = named ?? out;
+  if (resume === true && run !== undefined) {
+    const { RESOLVED_FILE } = await import("../recipe/folder/run-origin.ts");
+    const recipe = join(run, RESOLVED_FILE);
+    if (existsSync(recipe)) return { recipe, out: out ?? run };
+  }
+  if (dataset !== undefined && named === undefined) return { recipe: DEFAULT_RECIPE, out };
+  return { recipe: requiredRecipe(argument, flags.recipe), out };
+}
+
+/**
+ * The settings and run folder of a training command.
  * @param argument the recipe, as an argument; flags.recipe is the same.
  * @param more overrides of the command's own flags.
+ * @param suffix of the default run folder.
  * @throws {ConfigError} USAGE without a recipe; as `settingsOf` and `trainingData`.
  */
 export async function trainingSettings(
   argument: string | undefined,
   flags: TrainingFlags,
   { note }: { note: (text: string) => void },
-  more: readonly Override[] = [],
-): Promise<ResolvedSettings<Settings>> {
-  const { model, reporter, dataset } = flags;
-  const recipe =
-    dataset !== undefined && argument === undefined && flags.recipe === undefined
-      ? DEFAULT_RECIPE
-      : requiredRecipe(argument, flags.recipe);
+  { more = [], suffix = "" }: { more?: readonly Override[]; suffix?: string } = {},
+): Promise<{ resolved: ResolvedSettings<Settings>; out: string }> {
+  const { model, reporter } = flags;
+  const { recipe, out } = await trainingPlace(argument, flags);
   const data = await trainingData(flags, recipe);
   if (data.note !== undefined) note(data.note);
   const from = { key: "policy.from", value: model, origin: "--model" };
@@ -79,7 +103,7 @@ export async function trainingSettings(
   const resolved = await settingsOf({ ...flags, recipe }, overrides, data.assumed);
   const { dataset: train, evaluation } = resolved.settings;
   await noteAnswers([train, evaluation.dataset], { note });
-  return resolved;
+  return { resolved, out: out ?? `${defaultRunFolder(resolved)}${suffix}` };
 }
 
 /** A training started by a command. */
@@ -129,9 +153,13 @@ export async function showTraining<R>(
     context.note(nextText(out, resolved.settings, context.call));
   } catch (error) {
     const { MANIFEST_FILE } = await import("../recipe/folder/run-origin.ts");
-    // Without a run folder there is nothing to resume.
-    if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
-      context.note(`${out}: stopped early and saved; the same command with --resume continues.`);
+    // Without a run folder there is nothing to resume, and a wrong setting is wrong again.
+    if (existsSync(join(out, MANIFEST_FILE)) && !(error instanceof ConfigError)) {
+      const kept = context.signal.aborted
+        ? "stopped early and saved"
+        : "failed, and its checkpoints are kept";
+      context.note(`${out}: ${kept}; the same command with --resume continues.`);
+    }
     throw error;
   }
 }

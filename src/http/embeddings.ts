@@ -1,5 +1,6 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
+import { optional } from "./chat-wire.ts";
 import { httpClient } from "./client.ts";
 import { modelKey } from "./api-key.ts";
 
@@ -25,7 +26,18 @@ export function embeddingsClient(name: string, settings: EmbeddingsSettings): Em
   });
   return async (texts, signal) => {
     if (texts.length === 0) return [];
-    const item = z.object({ index: z.int(), embedding: z.array(z.number()).min(1) });
+    // In the order of the texts where a server sends no numbers.
+    const item = z.object({ index: optional(z.int()), embedding: z.array(z.number()).min(1) });
+    const data = z
+      .array(item)
+      .length(texts.length)
+      .transform((items) => items.map((each, i) => ({ ...each, index: each.index ?? i })))
+      .refine((items) => new Set(items.map(({ index }) => index)).size === items.length, {
+        message: "expected each index once",
+      })
+      .refine((items) => new Set(items.map(({ embedding }) => embedding.length)).size === 1, {
+        message: "expected vectors of one length",
+      });
     const { value } = await client.json(
       {
         path: "/embeddings",
@@ -33,7 +45,7 @@ export function embeddingsClient(name: string, settings: EmbeddingsSettings): Em
         idempotent: true,
         signal,
       },
-      z.object({ data: z.array(item).length(texts.length) }),
+      z.object({ data }),
     );
     return value.data
       .sort((a, b) => a.index - b.index)

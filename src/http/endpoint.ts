@@ -21,8 +21,8 @@ export interface Endpoint {
   onRetry?: () => void;
 }
 
-/** The name of a setting in messages: the command's option, the key of the recipe, or both. */
-export type SettingName = (key: keyof HttpSettings | "apiKeyEnv") => string;
+/** The name of a setting in messages: the command's option, the key of the recipe, or both; null: it cannot be set. */
+export type SettingName = (key: keyof HttpSettings | "apiKeyEnv") => string | null;
 
 /** One request. */
 export interface HttpRequest {

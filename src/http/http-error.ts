@@ -140,7 +140,11 @@ function found(failure: Failure): string {
 function remedy({ failure, keyVariables }: GivenUp, nameOf: SettingName): string {
   switch (failure.kind) {
     case "timeout":
-      return `Raise ${nameOf("timeoutMs")}, lower ${nameOf("concurrency")}, or check whether the server is busy or stuck.`;
+      return either(
+        ["raise", nameOf("timeoutMs")],
+        ["lower", nameOf("concurrency")],
+        "check whether the server is busy or stuck",
+      );
     case "unreachable":
       return "Start the server, or correct its address.";
     case "cut":
@@ -148,10 +152,20 @@ function remedy({ failure, keyVariables }: GivenUp, nameOf: SettingName): string
     case "garbled":
       return "Check that the address belongs to the right server.";
     case "too-large":
-      return `Ask for fewer hits, or raise ${nameOf("maxReplyBytes")}.`;
+      return either("ask for less", ["raise", nameOf("maxReplyBytes")]);
     case "status":
       return statusRemedy(failure, keyVariables, nameOf);
   }
+}
+
+/** What can be done, as a sentence; a verb and the name of a setting, which may not exist. */
+function either(...ways: (string | [verb: string, setting: string | null])[]): string {
+  const open = ways.flatMap((way) =>
+    typeof way === "string" ? way : way[1] === null ? [] : `${way[0]} ${way[1]}`,
+  );
+  const [last = "", ...others] = open.toReversed();
+  const text = others.length === 0 ? last : `${others.toReversed().join(", ")}, or ${last}`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function statusRemedy(
@@ -166,16 +180,21 @@ function statusRemedy(
   }
   if (status === 401 || status === 403) {
     if (keyVariables.length === 0)
-      return `The server requires a key: put it into an environment variable and name that with ${nameOf("apiKeyEnv")}.`;
+      return `The server requires a key: put it into an environment variable and name that with ${nameOf("apiKeyEnv") ?? "the setting for it"}.`;
     // Without names of settings the variable cannot be chosen.
-    const another = nameOf === String ? "" : `, or name another one with ${nameOf("apiKeyEnv")}`;
+    const name = nameOf("apiKeyEnv");
+    const another = nameOf === String || name === null ? "" : `, or name another one with ${name}`;
     return `The server rejects the key: check the environment variable ${keyVariables.join(" and ")}${another}.`;
   }
   if (status === 404) return "Check the address and the name of the index, collection or model.";
   if (status === 407)
     return "The proxy requires a login: put name and password into HTTPS_PROXY, as http://name:password@host:port.";
   if (status === 429)
-    return `The server's rate limit is exceeded: lower ${nameOf("concurrency")}, or raise ${nameOf("deadlineMs")}.`;
+    return `The server's rate limit is exceeded. ${either(
+      ["lower", nameOf("concurrency")],
+      ["raise", nameOf("deadlineMs")],
+      "ask its operator for a higher one",
+    )}`;
   if (status >= 500) return "The server failed; check its log.";
   return "The server rejects the request for the quoted reason.";
 }

@@ -61,7 +61,7 @@ export function modelServer(
   const { tokensPerMinute = null, price = null } = settings;
   const metered = meter(price);
   const { name, nameOf } = callerOf(caller);
-  const key = modelKey(nameOf("apiKeyEnv"), settings);
+  const key = modelKey(nameOf("apiKeyEnv") ?? "apiKeyEnv", settings);
   const endpoint = { name, nameOf, url: settings.baseUrl, settings, ...key };
   const client = httpClient(
     {

@@ -244,7 +244,7 @@ export async function modelFolder(
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` Other names: ${suggest(model, known)}`}`,
+      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` ${suggest(model, known)}`}`,
     );
   }
   return (await hubModel(name, options)).folder;

@@ -1,6 +1,11 @@
 import { fixed, formatCount, formatP, orAbsent, plural, signed } from "../base/format.ts";
 import { intervalColumn, renderMarkdown } from "../base/table.ts";
-import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
+import {
+  headlineMetrics,
+  metricColumn,
+  metricFormat,
+  shownValue,
+} from "../evaluate/metrics/metric-columns.ts";
 import { disagreementNotes } from "../evaluate/paired-test.ts";
 import { failuresText } from "../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
@@ -109,7 +114,7 @@ async function scoreTable(files: readonly ResultFiles[]): Promise<string> {
 }
 
 function withBrackets({ metrics, intervals }: GroupScores, metric: string): string {
-  const value = orAbsent(metrics[metric], metricFormat(metric));
+  const value = orAbsent(shownValue(metrics, metric), metricFormat(metric));
   const ends = intervals[metric]?.map(fixed(3)).join(", ");
   return ends === undefined ? value : `${value} [${ends}]`;
 }

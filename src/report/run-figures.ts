@@ -47,8 +47,8 @@ export async function runFigures(files: ResultFiles, goldOf: GoldOf): Promise<Ru
       continue;
     }
     const queries = queriesOf(row, trajectory);
-    const { searches = queries.length, em } = row as { searches?: number; em?: number | null };
-    const count = counts[Math.min(searches, MOST_SEARCHES)];
+    const { em } = row as { em?: number | null };
+    const count = counts[Math.min(searchCount(row, queries.length), MOST_SEARCHES)];
     if (count !== undefined) {
       count.draws += 1;
       count.scored += Number(typeof em === "number");
@@ -84,6 +84,15 @@ export async function runFigures(files: ResultFiles, goldOf: GoldOf): Promise<Ru
     },
     failures,
   };
+}
+
+/** The policy's searches or, where it made none, its strategy's. */
+function searchCount(row: ReportRow, queries: number): number {
+  const { searches = queries, strategySearches = 0 } = row as {
+    searches?: number;
+    strategySearches?: number;
+  };
+  return searches === 0 ? strategySearches : searches;
 }
 
 /** Queries without case and extra white space; from the row, else from the trajectory. */

@@ -1,7 +1,6 @@
 import type { PreferenceResult } from "../../recipe/sft/run-preference.ts";
 import type { Override } from "../../recipe/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { defaultRunFolder } from "../recipe-options.ts";
 import { validationText } from "../train-lines.ts";
 import {
   addTrainingOptions,
@@ -50,8 +49,9 @@ async function train(
   context: CliContext,
 ): Promise<void> {
   const { runPreference } = await import("../../recipe/sft/run-preference.ts");
-  const resolved = await trainingSettings(recipe, flags, context, overridesOf(flags));
-  const out = flags.out ?? `${defaultRunFolder(resolved)}-preference`;
+  const more = overridesOf(flags);
+  const suffix = "-preference";
+  const { resolved, out } = await trainingSettings(recipe, flags, context, { more, suffix });
   await showTraining(context, {
     ...{ flags, resolved, out, train: (options) => runPreference(resolved, options) },
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),

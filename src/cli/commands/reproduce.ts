@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import { makeFolder, writeJson } from "../../base/files.ts";
 import type { Reproduction } from "../../evaluate/claims/claim-results.ts";
-import type { KeptResults } from "../../evaluate/claims/kept-results.ts";
+import { type KeptResults, readKeptResults } from "../../evaluate/claims/kept-results.ts";
 import { keptResultsFile, loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
 import type { ArmRun } from "../../recipe/arms/arm-runs.ts";
 import type { FoundIn } from "../../recipe/arms/finished-arms.ts";
@@ -17,6 +18,7 @@ import { madeBy } from "../made-by.ts";
 import { watchDownload } from "../model-download.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { reproductionText } from "../reproduction-text.ts";
+import { refuseStray } from "../stray-flags.ts";
 import { claimWriting } from "../claim-output.ts";
 
 interface ReproduceFlags {
@@ -83,7 +85,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .option("--keep", "write the results to results/<recipe>.json beside the recipe, for --all")
         .option("--all", "all shipped recipes that have claims, and a page of them all")
         .option("--family <name>", "with --all: only recipes of this family, e.g. search-agents")
-        .option("--stored", "with --all: only kept results; nothing runs")
+        .option("--stored", "show the kept results of the package; nothing runs")
         .option(
           "--page <file>",
           "with --all: the page, with a .md beside it (default: runs/atlas.html)",
@@ -95,7 +97,8 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
           if (recipe === undefined) {
             const { writeAtlas } = await import("../atlas.ts");
             await writeAtlas(flags, measure, context);
-          } else await printReproduction(recipe, flags, measure, context);
+          } else if (flags.stored === true) await printStored(recipe, flags, context);
+          else await printReproduction(recipe, flags, measure, context);
         });
     },
   };
@@ -106,9 +109,7 @@ export const reproduceCommand = makeReproduceCommand(trainArm);
 
 /** @throws {ConfigError} USAGE where flags of one recipe and of all are mixed. */
 function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
-  const [needsAll] = (["family", "stored", "page"] as const).filter(
-    (key) => flags[key] !== undefined,
-  );
+  const [needsAll] = (["family", "page"] as const).filter((key) => flags[key] !== undefined);
   if (recipe === undefined && flags.all === undefined)
     throw new ConfigError("USAGE", "A recipe is missing. Name one, or give --all.");
   if (recipe !== undefined && flags.all === true)
@@ -120,6 +121,29 @@ function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
     );
   if (flags.all === true && flags.out !== undefined)
     throw new ConfigError("USAGE", "--out is the folder of one recipe. With --all, give --page.");
+}
+
+/** @throws {DataError} FILE_MISSING without kept results. */
+async function printStored(
+  name: string,
+  { json, ...flags }: ReproduceFlags,
+  context: CliContext,
+): Promise<void> {
+  refuseStray(
+    flags,
+    ["seeds", "set", "out", "keep"],
+    "a reproduction that runs, and --stored runs nothing",
+  );
+  const file = keptResultsFile(name);
+  const kept = existsSync(file) ? await readKeptResults(file) : null;
+  if (kept === null || (flags.tier ?? kept.tier) !== kept.tier) {
+    const found = kept === null ? "no kept results" : `kept results of tier ${kept.tier} alone`;
+    throw new DataError(
+      "FILE_MISSING",
+      `${file}: ${name} has ${found}. Measure it: ${context.call} reproduce ${name}.`,
+    );
+  }
+  context.out(json === true ? JSON.stringify(kept) : reproductionText(kept, "text"));
 }
 
 async function printReproduction(

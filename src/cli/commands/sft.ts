@@ -2,7 +2,6 @@ import { fixed, formatCount } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import type { SftResult } from "../../recipe/sft/open-sft.ts";
 import type { CliCommand } from "../command.ts";
-import { defaultRunFolder } from "../recipe-options.ts";
 import {
   addTrainingOptions,
   showTraining,
@@ -36,13 +35,9 @@ export const sftCommand: CliCommand = {
       .action(async (recipe: string | undefined, flags: SftFlags) => {
         const { runSft } = await import("../../recipe/sft/run-sft.ts");
         const { data } = flags;
-        const resolved = await trainingSettings(
-          recipe,
-          flags,
-          context,
-          data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
-        );
-        const out = flags.out ?? defaultRunFolder(resolved);
+        const { resolved, out } = await trainingSettings(recipe, flags, context, {
+          more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
+        });
         await showTraining(context, {
           ...{ flags, resolved, out, train: (options) => runSft(resolved, options) },
           json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),

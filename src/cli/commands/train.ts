@@ -6,7 +6,6 @@ import type { RecipeResult } from "../../recipe/run-recipe.ts";
 import type { CliCommand } from "../command.ts";
 import { changeText, READS_GOLD, setsText } from "../evaluation-text.ts";
 import { wholeNumber } from "../options.ts";
-import { defaultRunFolder } from "../recipe-options.ts";
 import {
   addTrainingOptions,
   showTraining,
@@ -44,8 +43,7 @@ export const trainCommand: CliCommand = {
       )
       .action(async (recipe: string | undefined, flags: TrainFlags) => {
         const { runRecipe } = await import("../../recipe/run-recipe.ts");
-        const resolved = await trainingSettings(recipe, flags, context);
-        const out = flags.out ?? defaultRunFolder(resolved);
+        const { resolved, out } = await trainingSettings(recipe, flags, context);
         if (flags.replayBatch !== undefined) {
           const { showReplay } = await import("../batch-replay.ts");
           const json = flags.json === true;

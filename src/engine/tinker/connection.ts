@@ -3,10 +3,11 @@ import { ConfigError, ExternalError } from "../../base/errors.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { httpClient } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
+import type { Endpoint, SettingName } from "../../http/endpoint.ts";
 import type { BodyReader } from "../../http/exchange.ts";
-import { withoutKeys } from "../../http/http-error.ts";
+import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { type HttpSettings, httpShape, isServerAddress } from "../../http/http-options.ts";
+import { messageIn, refusalOf } from "../../http/refusal.ts";
 import { PROTOBUF } from "./messages.ts";
 
 /** How a server is reached. */
@@ -25,7 +26,7 @@ export interface ServerOptions {
 export interface WireAnswer {
   status: number;
   bytes: Uint8Array;
-  /** Parsed where it is JSON; else undefined. */
+  /** Parsed where it is JSON; else the address that it redirects to, or undefined. */
   json: unknown;
 }
 
@@ -69,12 +70,6 @@ const POLL_MS = 50;
 /** What the SDK waits for one poll, at most. */
 const POLL_TIMEOUT_MS = 330_000;
 
-const errorSchema = z.object({
-  detail: z.unknown().optional(),
-  error: z.unknown().optional(),
-  error_message: z.unknown().optional(),
-});
-
 /** @throws {ConfigError} HTTP_KEY_MISSING */
 export function connect(options: ServerOptions): Connection {
   const { apiKeyEnv, stallMs } = options;
@@ -99,17 +94,15 @@ export function connect(options: ServerOptions): Connection {
     });
     const bytes = collected.reader?.bytes() ?? new Uint8Array(0);
     const isJson = (headers.get("content-type") ?? "").includes("json");
-    return { status, bytes, json: isJson ? parsed(bytes) : headers.get("location") };
+    return { status, bytes, json: isJson ? parsed(bytes) : (headers.get("location") ?? undefined) };
   };
   const refused = (path: string, answer: WireAnswer): ExternalError => {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
     return new ExternalError(
       code,
-      `${where}, ${path}: status ${answer.status}, saying ${quoted(reasonOf(answer))}. ${remedyOf(code)}`,
+      `${where}, ${path}: status ${answer.status}, saying ${reasonOf(endpoint, answer)}. ${remedyOf(code)}`,
     );
   };
-  /** Before the text is cut, or half a key could remain. */
-  const quoted = (reason: string): string => withoutKeys(endpoint, reason).slice(0, 400);
   return {
     where,
     async call(path, schema, request = {}) {
@@ -122,9 +115,16 @@ export function connect(options: ServerOptions): Connection {
       if (answer.status >= 300) throw refused(path, answer);
       const checked = checkOptions(schema, answer.json);
       if (checked.problem === null) return checked.value;
+      if (refusalOf(answer.json) !== null) throw refused(path, answer);
+      const { path: keys, message } = checked.problem;
+      const problem =
+        answer.json === undefined
+          ? "the reply is not JSON."
+          : `in the reply, ${["$", ...keys].join(".")} ${message}`;
+      const said = quotedBody(withoutKeys(endpoint, Buffer.from(answer.bytes).toString("utf8")));
       throw new ExternalError(
         "HTTP_BAD_REPLY",
-        `${where}, ${path}: in the reply, ${["$", ...checked.problem.path].join(".")} ${quoted(checked.problem.message)}. Check that engine.url is a server of the Tinker API.`,
+        `${where}, ${path}: ${withoutKeys(endpoint, problem)} Found: ${said}. Check that engine.url is a server of the Tinker API.`,
       );
     },
     async future(requestId) {
@@ -137,7 +137,7 @@ export function connect(options: ServerOptions): Connection {
         if (stallMs !== null && performance.now() - begun > stallMs) {
           throw new ExternalError(
             "ENGINE_STALLED",
-            `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds.`,
+            `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds; --resume continues from the last checkpoint.`,
           );
         }
         await wait(POLL_MS);
@@ -183,9 +183,15 @@ function endpointOf(
     ...http,
   });
   return {
-    ...{ name: "engine", url, settings, nameOf: (name) => `engine.${name}` },
+    ...{ name: "engine", url, settings, nameOf: engineSetting },
     ...(key === null || variable === null ? {} : { keys: { [variable]: key } }),
   };
+}
+
+/** The limits of requests follow the deadline of the engine. */
+export function engineSetting(key: Parameters<SettingName>[0]): string | null {
+  if (key === "apiKeyEnv") return "engine.apiKeyEnv";
+  return key === "timeoutMs" || key === "deadlineMs" ? "deadlines.engineSeconds" : null;
 }
 
 type Collector = BodyReader & { bytes: () => Uint8Array };
@@ -230,7 +236,7 @@ function stateOf({ status, json }: WireAnswer): "done" | "pending" | "failed" {
 /** A restarted server does not know sessions, models and futures of before. */
 function isLost(answer: WireAnswer): boolean {
   const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)|unknown model/i;
-  return answer.status === 410 || names.test(reasonOf(answer));
+  return answer.status === 410 || names.test(saidBy(answer));
 }
 
 function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
@@ -239,11 +245,12 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
     : "Correct what the server names; nothing was learned from this request, and --resume continues from the last checkpoint.";
 }
 
-/** What the server says, whole: it may quote the key. */
-function reasonOf({ bytes, json }: WireAnswer): string {
-  const checked = checkOptions(errorSchema, json);
-  const { detail, error, error_message: message } = checked.problem === null ? checked.value : {};
-  return JSON.stringify(
-    detail ?? error ?? message ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8"),
-  );
+/** What the server says, whole. */
+function saidBy({ bytes, json }: WireAnswer): string {
+  return messageIn(json) ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
+}
+
+/** What the server says, for a message: without keys, and short. */
+function reasonOf(endpoint: Endpoint, answer: WireAnswer): string {
+  return quotedBody(withoutKeys(endpoint, saidBy(answer)));
 }

@@ -2,11 +2,13 @@ import { ConfigError, ExternalError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
+import { finishReason } from "../../http/chat-wire.ts";
 import { httpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { type HttpSettings, httpShape } from "../../http/http-options.ts";
 import type { SampleRequest } from "../engine.ts";
+import { engineSetting } from "./connection.ts";
 import type { SampledSequence } from "./messages.ts";
 import type { SamplerServer } from "./options.ts";
 
@@ -33,7 +35,7 @@ const replySchema = z.object({
   model: z.string(),
   choices: z.tuple([
     z.object({
-      finish_reason: z.string().nullish(),
+      finish_reason: finishReason,
       logprobs: z.object({ token_logprobs: z.array(z.number()) }).nullish(),
       token_ids: z.array(z.int()).nullish(),
       prompt_token_ids: z.array(z.int()).nullish(),
@@ -133,7 +135,7 @@ function endpointOf(
   const settings = z.object(httpShape).parse({ ...limits, concurrency: 1024, ...http });
   return {
     ...{ name: "engine.sampler", url: `${url.replace(/(\/v1)?\/*$/, "")}/v1`, settings },
-    nameOf: (name) => (name === "apiKeyEnv" ? "engine.sampler.apiKeyEnv" : `http.${name}`),
+    nameOf: (key) => (key === "apiKeyEnv" ? "engine.sampler.apiKeyEnv" : engineSetting(key)),
     ...(key === null || apiKeyEnv === null
       ? {}
       : { keys: { [apiKeyEnv]: key }, headers: { authorization: `Bearer ${key}` } }),

@@ -28,6 +28,16 @@ export function metricColumn(name: string): Column {
   return { label: metricLabel(name), format: metricFormat(name) };
 }
 
+/** A metric's value for a table; null where 0 searches would say that nobody searches, and the strategy does. */
+export function shownValue(
+  metrics: Readonly<Record<string, number | null | undefined>>,
+  name: string,
+): number | null {
+  const value = metrics[name] ?? null;
+  const isHidden = name === "searches" && value === 0 && (metrics["strategy_searches"] ?? 0) > 0;
+  return isHidden ? null : value;
+}
+
 /** The metrics that every table of results shows: answers first, then searches and messages. */
 export const headlineMetrics: readonly string[] = rowMetrics.parts
   .filter(({ headline }) => headline)

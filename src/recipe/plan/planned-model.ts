@@ -64,7 +64,7 @@ async function plannedFolder(from: string): Promise<PlannedModel> {
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name. Other names: ${suggest(from, knownNames())}`,
+      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name. ${suggest(from, knownNames())}`,
     );
   }
   const { cache } = hubSettings();

@@ -2,6 +2,7 @@ import { formatCount, formatInterval, orAbsent, plural } from "../../base/format
 import {
   answerHeadlines,
   metricFormat,
+  shownValue,
   metricLabel,
 } from "../../evaluate/metrics/metric-columns.ts";
 import { compareResults, type OnDataset } from "../comparison.ts";
@@ -145,14 +146,17 @@ function answer({ name, series, groups, readable }: DrawnResult, isNamed: boolea
   const others = answerHeadlines.filter((each) => each !== metric && metrics[each] != null);
   return {
     ...{ series, name: isNamed ? name : null, label: metricLabel(metric) },
-    ...{ value: metrics[metric] ?? null, format: metricFormat(metric) },
+    ...{ value: shownValue(metrics, metric), format: metricFormat(metric) },
     details: [
       [
         interval != null && `${formatInterval(interval, metricFormat(metric))} (95 %), `,
         plural(n, "question"),
       ],
       others
-        .map((each) => `${metricLabel(each)} ${orAbsent(metrics[each], metricFormat(each))}`)
+        .map(
+          (each) =>
+            `${metricLabel(each)} ${orAbsent(shownValue(metrics, each), metricFormat(each))}`,
+        )
         .join(" · "),
     ],
   };

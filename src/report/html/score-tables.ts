@@ -2,6 +2,7 @@ import { fixed, formatCount, formatPercent, formatShare, orAbsent } from "../../
 import {
   answerHeadlines,
   metricFormat,
+  shownValue,
   metricLabel,
 } from "../../evaluate/metrics/metric-columns.ts";
 import { type Axis, axisTo, dotWhisker, shareBar, tickLabels } from "../charts/marks.ts";
@@ -73,7 +74,7 @@ function panel(metric: string, results: readonly Scored[], axis: Axis): Markup {
       side: name,
       rows: results.map((own) => {
         const group = own.groups.find((each) => each.kind === kind && each.name === name);
-        const value = group?.metrics[metric] ?? null;
+        const value = shownValue(group?.metrics ?? {}, metric);
         const interval = group?.intervals[metric] ?? null;
         return [
           orAbsent(group?.n, formatCount),
@@ -125,7 +126,11 @@ export function metricTable(results: readonly Scored[]): Markup {
         rows: metrics.map((metric) => [
           metricLabel(metric),
           ...all.map((own) =>
-            measured(own?.metrics[metric], metricFormat(metric), own?.intervals[metric]),
+            measured(
+              shownValue(own?.metrics ?? {}, metric),
+              metricFormat(metric),
+              own?.intervals[metric],
+            ),
           ),
         ]),
       }),

@@ -48,7 +48,11 @@ export function serverOf(endpoint: Omit<Endpoint, "settings">, timeoutMs: number
     ...{ timeoutMs, deadlineMs: 2 * timeoutMs, retries: 2, retryDelayMs: 250 },
     ...{ concurrency: 1, requestsPerMinute: null, maxReplyBytes: 4 * 2 ** 20 },
   };
-  const client = httpClient({ ...endpoint, settings });
+  const client = httpClient({
+    nameOf: (key) => (key === "timeoutMs" ? key : null),
+    ...endpoint,
+    settings,
+  });
   return async ({ path, parameters = {}, body, idempotent = true, signal }, schema) => {
     const asked = { path, parameters, body, idempotent, signal, accepts: REFUSALS };
     const reply = await client.request(asked);
