@@ -34,6 +34,16 @@ describe("summarizeRows", () => {
     expect(ends).toEqual({ answered: 3 });
   });
 
+  it("has beside the means those with failures counted as wrong, each failed draw for its share", () => {
+    const error = { boundary: "model" as const, code: "HTTP_CUT", message: "" };
+    const rows = [row("a", 1), row("a", 0, { sample: 1, error }), row("b", 0), row("b", 1)];
+    expect(summarizeRows(rows, { seed: 1 })).toMatchObject({
+      ...{ n: 2, metrics: { em: 0.75 } },
+      errors: { n: 1, asWrong: { n: 2, em: 0.5, f1: 0.5 } },
+    });
+    expect(summarizeRows([row("a", 1)], { seed: 1 }).errors).toEqual({ n: 0, byCode: {} });
+  });
+
   it("leaves rows that ended in an error out of every number, and counts them by code", () => {
     const failed = (code: string): Partial<EvaluationRow> => ({
       error: { boundary: "tool", code, message: "down" },
@@ -47,7 +57,10 @@ describe("summarizeRows", () => {
     ];
     const summary = summarizeRows(rows, { seed: 1 });
     expect(summary).toMatchObject({ n: 1, metrics: { em: 1, searches: 2 }, samplesPerTask: 1 });
-    expect(summary.errors).toEqual({ n: 3, byCode: { HTTP_TIMEOUT: 1, TOOL_FAILED: 2 } });
+    expect(summary.errors).toEqual({
+      ...{ n: 3, byCode: { HTTP_TIMEOUT: 1, TOOL_FAILED: 2 } },
+      asWrong: { n: 4, em: 0.25, f1: 0.25 },
+    });
     expect(summary.groups.hops).toEqual({});
     expect(summary.intervals.em[1]).toBe(1);
     expect(summary.ends).toEqual({ answered: 1, "tool-error": 3 });

@@ -137,7 +137,7 @@ describe("an HTTP client", () => {
     await expect(asking).rejects.toThrow(errorWith("HTTP_STATUS"));
     expect(waits).toEqual([]);
     expect(await messageOf(clientOf({ deadlineMs: 1000 }).request({}))).toMatchInlineSnapshot(
-      `"probe (http://HOST/): status 429, saying "slow down" (1 attempt in 0.0 s, stopped at deadlineMs 1000). The server's rate limit is exceeded: lower concurrency, or raise deadlineMs."`,
+      `"probe (http://HOST/): status 429, saying "slow down" (1 attempt in 0.0 s, stopped at deadlineMs 1000). The server's rate limit is exceeded. Lower concurrency, raise deadlineMs, or ask its operator for a higher one."`,
     );
   });
 
@@ -192,7 +192,7 @@ describe("an HTTP client", () => {
   it("refuses a reply above its size without reading on", async () => {
     answer = (response) => response.end("x".repeat(2000));
     expect(await messageOf(clientOf({ maxReplyBytes: 1000 }).request({}))).toBe(
-      "probe (http://HOST/): the reply is larger than 1000 bytes (1 attempt in 0.0 s). Ask for fewer hits, or raise maxReplyBytes.",
+      "probe (http://HOST/): the reply is larger than 1000 bytes (1 attempt in 0.0 s). Ask for less, or raise maxReplyBytes.",
     );
     const asking = clientOf({ maxReplyBytes: 1000 }).request({});
     await expect(asking).rejects.toThrow(errorWith("HTTP_BAD_REPLY"));
