@@ -16,18 +16,22 @@ export function rewardCheckLine(facts: RewardCheckFacts): string {
   return `rewards checked on ${played}; ${withoutAnsweringText(withoutAnswering)}`;
 }
 
-/** A check as text: a row per case with each reward's declared and actual value, the errors, and the combined reward. */
-export function rewardCheckText(where: string, check: RewardCheck): string {
+/**
+ * A check as text: a row per case with each reward's declared and actual value, the errors, and the combined reward.
+ * @param expression the recipe's `reward`, which reads rewards by their names; undefined: the weighted sum.
+ */
+export function rewardCheckText(where: string, check: RewardCheck, expression?: string): string {
   const { rewards, questions, trajectories, notApplicable } = check;
   if (notApplicable !== undefined) return `${where}: rewards not checked: ${notApplicable}`;
   const wrong = wrongLines(rewards);
   return [
     `${where}: ${plural(questions, "question")}, ${plural(trajectories, "trajectory", "trajectories")} played`,
+    ...(expression === undefined ? [] : [`reward: ${expression}`]),
     renderText({
       columns: [
         "case",
         ...rewards.flatMap(({ name, weight }) => [
-          headOf(name, weight),
+          headOf(name, weight, expression),
           { label: "got", align: "right" as const },
           "",
         ]),
@@ -42,9 +46,15 @@ export function rewardCheckText(where: string, check: RewardCheck): string {
   ].join("\n\n");
 }
 
-function headOf(name: string, weight: CheckedReward["weight"]): string {
+function headOf(
+  name: string,
+  weight: CheckedReward["weight"],
+  expression: string | undefined,
+): string {
   if (weight === 1) return name;
-  if (weight === 0) return `${name} (logged only)`;
+  // Beside an expression 0 is the default: what counts is what the expression reads.
+  const isRead = expression?.split(/[^\w-]+/).includes(name) ?? false;
+  if (weight === 0) return isRead ? name : `${name} (recorded only)`;
   return `${name} × ${typeof weight === "number" ? weight : `${weight.schedule} schedule`}`;
 }
 

@@ -123,7 +123,7 @@ function onOneLine(text: string): string {
 function found(failure: Failure): string {
   switch (failure.kind) {
     case "timeout":
-      return `no whole answer within ${failure.timeoutMs} ms`;
+      return `no whole answer within ${Math.round(failure.timeoutMs)} ms`;
     case "unreachable":
       return `no connection, or the connection was cut: ${failure.detail}`;
     case "cut":

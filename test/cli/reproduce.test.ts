@@ -95,6 +95,17 @@ describe("agentrl reproduce", () => {
     expect(Object.keys(result).sort()).toEqual([...Object.keys(data), "out"].sort());
   });
 
+  it("shows the kept results of a recipe with --stored, and runs nothing", async () => {
+    const absent = await reproduce("--stored");
+    expect(absent.status).toBe(3);
+    expect(absent.stderr).toContain("no kept results");
+    const { stdout } = await reproduce("--out", join(folder, "out"), "--keep");
+    const stored = await reproduce("--stored");
+    expect(stored).toEqual({ status: 0, stdout, stderr: "" });
+    expect((await reproduce("--stored", "--tier", "paper")).status).toBe(3);
+    expect((await reproduce("--stored", "--seeds", "2")).stderr).toContain("--seeds would have no effect"); // prettier-ignore
+  });
+
   it("says that one seed says nothing", async () => {
     const { stdout } = await reproduce("--out", join(folder, "one"), "--seeds", "1");
     expect(stdout).toContain("search-wins: INCONCLUSIVE");

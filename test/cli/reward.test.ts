@@ -53,6 +53,16 @@ describe("agentrl reward check", () => {
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  it("shows the expression and what it reads without a weight, and says what is recorded only", async () => {
+    const { stdout } = await check(
+      ...["--set", "rewards=[{name: exact-match, as: em},{name: token-f1, as: f1}]"],
+      ...["--set", "reward=if(em, 1, 0)"],
+    );
+    expect(stdout).toContain("reward: if(em, 1, 0)\n");
+    expect(stdout).toMatch(/^case +em +got +f1 \(recorded only\) +got/m);
+    expect(stdout).not.toContain("× 0");
+  });
+
   it("prints one JSON document for one reward", async () => {
     const { stdout, status } = await check("--reward", "token-f1", "--json");
     expect(status).toBe(0);

@@ -63,7 +63,7 @@ describe("results as Markdown", () => {
       },
     });
     const text = await resultsAsMarkdown(await openResults([place]));
-    expect(text).toContain("**3 draws failed and were not measured**");
+    expect(text).toContain("**3 draws failed: not measured**");
     expect(text).toContain("a control, not a result");
     expect(text).toContain("a|b\\*c on made");
   });

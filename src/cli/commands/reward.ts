@@ -82,7 +82,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   });
   const where = `${recipe.name}, tier ${tier}`;
   if (json === true) context.out(JSON.stringify(asJson(found, { recipe: recipe.name, tier })));
-  else context.out(rewardCheckText(where, found));
+  else context.out(rewardCheckText(where, found, part === null ? settings.reward : undefined));
   requireSoundRewards(found, where);
 }
 

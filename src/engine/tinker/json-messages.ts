@@ -1,5 +1,6 @@
 /** The JSON encoding of the messages of `messages.ts`. */
 import { z } from "../../base/schema.ts";
+import { optional } from "../../http/chat-wire.ts";
 import type { ForwardBackwardCall, ForwardBackwardReply, SampleReply } from "./messages.ts";
 
 const numbers = z.array(
@@ -69,7 +70,8 @@ export function callOfJson(body: z.output<typeof callSchema>): ForwardBackwardCa
 
 export const replySchema = z.object({
   loss_fn_outputs: z.array(z.record(z.string(), tensor)),
-  metrics: z.record(z.string(), z.number()).nullish(),
+  // Statistics alone: NaN arrives as null.
+  metrics: optional(z.record(z.string(), z.unknown())),
 });
 
 export function replyOfJson(reply: z.output<typeof replySchema>): ForwardBackwardReply {
@@ -77,7 +79,11 @@ export function replyOfJson(reply: z.output<typeof replySchema>): ForwardBackwar
     outputs: reply.loss_fn_outputs.map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, { data }]) => [name, data])),
     ),
-    metrics: reply.metrics ?? {},
+    metrics: Object.fromEntries(
+      Object.entries(reply.metrics ?? {}).filter(
+        (entry): entry is [string, number] => typeof entry[1] === "number",
+      ),
+    ),
   };
 }
 

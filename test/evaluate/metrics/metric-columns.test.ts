@@ -1,0 +1,11 @@
+import { describe, expect, it } from "vitest";
+import { shownValue } from "../../../src/evaluate/metrics/metric-columns.ts";
+
+describe("shownValue", () => {
+  it("hides 0 searches of the policy where its strategy searches", () => {
+    expect(shownValue({ searches: 0, strategy_searches: 1 }, "searches")).toBeNull();
+    expect(shownValue({ searches: 2, strategy_searches: 1 }, "searches")).toBe(2);
+    expect(shownValue({ searches: 0 }, "searches")).toBe(0);
+    expect(shownValue({ em: 0, strategy_searches: 1 }, "em")).toBe(0);
+  });
+});
