@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import type { ExternalError } from "../base/errors.ts";
 import { checkOptions, type z } from "../base/schema.ts";
 import { type PendingCall, waits } from "../base/waits/waits.ts";
 import { attempts } from "./attempts.ts";

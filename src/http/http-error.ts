@@ -90,7 +90,7 @@ function failureMessage({ nameOf = String }: Endpoint, given: GivenUp): string {
 
 /** What a body says, on one line: the text of a web page, the message of a long error, else the body's beginning. */
 export function quotedBody(body: string): string {
-  const isPage = /^\s*(<!doctype html|<html|<head|<body)/i.test(body);
+  const isPage = /^\s*<(!doctype html|html|head|title|meta|body|h1|center|pre|div|p)\b/i.test(body);
   const line = onOneLine(isPage ? pageText(body) : body);
   if (line === "") return isPage ? "an empty web page" : "nothing";
   const said = line.length > QUOTED_CHARACTERS && !isPage ? (messageOf(body) ?? line) : line;

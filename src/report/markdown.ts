@@ -1,4 +1,4 @@
-import { fixed, formatCount, formatP, orAbsent, plural, signed } from "../base/format.ts";
+import { fixed, formatCount, formatP, orAbsent, signed } from "../base/format.ts";
 import { intervalColumn, renderMarkdown } from "../base/table.ts";
 import {
   headlineMetrics,

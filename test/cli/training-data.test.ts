@@ -38,7 +38,8 @@ describe("training on own questions", () => {
   it("trains on four of five questions, evaluates on the others, with budgets for real text", async () => {
     const notes: string[] = [];
     const note = (text: string): void => void notes.push(text);
-    const { settings, tier } = await trainingSettings(undefined, { dataset: questions }, { note });
+    const { resolved } = await trainingSettings(undefined, { dataset: questions }, { note });
+    const { settings, tier } = resolved;
     const own = { name: "files", tasks: questions };
     expect(settings.dataset).toMatchObject({ ...own, part: "train" });
     expect(settings.evaluation.dataset).toMatchObject({ ...own, part: "held-out" });
@@ -51,13 +52,13 @@ describe("training on own questions", () => {
 
   it("keeps the budgets of a tier that is named, and those of --set", async () => {
     const flags = { dataset: questions, tier: "smoke" };
-    const { settings } = await trainingSettings("search-r1", flags, silent);
-    expect(settings.budgets).toContainEqual(
+    const { resolved } = await trainingSettings("search-r1", flags, silent);
+    expect(resolved.settings.budgets).toContainEqual(
       expect.objectContaining({ scope: "observation", limit: 120 }),
     );
     const set = { dataset: questions, set: ["budgets.0.limit=7"] };
     const chosen = await trainingSettings("search-r1", set, silent);
-    expect(chosen.settings.budgets[0]).toMatchObject({ scope: "trajectory", limit: 7 });
+    expect(chosen.resolved.settings.budgets[0]).toMatchObject({ scope: "trajectory", limit: 7 });
   });
 
   it("is refused for the shipped policy, whose vocabulary lacks their words", async () => {
@@ -103,7 +104,7 @@ describe("training on own questions", () => {
   });
 
   it("takes the recipe as an argument", async () => {
-    const { recipe } = await trainingSettings("search-r1", {}, silent);
-    expect(recipe.name).toBe("search-r1");
+    const { resolved } = await trainingSettings("search-r1", {}, silent);
+    expect(resolved.recipe.name).toBe("search-r1");
   });
 });

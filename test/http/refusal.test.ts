@@ -101,7 +101,8 @@ describe("an error object", () => {
     for (const value of [{ choices: [] }, { error: null }, { error: "" }, null, "error", 7]) {
       expect(refusalOf(value)).toBeNull();
     }
-    expect(refusalOf({ message: "no" }, "error")).toEqual({
+    expect(refusalOf({ message: "no" }, { isReply: true })).toBeNull();
+    expect(refusalOf({ message: "no" }, { event: "error", isReply: true })).toEqual({
       status: 500,
       body: '{"message":"no"}',
     });
