@@ -27,7 +27,8 @@ export const ERROR_CODES = {
   COMPARE_ROW: "A row of a compared run has no id, a duplicate id, or an invalid value.",
   COMPARE_UNLIKE: "The compared runs were evaluated under different protocols.",
   COMPARE_UNMATCHED: "The compared runs share no question, or use one id for different questions.",
-  COMPLETION_EMPTY: "A chat server returned a message without text, without a tool call and without a finish reason.",
+  COMPLETION_EMPTY:
+    "A chat server returned a message without text, without a tool call and without a finish reason.",
   COMPLETION_FILTERED: "The content filter of a chat server withheld a message.",
   CORPUS_DUPLICATE_ID: "Two passages of the corpus have the same id.",
   CORPUS_EMPTY: "The corpus contains no passages.",
