@@ -1,10 +1,15 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { dataCommand } from "../../src/cli/commands/data.ts";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { scoreCommand } from "../../src/cli/commands/score.ts";
-import { refuseOwnInput, claimOutput } from "../../src/cli/claim-output.ts";
+import {
+  claimOutput,
+  claimWriting,
+  refuseOwnInput,
+  withClaims,
+} from "../../src/cli/claim-output.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -103,5 +108,28 @@ describe("claimOutput", () => {
     const [, convert] = commands[0];
     expect(await runCommand(dataCommand, [...convert, "--overwrite"])).toMatchObject({ status: 0 });
     expect(readFileSync(mine, "utf8")).not.toBe(kept);
+  });
+});
+
+describe("claimWriting", () => {
+  const busy = errorWith("OUTPUT_BUSY", `process ${process.pid} on `);
+
+  it("refuses a second command, by any name of the path, until the first one ends", async () => {
+    const second = (path: string): Promise<void> =>
+      withClaims(() => {
+        claimWriting(path);
+        return Promise.resolve();
+      });
+    await withClaims(async () => {
+      claimWriting(at("deep", "new"));
+      claimWriting(at("q.jsonl"));
+      claimWriting(at("q.jsonl"));
+      await expect(second(at("deep", "..", "deep", "new", "."))).rejects.toThrow(busy);
+      await expect(second(at("link.jsonl"))).rejects.toThrow(busy);
+      await second(at("deep", "other"));
+    });
+    await second(at("q.jsonl"));
+    // A command that writes nothing leaves nothing.
+    expect(existsSync(at("deep"))).toBe(false);
   });
 });
