@@ -3,8 +3,10 @@ import { choice, z } from "./schema.ts";
 /**
  * A number that changes during a run: `from` at `start`, `to` at `end`, constant outside. Positions are
  * fractions of the run (0 its first step, 1 its last) or, with `unit: steps`, step numbers from 0.
- * `warmup` (linear, cosine, constant) raises the value linearly from 0: step i of w uses (i + 1) / w
- * of it, so that the first step is not wasted on 0 (transformers' schedules use i / w).
+ * `warmup` (linear, cosine, constant) raises the value linearly from 0 to its first: step i of w uses
+ * (i + 1) / w of it, so that the first step is not wasted on 0. A ramp begins no earlier than the
+ * warm-up's last step, which has the whole value. Step i is step i + 1 of transformers' schedules with
+ * warm-up: those begin with 0, and do not reach their end.
  */
 export type Schedule =
   | ({ schedule: "constant"; value: number; warmup: number } & Positions)
@@ -133,14 +135,12 @@ function pointAt(scheduled: Schedule, step: number, totalSteps: number): number 
     case "constant":
       return warm(scheduled.value, scheduled.warmup * toSteps, step);
     case "linear":
-      return warm(
-        mix(scheduled, ramp(scheduled, step, lastStep)),
-        scheduled.warmup * toSteps,
-        step,
-      );
     case "cosine": {
-      const progress = (1 - Math.cos(Math.PI * ramp(scheduled, step, lastStep))) / 2;
-      return warm(mix(scheduled, progress), scheduled.warmup * toSteps, step);
+      const warmup = scheduled.warmup * toSteps;
+      const along = ramp(scheduled, step, lastStep, warmup - 1);
+      const isLinear = scheduled.schedule === "linear";
+      const progress = isLinear ? along : (1 - Math.cos(Math.PI * along)) / 2;
+      return warm(mix(scheduled, progress), warmup, step);
     }
     case "exponential": {
       // (bᵗ − 1) / (b − 1): ZeroSearch's curriculum, arXiv 2505.04588, section 3.4, with b = 4.
@@ -199,10 +199,13 @@ function startsAtZeroAndRises(values: readonly { at: number }[]): boolean {
   return values.every(({ at }, i) => (i === 0 ? at === 0 : at > (values[i - 1]?.at ?? 0)));
 }
 
-/** Progress of the ramp, from 0 to 1. A ramp with start = end is a jump. */
-function ramp(schedule: Ramp, step: number, lastStep: number): number {
+/**
+ * Progress of the ramp, from 0 to 1. A ramp with start = end is a jump.
+ * @param earliest step at which it can begin.
+ */
+function ramp(schedule: Ramp, step: number, lastStep: number, earliest = 0): number {
   const toSteps = schedule.unit === "steps" ? 1 : lastStep;
-  const start = schedule.start * toSteps;
+  const start = Math.max(schedule.start * toSteps, earliest);
   const end = schedule.end === undefined ? lastStep : schedule.end * toSteps;
   if (step >= end) return 1;
   return step <= start ? 0 : (step - start) / (end - start);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scheduled, valueAt } from "../../src/base/schedule.ts";
 import { parseOptions, z } from "../../src/base/schema.ts";
+import golden from "../golden/schedules.json" with { type: "json" };
 
 /** Values at every step of a run, from the recipe's spelling. */
 function curve(setting: unknown, totalSteps: number): number[] {
@@ -58,6 +59,29 @@ describe("valueAt", () => {
     const warm = { schedule: "constant", value: 4, warmup: 4, unit: "steps" };
     expect(curve(warm, 6)).toEqual([1, 2, 3, 4, 4, 4]);
     expect(curve({ schedule: "constant", value: 3, warmup: 0.5 }, 5)).toEqual([1.5, 3, 3, 3, 3]);
+  });
+
+  it.each(golden.cases)(
+    "is transformers' $name, one step ahead: $warmup steps of warm-up, $total in all",
+    ({ name, warmup, total, to, rates }) => {
+      const kinds = { linear: "linear", constant_with_warmup: "constant" } as const;
+      const schedule = kinds[name as keyof typeof kinds] ?? "cosine";
+      const value = schedule === "constant" ? { value: to } : { from: golden.peak, to };
+      const found = curve({ schedule, ...value, warmup, unit: "steps" }, total);
+      found.forEach((rate, step) => {
+        expect(Math.abs(rate - rates[step + 1]!)).toBeLessThan(golden.tolerance);
+      });
+    },
+  );
+
+  it("decays from the warm-up's end where fractions of the run are given, too", () => {
+    const values = curve({ schedule: "linear", from: 1, to: 0, warmup: 0.5 }, 9);
+    expect(values).toEqual([0.25, 0.5, 0.75, 1, 0.8, 0.6, 0.4, 0.2, 0].map((x) => expect.closeTo(x, 12) as number)); // prettier-ignore
+  });
+
+  it("holds the first value from the warm-up's end to a later start", () => {
+    const late = { schedule: "linear", from: 4, to: 0, start: 4, warmup: 2, unit: "steps" };
+    expect(curve(late, 7)).toEqual([2, 4, 4, 4, 4, 2, 0]);
   });
 
   it("gives the first value in a run of one step", () => {
