@@ -2,7 +2,19 @@ import type { Random } from "../../base/random.ts";
 import type { SampleRequest } from "../engine.ts";
 
 /** The options of a request that shape the distribution. */
-export type PickOptions = Pick<SampleRequest, "temperature" | "topP" | "topK" | "logitBias">;
+export type PickOptions = Pick<
+  SampleRequest,
+  "temperature" | "topP" | "topK" | "minP" | "logitBias"
+>;
+
+/** Whether the temperature alone shapes the distribution, so that a graph can draw. */
+export function isPlainPick(options: PickOptions): boolean {
+  return keepsAll(options) && options.logitBias === undefined;
+}
+
+function keepsAll({ topK, topP, minP = 0 }: PickOptions): boolean {
+  return topK === 0 && topP === 1 && minP === 0;
+}
 
 /**
  * Draws a token from probabilities at the request's temperature.
@@ -10,7 +22,7 @@ export type PickOptions = Pick<SampleRequest, "temperature" | "topP" | "topK" | 
  * @param probabilities an array that contains the row.
  * @param offset start of the row.
  * @param size V.
- * @returns the id and its log-probability under the distribution after bias, top-k and top-p (before them for greedy).
+ * @returns the id, and its log-probability before bias, top-k, top-p and min-p: the one that training computes again.
  */
 export function pickToken(
   probabilities: Float32Array,
@@ -22,52 +34,72 @@ export function pickToken(
   const row = probabilities.subarray(offset, offset + size);
   const { logitBias, temperature } = options;
   const biased = logitBias === undefined ? row : applyBias(row, logitBias, temperature);
-  if (options.temperature === 0) {
+  if (temperature === 0) {
     let best = 0;
     for (let id = 1; id < size; id++) if (biased[id]! > biased[best]!) best = id;
-    return { id: best, logprob: Math.log(biased[best]!) };
+    return { id: best, logprob: logOf(row[best]!) };
   }
-  if (options.topK > 0 || options.topP < 1) return pickAmongLikeliest(biased, options, stream);
   // The actual sum, because float32 rounding makes it differ slightly from 1.
-  let total = 0;
-  for (let id = 0; id < size; id++) total += biased[id]!;
-  let left = stream.next() * total;
-  let last = 0;
-  for (let id = 0; id < size; id++) {
-    const p = biased[id]!;
-    if (p === 0) continue;
-    last = id;
-    left -= p;
-    if (left < 0) break;
-  }
-  return { id: last, logprob: Math.log(biased[last]! / total) };
+  const total = sumOf(row);
+  const among = keepsAll(options) ? null : likeliest(biased, options);
+  const mass = among?.reduce((sum, each) => sum + biased[each]!, 0) ?? (biased === row ? total : sumOf(biased)); // prettier-ignore
+  const id = drawn(biased, among, stream.next() * mass);
+  return { id, logprob: logOf(row[id]! / total) };
 }
 
-function pickAmongLikeliest(
-  row: Float32Array,
-  { topK, topP }: PickOptions,
-  stream: Random,
-): { id: number; logprob: number } {
+/**
+ * The ids that top-k, top-p and min-p leave, most likely first: in this order, each over the probabilities that those before it left,
+ * renormalised.
+ *
+ * Source: `TopKLogitsWarper`, `TopPLogitsWarper` and `MinPLogitsWarper` of transformers, in the order of its `generate`.
+ */
+function likeliest(row: Float32Array, { topK, topP, minP = 0 }: PickOptions): number[] {
   const order = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]! || a - b);
-  const limit = topK > 0 ? Math.min(topK, order.length) : order.length;
-  let kept = 0;
-  let mass = 0;
-  while (kept < limit && (kept === 0 || mass < topP)) {
-    mass += row[order[kept]!]!;
-    kept += 1;
+  const least = topK > 0 ? row[order[Math.min(topK, order.length) - 1]!]! : 0;
+  const firstOut = order.findIndex((id) => row[id]! < least);
+  const top = firstOut < 0 ? order : order.slice(0, firstOut);
+  const mass = topP < 1 ? topP * top.reduce((sum, id) => sum + row[id]!, 0) : Infinity;
+  const kept: number[] = [];
+  let held = 0;
+  for (const id of top) {
+    if (held >= mass) break;
+    kept.push(id);
+    held += row[id]!;
   }
-  let left = stream.next() * mass;
-  let chosen = order[0]!;
-  for (const id of order.slice(0, kept)) {
-    chosen = id;
+  const floor = minP * row[kept[0]!]!;
+  return kept.filter((id) => row[id]! >= floor);
+}
+
+/**
+ * The id in whose share of the mass a number falls.
+ * @param among the ids that have shares; null: all.
+ */
+function drawn(row: Float32Array, among: readonly number[] | null, number: number): number {
+  let left = number;
+  let last = among?.[0] ?? 0;
+  const count = among?.length ?? row.length;
+  for (let i = 0; i < count; i++) {
+    const id = among === null ? i : among[i]!;
+    if (row[id] === 0) continue;
+    last = id;
     left -= row[id]!;
     if (left < 0) break;
   }
-  return { id: chosen, logprob: Math.log(row[chosen]! / mass) };
+  return last;
+}
+
+function sumOf(row: Float32Array): number {
+  let total = 0;
+  for (const p of row) total += p;
+  return total;
 }
 
 /** Smallest positive float32, used for a probability of 0, so that a bias still distinguishes forbidden from unlikely. */
 const TINIEST = 2 ** -149;
+
+function logOf(probability: number): number {
+  return Math.log(Math.max(probability, TINIEST));
+}
 
 /**
  * p · e^(bias/T), normalised: the bias is added to the scores before the temperature divides them. Computed with
@@ -78,14 +110,10 @@ function applyBias(
   bias: Readonly<Record<number, number>>,
   temperature: number,
 ): Float32Array {
-  const logs = Float64Array.from(row, (p) => Math.log(Math.max(p, TINIEST)));
+  const logs = Float64Array.from(row, logOf);
   const divisor = temperature === 0 ? 1 : temperature;
   for (const [id, value] of Object.entries(bias)) logs[Number(id)]! += value / divisor;
   let largest = -Infinity;
   for (const each of logs) largest = Math.max(largest, each);
-  const out = Float32Array.from(logs, (each) => Math.exp(each - largest));
-  let total = 0;
-  for (const p of out) total += p;
-  for (let id = 0; id < out.length; id++) out[id]! /= total;
-  return out;
+  return Float32Array.from(logs, (each) => Math.exp(each - largest));
 }

@@ -17,14 +17,14 @@ import {
 } from "./cached-steps.ts";
 import { compiled, mostGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
-import { pickToken } from "./pick-token.ts";
+import { isPlainPick, pickToken } from "./pick-token.ts";
 
 /** Chunk sizes of prefill: larger than on a CPU, because small runs leave a GPU idle. */
 const CHUNKS = [16, 64, 128, 256, 512] as const;
 
 /**
  * A cache in device memory: graphs read it, write it and draw the tokens, so that only tokens and their log-probabilities are
- * transferred. A draw with top-k, top-p or a bias transfers its row of probabilities.
+ * transferred. A draw with top-k, top-p, min-p or a bias transfers its row of probabilities.
  */
 export async function residentModel(
   config: DecoderConfig,
@@ -127,7 +127,7 @@ export async function residentModel(
     async step(newest) {
       newest.forEach((each, slot) => (held[slot] = each?.position ?? held[slot]!));
       await makeRoom(Math.max(...held) + 1);
-      const gives = newest.every((each) => each === null || isPlain(each))
+      const gives = newest.every((each) => each === null || isPlainPick(each.pick))
         ? "picks"
         : "probabilities";
       const ready = await session(slots, 1, gives);
@@ -166,11 +166,6 @@ interface ResidentCache {
 
 function dispose({ tensors }: ResidentCache): void {
   for (const tensor of Object.values(tensors)) tensor.dispose();
-}
-
-/** Whether the graph can draw: only the temperature shapes the distribution. */
-function isPlain({ pick: { topK, topP, logitBias } }: NewestToken): boolean {
-  return topK === 0 && topP === 1 && logitBias === undefined;
 }
 
 /** A random number per slot; a greedy draw takes none from its stream, as on the host. */
