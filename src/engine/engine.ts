@@ -27,7 +27,8 @@ export interface Engine {
   samplingClient?(): Promise<SamplingClient>;
 
   /**
-   * Log-probabilities (nats, temperature 1) of given targets, of the policy's own or of any other text.
+   * Log-probabilities (nats) of given targets, of the policy's own or of any other text: at temperature 1, or at the row's own
+   * (`TEMPERATURES`).
    * @param model "policy", or the name of a snapshot.
    * @returns per row, as long as its targets; NaN where the weight is 0.
    * @throws {ConfigError} ENGINE_NO_ROLE when there is no such snapshot.
@@ -87,6 +88,8 @@ export interface EngineCapabilities {
   vocabSize: number;
   /** Only adapters are trained: no checkpoint holds the base's weights. */
   adapters: boolean;
+  /** Rows may have temperatures other than 1. */
+  temperatures: boolean;
   /** Names of the supported losses. */
   losses: readonly string[];
   /** own: a second decoder, trained apart from the policy. shared: a head on the policy's trunk. null: no values. */
@@ -109,10 +112,12 @@ export interface SampleRequest {
   stopStrings: readonly string[];
   /** 0: greedy. */
   temperature: number;
-  /** 1: off. */
-  topP: number;
-  /** 0: off. */
+  /** 0: off. The most likely tokens, with all that equal the last of them. */
   topK: number;
+  /** 1: off. The fewest of the tokens that `topK` left whose share of their probability is at least this. */
+  topP: number;
+  /** Absent or 0: off. Of the tokens that are left, those with at least this share of the likeliest one's probability. */
+  minP?: number | undefined;
   /** Added to the scores of token ids; −Infinity forbids a token. */
   logitBias?: Readonly<Record<number, number>>;
   /** Same seed, prompt and weights: same completion. */
@@ -131,13 +136,29 @@ export interface SamplingClient extends Pick<Engine, "sample" | "forget"> {
 
 export interface SampleResult {
   ids: number[];
-  /** Of each id under the distribution it was drawn from (with temperature, top-p, top-k and bias); for greedy draws at temperature 1. */
+  /**
+   * Of each id among the whole vocabulary at the request's temperature, as a trainer computes it: before bias, top-k, top-p and min-p. For
+   * greedy draws at temperature 1.
+   */
   logprobs: number[];
   finish: CallFinish;
 }
 
 /** The field with the weights of a value loss that is joined to a policy's. */
 export const VALUE_WEIGHTS = "valueWeights";
+
+/**
+ * The field with the temperature of each target: its scores are divided by it before the softmax. Without it all are 1. Policy gradients need
+ * the temperature of the draw, of the policy, the old one and the reference alike (verl, TRL, OpenRLHF): else the ratio does not begin at 1.
+ */
+export const TEMPERATURES = "temperatures";
+
+/** The field of temperatures, where one of them is not 1. */
+export function temperatureField(
+  temperatures: readonly number[],
+): Readonly<Record<string, readonly number[]>> {
+  return temperatures.every((each) => each === 1) ? {} : { [TEMPERATURES]: temperatures };
+}
 
 /** Whether a target is scored: some loss has a weight for it. */
 export function isScored({ fields }: TrainingRow, target: number): boolean {
@@ -150,7 +171,7 @@ export interface TrainingRow {
   targets: readonly number[];
   /**
    * Each as long as the targets. `weights` is the token's weight in the loss, and `LossSpec.joined` names those of a second one; tokens
-   * whose weights are all 0 are not scored.
+   * whose weights are all 0 are not scored. `TEMPERATURES` may be absent.
    */
   fields: Readonly<{ weights: readonly number[] } & Record<string, readonly number[]>>;
 }

@@ -28,7 +28,7 @@ export interface RewardContext {
     role?: string,
   ) => Promise<readonly number[] | null>;
   /**
-   * Log-probabilities (nats, temperature 1) of the policy's tokens under a model, in their sequences.
+   * Log-probabilities (nats) of the policy's tokens under a model, in their sequences.
    * @returns per sequence, as long as its ids; NaN where nothing was asked. null where the model gives none, or it does not fit its context.
    * @throws {ConfigError} VOCABULARIES_DIFFER
    */

@@ -8,7 +8,7 @@ import { defineReward, type PlacedValue } from "./reward.ts";
  * On-policy distillation: each token that the policy sampled gets log π_teacher − log π, at its place. Their mean estimates −KL(policy ‖ teacher) per
  * token, so that the policy gradient of these rewards, each on its own token, lowers the reverse KL where the policy itself goes.
  *
- * The teacher reads the policy's token ids, so both have one vocabulary. Where the policy's tokens are not on record (a server), and where the
+ * Both are at the temperature of the draw. The teacher reads the policy's token ids, so both have one vocabulary. Where the policy's tokens are not on record (a server), and where the
  * sequence does not fit the teacher's context, it cannot be scored.
  *
  * Source: Thinking Machines, "On-policy distillation" (2025); GKD, arXiv 2306.13649, with reverse KL on the student's samples. Different here: GKD
@@ -48,20 +48,22 @@ interface SampledRow extends AskedTokens {
 function sampledRows(trajectory: Trajectory): SampledRow[] {
   const { calls } = trajectory;
   const done = new Set<number>();
-  return tokenRows(trajectory).flatMap(({ ids, owners, logprobs, callOf, calls: chain }) => {
-    const next = new Map(chain.map((call) => [call, -promptLength(calls[call])]));
-    const places = ids.map((_, i) => {
-      const call = callOf[i] ?? 0;
-      const token = next.get(call) ?? 0;
-      next.set(call, token + 1);
-      const logprob = logprobs[i] ?? NaN;
-      const isOwn = owners[i] === "policy" && calls[call]?.role === "policy" && !done.has(call);
-      return isOwn && !Number.isNaN(logprob) ? { at: { call, token }, logprob } : null;
-    });
-    for (const call of chain) done.add(call);
-    const isAsked = places.map((place) => place !== null);
-    return isAsked.includes(true) ? [{ ids, isAsked, places }] : [];
-  });
+  return tokenRows(trajectory).flatMap(
+    ({ ids, owners, logprobs, temperatures, callOf, calls: chain }) => {
+      const next = new Map(chain.map((call) => [call, -promptLength(calls[call])]));
+      const places = ids.map((_, i) => {
+        const call = callOf[i] ?? 0;
+        const token = next.get(call) ?? 0;
+        next.set(call, token + 1);
+        const logprob = logprobs[i] ?? NaN;
+        const isOwn = owners[i] === "policy" && calls[call]?.role === "policy" && !done.has(call);
+        return isOwn && !Number.isNaN(logprob) ? { at: { call, token }, logprob } : null;
+      });
+      for (const call of chain) done.add(call);
+      const isAsked = places.map((place) => place !== null);
+      return isAsked.includes(true) ? [{ ids, isAsked, temperatures, places }] : [];
+    },
+  );
 }
 
 function promptLength(call: Trajectory["calls"][number] | undefined): number {

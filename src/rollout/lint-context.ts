@@ -26,16 +26,6 @@ export function lintContextOf(drawn: {
   };
 }
 
-/** Whether messages have log-probabilities of a model's own distribution: drawn from all of it, or greedy. */
-export function isPlainDraw(sampling: {
-  temperature: number;
-  topP: number;
-  topK: number;
-}): boolean {
-  const { temperature, topP, topK } = sampling;
-  return temperature === 0 || (temperature === 1 && topP === 1 && topK === 0);
-}
-
 function grammarOf({ protocol, answers }: Pick<Environment, "protocol" | "answers">): LintGrammar {
   return {
     findCut: (text) => protocol.findCut(text),

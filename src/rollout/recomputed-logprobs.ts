@@ -1,4 +1,4 @@
-import type { Engine, TrainingRow } from "../engine/engine.ts";
+import { type Engine, temperatureField, type TrainingRow } from "../engine/engine.ts";
 import { tokenRows } from "../trajectory/token-rows.ts";
 import type { Call, Trajectory } from "../trajectory/trajectory.ts";
 
@@ -43,9 +43,9 @@ interface Row {
 /**
  * Recomputes the log-probabilities of sampled tokens and compares them with the recorded ones.
  *
- * They are comparable only for greedy sampling and at temperature 1 with the whole vocabulary: the caller checks that. Skipped are calls of other
- * weights (their `policyVersion` is not the engine's), of other models (their role is not "policy"), calls whose log-probabilities are all
- * 0 (written by a script), and sequences that are too long for the model.
+ * Each is computed at its call's temperature, over the whole vocabulary. Skipped are calls of other weights (their `policyVersion` is not the
+ * engine's), of other models (their role is not "policy"), calls whose log-probabilities are all 0 (written by a script), and sequences that
+ * are too long for the model.
  */
 export function recomputeLogprobs(
   engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,
@@ -86,7 +86,7 @@ export function recomputeLogprobs(
         return why === null;
       });
       const seen = new Set<number>();
-      for (const { ids, logprobs, callOf, calls } of tokenRows(trajectory)) {
+      for (const { ids, logprobs, temperatures, callOf, calls } of tokenRows(trajectory)) {
         // Branches share a prefix, which is compared once.
         const fresh = calls.filter((call) => wanted[call] === true && !seen.has(call));
         if (fresh.length === 0) continue;
@@ -99,7 +99,8 @@ export function recomputeLogprobs(
           .map((logprob, i) => (fresh.includes(callOf[i] ?? -1) ? logprob : NaN))
           .slice(1);
         const weights = recorded.map((each) => (Number.isNaN(each) ? 0 : 1));
-        const row = { inputs: ids.slice(0, -1), targets: ids.slice(1), fields: { weights } };
+        const fields = { weights, ...temperatureField(temperatures.slice(1)) };
+        const row = { inputs: ids.slice(0, -1), targets: ids.slice(1), fields };
         waiting.push({ of, row, recorded, callOf: callOf.slice(1) });
       }
       if (seen.size > 0) trajectories += 1;

@@ -2,6 +2,7 @@ import { ConfigError, DataError, ExternalError, RolloutError } from "../base/err
 import { suggest } from "../base/nearest.ts";
 import { choice, z } from "../base/schema.ts";
 import { isModel } from "../base/setting-path.ts";
+import { temperatureField } from "../engine/engine.ts";
 import type { RolloutEngine } from "../engine/held-weights.ts";
 import { chatClient } from "../http/chat.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
@@ -142,9 +143,12 @@ export function engineRole(name: string, model: EngineModel): Role {
       requireSameVocabulary(name, tokenizer, vocabulary);
       const fits = ({ ids }: AskedTokens): boolean =>
         ids.length > 1 && ids.length <= engine.capabilities.maxPositions;
-      const rows = sequences.filter(fits).map(({ ids, isAsked }) => ({
+      const rows = sequences.filter(fits).map(({ ids, isAsked, temperatures = [] }) => ({
         ...{ inputs: ids.slice(0, -1), targets: ids.slice(1) },
-        fields: { weights: isAsked.slice(1).map(Number) },
+        fields: {
+          weights: isAsked.slice(1).map(Number),
+          ...temperatureField(temperatures.slice(1)),
+        },
       }));
       const scored = rows.length === 0 ? [] : await engine.logprobs(rows, kept);
       let at = 0;

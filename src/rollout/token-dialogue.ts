@@ -5,6 +5,7 @@ import type { Call, CallFinish, Segment } from "../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
 import { emptyDraft, type Prefill, splitPrefill } from "./draft.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
+import { recordedTemperature } from "./sampling.ts";
 
 /** Longest message without a turn budget, in tokens. */
 export const DEFAULT_TURN_TOKENS = 500;
@@ -168,6 +169,7 @@ async function writeMessage(
   calls.push({
     ...{ parent: shown.parent, role: policy.role, policyVersion: policy.version },
     ...{ prompt: shown.prompt, completion: draft.segments(), finish },
+    ...recordedTemperature(sampling),
     ...(shown.cut === undefined ? {} : { cut: shown.cut }),
   });
   return { text: draft.text(), call: calls.length - 1, put: draft.put() };

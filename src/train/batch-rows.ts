@@ -19,7 +19,7 @@ import {
 } from "./algorithm.ts";
 import { type CriticSettings, type ValuedRow, valuesOf } from "./critic.ts";
 import { adaptedCoef, batchKl, type KlRewardSettings } from "./kl-reward.ts";
-import { finite, policyRows, type PolicyRow, tokensOf, weighted } from "./training-rows.ts";
+import { asSampled, finite, policyRows, type PolicyRow, tokensOf } from "./training-rows.ts";
 
 /** What an update needs to know of its run. */
 export interface UpdateRun {
@@ -144,7 +144,7 @@ async function scoredRows(
   );
   const rows = rowsOf.flat();
   if (rows.length === 0) return rowsOf.map(() => []);
-  const unweighted = rows.map((row) => weighted(row, 1));
+  const unweighted = rows.map((row) => asSampled(row, 1));
   const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
   const reference =
     options.klReward !== undefined || losses.some(needsReference) || reads.includes("reference");

@@ -1,5 +1,5 @@
 import type { CreditTokens } from "../advantages/estimator.ts";
-import type { TrainingRow } from "../engine/engine.ts";
+import { temperatureField, type TrainingRow } from "../engine/engine.ts";
 import { tokenRows } from "../trajectory/token-rows.ts";
 import type { Owner, Trajectory } from "../trajectory/trajectory.ts";
 
@@ -18,6 +18,8 @@ export interface PolicyRow {
   response: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
   sampledLogprobs: number[];
+  /** Of each target, the temperature of its call. */
+  temperatures: number[];
   /** Trained tokens. */
   trainedTokens: number;
 }
@@ -46,7 +48,7 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
     ),
   }));
   const trainedIn = firstRows(rows);
-  return rows.map(({ ids, owners, callOf, logprobs, tokens, isTrained }, r) => {
+  return rows.map(({ ids, owners, callOf, logprobs, temperatures, tokens, isTrained }, r) => {
     // The first token of a sequence is predicted by nothing.
     const once = (flags: readonly boolean[]): number[] =>
       tokens.map((token, i) => Number(flags[i] === true && trainedIn.get(token) === r)).slice(1);
@@ -64,6 +66,7 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
         ),
       ),
       sampledLogprobs: logprobs.slice(1),
+      temperatures: temperatures.slice(1),
       trainedTokens: lossMask.reduce((sum, each) => sum + each, 0),
     };
   });
@@ -157,6 +160,11 @@ export function weighted(
 ): TrainingRow {
   const weights = row.lossMask.map((mask) => mask * weight);
   return { inputs: row.inputs, targets: row.targets, fields: { ...fields, weights } };
+}
+
+/** As `weighted`, with log-probabilities at the temperature of the draw: for losses that compare them with sampled ones. */
+export function asSampled(...[row, weight, fields]: Parameters<typeof weighted>): TrainingRow {
+  return weighted(row, weight, { ...fields, ...temperatureField(row.temperatures) });
 }
 
 /** 0 for NaN, which marks targets without a number: graphs take none. */

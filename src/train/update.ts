@@ -18,7 +18,7 @@ import { tokenWeights } from "./loss-aggregation.ts";
 import { adamAt } from "./optimizer-settings.ts";
 import { mismatchKl } from "./rollout-metrics.ts";
 import type { RolloutGroup } from "./scored-group.ts";
-import { rowOffsets, weighted } from "./training-rows.ts";
+import { asSampled, rowOffsets } from "./training-rows.ts";
 
 /**
  * Learns from a batch: filters on raw scores, rows, log-probabilities, advantages, losses, optimiser steps.
@@ -119,7 +119,7 @@ function forwardBackward(
       ...offsets,
       ...valued?.[i],
     };
-    return weighted(row, weights[i] ?? 0, fields);
+    return asSampled(row, weights[i] ?? 0, fields);
   });
   return engine.forwardBackward(rows, loss);
 }

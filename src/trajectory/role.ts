@@ -20,7 +20,7 @@ export interface Role {
    */
   logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
   /**
-   * Log-probability (nats, temperature 1) of tokens in their sequences, all at once. Absent where the model cannot give any.
+   * Log-probability (nats) of tokens in their sequences, all at once. Absent where the model cannot give any.
    * @param vocabulary whose ids they are.
    * @returns per sequence, as long as its ids; NaN where nothing was asked. null where it does not fit the model's context.
    * @throws {ConfigError} VOCABULARIES_DIFFER
@@ -36,6 +36,8 @@ export interface Role {
 export interface AskedTokens {
   ids: readonly number[];
   isAsked: readonly boolean[];
+  /** Of each id; 1 when absent. */
+  temperatures?: readonly number[];
 }
 
 /** The tokens that ids stand for. */

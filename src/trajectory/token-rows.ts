@@ -8,6 +8,8 @@ export interface TokenRow {
   owners: Owner[];
   /** At sampling, nats; NaN for tokens that were not sampled. */
   logprobs: number[];
+  /** Of the call of each token. */
+  temperatures: number[];
   /** Which call each token belongs to. */
   callOf: number[];
 }
@@ -26,11 +28,12 @@ export function tokenRows(trajectory: Pick<Trajectory, "calls">): TokenRow[] {
       ids: [],
       owners: [],
       logprobs: [],
+      temperatures: [],
       callOf: [],
     };
     for (const call of row.calls) {
-      const { prompt = [], completion = [] } = calls[call] ?? {};
-      for (const segment of [...prompt, ...completion]) append(row, segment, call);
+      const { prompt = [], completion = [], temperature = 1 } = calls[call] ?? {};
+      for (const segment of [...prompt, ...completion]) append(row, segment, { call, temperature });
     }
     return [row];
   });
@@ -61,11 +64,16 @@ function chainTo(calls: readonly Call[], index: number): number[] {
   return chain;
 }
 
-function append(row: TokenRow, { owner, ids, logprobs }: Segment, call: number): void {
+function append(
+  row: TokenRow,
+  { owner, ids, logprobs }: Segment,
+  { call, temperature }: { call: number; temperature: number },
+): void {
   ids.forEach((id, i) => {
     row.ids.push(id);
     row.owners.push(owner);
     row.logprobs.push(logprobs?.[i] ?? NaN);
+    row.temperatures.push(temperature);
     row.callOf.push(call);
   });
 }

@@ -15,8 +15,8 @@ export interface Segment {
   owner: Owner;
   ids: number[];
   /**
-   * Log-probability (nats) of each id under its sampling distribution; null if the segment was not
-   * sampled.
+   * Log-probability (nats) of each id among the whole vocabulary at the call's temperature, before
+   * top-k, top-p and min-p; null if the segment was not sampled.
    */
   logprobs: number[] | null;
   /** Text, if a remote server keeps the tokens; `ids` is then empty. */
@@ -45,6 +45,8 @@ export interface Call {
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
   finish: CallFinish;
+  /** At which its tokens were sampled, where that is neither 1 nor 0 (greedy): log-probabilities are at this temperature. */
+  temperature?: number;
   /** The budget of the context dropped the oldest tokens of its prompt. */
   cut?: true;
   /**

@@ -33,7 +33,6 @@ export async function openLintModel(
 ): Promise<LintModel> {
   const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
   const { openPolicyEngine } = await import("../../engine/open-engine.ts");
-  const { isPlainDraw } = await import("../../rollout/lint-context.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
   const { download, origin, device } = options;
   const model = await policyFolder(named, download);
@@ -53,8 +52,9 @@ export async function openLintModel(
       return {
         async add(of, { trajectory, provenance }) {
           const drawn = origin?.drawSettingsOf(trajectory, provenance);
-          const isPlain = drawn?.sampling === undefined || isPlainDraw(drawn.sampling);
-          if (isPlain && drawn?.rounded !== true) await again.add(of, trajectory);
+          const { temperature = 1 } = drawn?.sampling ?? {};
+          const isRecorded = [0, 1].includes(temperature) || trajectory.calls.some((call) => call.temperature !== undefined); // prettier-ignore
+          if (isRecorded && drawn?.rounded !== true) await again.add(of, trajectory);
           else otherwiseDrawn += 1;
         },
         finish: async () => ({ ...(await again.finish()), otherwiseDrawn }),

@@ -76,7 +76,7 @@ function recomputedLines({
     ...(otherwiseDrawn === 0
       ? []
       : [
-          `${plural(otherwiseDrawn, "trajectory", "trajectories")} left out: not drawn at temperature 1 from all of the vocabulary in float32`,
+          `${plural(otherwiseDrawn, "trajectory", "trajectories")} left out: sampled by matrices of fewer bits than float32, or at a temperature that is not on record`,
         ]),
   ];
   const apart =

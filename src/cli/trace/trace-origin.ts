@@ -12,7 +12,7 @@ import type { ChatOptions } from "../../rollout/chat-rendering.ts";
 interface DrawSettings {
   /** Its name in settings; undefined: unknown. */
   strategy: unknown;
-  sampling: { temperature: number; topP: number; topK: number } | undefined;
+  sampling: { temperature: number } | undefined;
   /** Whether the sampler rounded its matrices, so that its log-probabilities are not the trainer's. */
   rounded?: boolean;
 }

@@ -244,7 +244,8 @@ class LocalEngineOverWorkers implements LocalEngine {
     const { maxPositions, vocabSize } = this.config;
     const critic = this.#parts.hasValues ? "shared" : this.#critic === null ? null : "own";
     const adapters = this.lora !== null;
-    return { maxPositions, vocabSize, adapters, losses: losses.names, critic };
+    const limits = { maxPositions, vocabSize, temperatures: true };
+    return { ...limits, adapters, losses: losses.names, critic };
   }
 
   addCritic(critic: LocalEngineOverWorkers): void {

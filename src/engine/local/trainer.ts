@@ -4,7 +4,7 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { Device } from "../../onnx/device.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
-import { isScored, type ForwardBackwardResult, type TrainingRow } from "../engine.ts";
+import { isScored, type ForwardBackwardResult, TEMPERATURES, type TrainingRow } from "../engine.ts"; // prettier-ignore
 import type { MicroBatch } from "./batching.ts";
 import { compiled, mostGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
@@ -12,6 +12,7 @@ import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts"
 import {
   FIELD,
   GRADIENT,
+  INVERSE_TEMPERATURE,
   lossFields,
   METRIC,
   type Score,
@@ -70,10 +71,11 @@ export async function makeTrainer(
     { batch, length, scored, prefix = 0 }: MicroBatch,
     goal: LossSpec | Score,
     { lora, transposed, frozen }: ModelWeights,
+    tempered: boolean,
   ): Promise<Session> =>
-    once(JSON.stringify([batch, length, scored, prefix, goal, lora, frozen]), () => {
+    once(JSON.stringify([batch, length, scored, prefix, goal, lora, frozen, tempered]), () => {
       const shape = { rows: [], batch, length, scored, prefix };
-      const layout = { ...options.memory, lora, transposed, frozen };
+      const layout = { ...options.memory, lora, transposed, frozen, tempered };
       const { graph, outputs } = trainingGraph(config, shape, goal, layout);
       return device.compile(graph, outputs);
     });
@@ -84,10 +86,10 @@ export async function makeTrainer(
     async forwardBackward(weights, rows, batches, loss) {
       const result: ForwardBackwardResult = { loss: 0, logprobs: unscored(rows), metrics: {} };
       for (const batch of batches) {
-        const ready = await session(batch, loss, weights);
+        const ready = await session(batch, loss, weights, isTempered(rows, batch));
         // A loss's options may disable some of its fields: rows need only those that the graph reads.
         const read = lossFields(loss).filter((name) => ready.inputNames.includes(FIELD + name));
-        const { feeds, places } = packMicroBatch(rows, batch, read);
+        const { feeds, places } = packMicroBatch(rows, batch, read, ready.inputNames);
         const outputs = await ready.run(
           { ...weights.feeds, ...accumulators, ...feeds },
           nextAccumulators,
@@ -105,8 +107,8 @@ export async function makeTrainer(
     async score(weights, rows, batches, score) {
       const result = unscored(rows);
       for (const batch of batches) {
-        const { feeds, places } = packMicroBatch(rows, batch, []);
-        const ready = await session(batch, score, weights);
+        const ready = await session(batch, score, weights, isTempered(rows, batch));
+        const { feeds, places } = packMicroBatch(rows, batch, [], ready.inputNames);
         const outputs = await ready.run({ ...weights.feeds, ...feeds });
         unpack(outputs[score]!, places, result);
       }
@@ -121,16 +123,22 @@ interface Place {
   token: number;
 }
 
+function isTempered(rows: readonly TrainingRow[], { rows: members }: MicroBatch): boolean {
+  return members.some((index) => rows[index]?.fields[TEMPERATURES] !== undefined);
+}
+
 /** Pads rows to the micro-batch's shape. Padding positions score target 0 at position 0 with weight 0. */
 function packMicroBatch(
   rows: readonly TrainingRow[],
   { rows: members, batch, length, scored, prefix = 0 }: MicroBatch,
   fieldNames: readonly string[],
+  inputNames: readonly string[],
 ): { feeds: Record<string, Tensor>; places: Place[] } {
   const ids = new Int32Array(prefix + batch * length);
   const positions = new Int32Array(scored);
   const targets = new Int32Array(scored);
   const fields = fieldNames.map(() => new Float32Array(scored));
+  const inverse = new Float32Array(scored).fill(1);
   const places: Place[] = [];
   members.forEach((index, place) => {
     const row = rows[index]!;
@@ -149,6 +157,7 @@ function packMicroBatch(
       positions[k] = token < prefix ? token : place * length + token;
       targets[k] = target;
       fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]![token]!));
+      inverse[k] = 1 / (row.fields[TEMPERATURES]?.[token] ?? 1);
       places.push({ row: index, token });
     });
   });
@@ -157,6 +166,8 @@ function packMicroBatch(
     positions: tensorOf(positions, [scored]),
     targets: tensorOf(targets, [scored, 1]),
   };
+  if (inputNames.includes(INVERSE_TEMPERATURE))
+    feeds[INVERSE_TEMPERATURE] = tensorOf(inverse, [scored, 1]);
   fieldNames.forEach((name, f) => (feeds[FIELD + name] = tensorOf(fields[f]!, [scored, 1])));
   return { feeds, places };
 }

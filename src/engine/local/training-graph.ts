@@ -1,6 +1,6 @@
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { backward } from "../../autodiff/backward.ts";
-import { add } from "../../autodiff/ops/elementwise.ts";
+import { add, mul } from "../../autodiff/ops/elementwise.ts";
 import { gather } from "../../autodiff/ops/indexing.ts";
 import { ShapeError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
@@ -21,6 +21,8 @@ import { SCORES_BYTES, targetScores } from "./target-scores.ts";
 export const GRADIENT = "gradient.";
 /** Prefix of a loss's inputs. */
 export const FIELD = "field.";
+/** Input of the graph of a batch with temperatures: 1 / temperature of each scored target, [K, 1]. */
+export const INVERSE_TEMPERATURE = "inverseTemperature";
 /** Prefix of metric outputs. */
 export const METRIC = "metric.";
 
@@ -46,6 +48,8 @@ export interface TrainingGraphOptions extends Partial<Layout> {
   recompute?: Recompute;
   /** Limit on the bytes of vocabulary scores at once (see `targetScores`). */
   scoresBytes?: number;
+  /** Some target has a temperature other than 1; default false: the graph has no input for them. */
+  tempered?: boolean;
 }
 
 /**
@@ -60,7 +64,7 @@ export function trainingGraph(
   goal: LossSpec | Score,
   options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
-  const { lora = null, recompute = false, scoresBytes = SCORES_BYTES } = options;
+  const { lora = null, recompute = false, scoresBytes = SCORES_BYTES, tempered = false } = options;
   const { transposed = true, frozen = null } = options;
   const loss = typeof goal === "string" ? null : goal;
   const graph = new Graph();
@@ -78,12 +82,17 @@ export function trainingGraph(
   const values = reads.includes("values") ? positionValues(parameters, hidden) : null;
   const { logprobs, entropy } = !reads.some((each) => each !== "values")
     ? { logprobs: null, entropy: null }
-    : targetScores(parameters, hidden, graph.input("targets", "int32", [scored, 1]), {
-        scoresBytes,
-        entropy: reads.includes("entropy"),
-        differentiated: loss !== null,
-        headTrained: loss !== null && lora === null,
-      });
+    : targetScores(
+        parameters,
+        cooled(hidden, tempered),
+        graph.input("targets", "int32", [scored, 1]),
+        {
+          scoresBytes,
+          entropy: reads.includes("entropy"),
+          differentiated: loss !== null,
+          headTrained: loss !== null && lora === null,
+        },
+      );
   const outputs: Record<string, Value> = {
     ...(logprobs === null ? {} : { logprobs }),
     ...(values === null || loss !== null ? {} : { values }),
@@ -100,6 +109,13 @@ export function trainingGraph(
     outputs[`${GRADIENT}${trained[i]!.name}.next`] = gradient;
   });
   return { graph, outputs };
+}
+
+/** Hidden states whose scores are divided by the temperature: as in sampling, it is applied to them, because they are smaller. */
+function cooled(hidden: Value, tempered: boolean): Value {
+  if (!tempered) return hidden;
+  const [count = 0] = hidden.shape;
+  return mul([hidden, hidden.graph.input(INVERSE_TEMPERATURE, "float32", [count, 1])]);
 }
 
 /** The model outputs that a loss, or one that is joined to it, reads. */

@@ -15,6 +15,10 @@ export interface Dialect {
   readonly seeds: number;
   /** Options of the optimiser that are honoured, besides the learning rate. */
   readonly adam: readonly Exclude<keyof AdamOptions, "learningRate">[];
+  /** Whether log-probabilities can be at other temperatures than 1: those of draws are at the draw's, and rows may have `temperatures`. */
+  readonly temperatures: boolean;
+  /** Whether draws take `min_p`. */
+  readonly minP: boolean;
   /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
   readonly ratioBounds: boolean;
   /** The adapters' alpha where the server does not report it; null: unknown. */
@@ -35,7 +39,7 @@ const plain: Omit<Dialect, "name"> = {
   ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
   ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
   ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {}, keepsSaved: true },
-  holdsWeights: true,
+  ...{ holdsWeights: true, temperatures: false, minP: false },
 };
 
 /**
@@ -43,7 +47,10 @@ const plain: Omit<Dialect, "name"> = {
  * Megatron; TuFT 0.2; Open-RL (April 2026); the hosted service.
  */
 const servers = {
-  agentrl: { ...plain, repeats: true, loraConfig: ({ alpha }) => ({ alpha }) },
+  agentrl: {
+    ...{ ...plain, repeats: true, temperatures: true, minP: true },
+    loraConfig: ({ alpha }) => ({ alpha }),
+  },
   "skyrl-jax": {
     ...{ ...plain, aggregation: "mean", repeats: true, adam: MOMENTS, alpha: () => 32 },
     // Its draws take an int32: others end in "out of bounds".

@@ -3,6 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
+import { TEMPERATURES, type TrainingRow } from "../engine.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** A largest gradient norm that clips nothing. */
@@ -25,6 +26,27 @@ export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dia
   }
   if (!honoured.includes("weightDecay") && adam.weightDecay !== 0)
     throw refuse("weightDecay", adam.weightDecay, "Set optimizer.weightDecay: 0.");
+}
+
+/**
+ * Only the targets' log-probabilities at temperature 1 cross the network, from which those at another cannot be had.
+ * @throws {ConfigError} ENGINE_UNFIT for rows at other temperatures, which the server would ignore.
+ */
+export function requireTemperatures(rows: readonly TrainingRow[], dialect: Dialect): void {
+  const other = rows.flatMap((row) => row.fields[TEMPERATURES] ?? []).find((each) => each !== 1);
+  if (other !== undefined) requireTemperature(other, dialect);
+}
+
+/** @throws {ConfigError} ENGINE_UNFIT for training on draws at a temperature that the server would ignore. */
+export function requireTemperature(
+  temperature: number,
+  { temperatures, name }: { temperatures: boolean; name: string },
+): void {
+  if (temperature === 1 || temperatures) return;
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `sampling.temperature is ${temperature}: a ${name} server computes log-probabilities at temperature 1 alone, so that losses would compare another distribution than the one that was drawn from. Set sampling.temperature: 1, or use agentrl serve engine, or engine.name: local.`,
+  );
 }
 
 /** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */

@@ -1,6 +1,6 @@
 import type { LossSpec } from "../../losses/loss.ts";
 import { losses } from "../../losses/index.ts";
-import type { TrainingRow } from "../engine.ts";
+import { TEMPERATURES, type TrainingRow } from "../engine.ts";
 import type { Dialect } from "./dialect.ts";
 import type { WireRow } from "./messages.ts";
 
@@ -72,15 +72,18 @@ function weightedAdvantages({ fields }: TrainingRow): number[] {
   );
 }
 
-/** A row whose unscored tokens have 0 in every array: a loss may leave NaN there. */
+/** A row whose unscored tokens have 0 in every array, since a loss may leave NaN there; temperatures alone are sent as they are. */
 export function wireRow(row: TrainingRow, fields: WireRow["fields"]): WireRow {
-  const { weights } = row.fields;
+  const { weights, [TEMPERATURES]: temperatures } = row.fields;
   const cleaned = Object.entries(fields).map(
     ([name, values]) => [name, values.map((value, i) => (weights[i] === 0 ? 0 : value))] as const,
   );
   return {
     tokens: row.inputs,
-    fields: { target_tokens: row.targets, ...Object.fromEntries(cleaned) },
+    fields: {
+      ...{ target_tokens: row.targets, ...Object.fromEntries(cleaned) },
+      ...(temperatures === undefined ? {} : { [TEMPERATURES]: temperatures }),
+    },
   };
 }
 

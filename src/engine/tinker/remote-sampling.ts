@@ -3,6 +3,7 @@ import { z } from "../../base/schema.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { SampleRequest, SampleResult } from "../engine.ts";
 import { stopText } from "../local/stop-text.ts";
+import type { Dialect } from "./dialect.ts";
 import { sampleOfJson, sampleSchema } from "./json-messages.ts";
 import { decodeSample, type SampledSequence, type SampleReply } from "./messages.ts";
 import type { RemoteModel, RemoteSession } from "./remote-model.ts";
@@ -44,6 +45,7 @@ export function remoteSampling(
               ...{ max_tokens: maxTokens, seed: request.seed % dialect.seeds },
               ...{ temperature: request.temperature, top_p: request.topP },
               top_k: request.topK === 0 ? -1 : request.topK,
+              ...minPOf(request, dialect),
               stop: stopOf(request, limits.tokenizer),
             },
             ...source,
@@ -87,6 +89,16 @@ export function roomOf(
     );
   }
   return Math.min(maxTokens, maxPositions - promptIds.length);
+}
+
+/** @throws {ConfigError} ENGINE_UNFIT where the server would ignore it. */
+function minPOf({ minP = 0 }: SampleRequest, dialect: Dialect): { min_p?: number } {
+  if (minP === 0) return {};
+  if (dialect.minP) return { min_p: minP };
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`,
+  );
 }
 
 function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleReply {

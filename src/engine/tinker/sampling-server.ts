@@ -114,10 +114,11 @@ export async function samplingServer(
 
 /** Everything that a server's own defaults (`generation_config.json`) could change is sent. */
 function completionBody(model: string, request: SampleRequest): object {
-  const { promptIds, maxTokens, temperature, topP, topK, seed, stopIds, stopStrings } = request;
+  const { promptIds, maxTokens, temperature, topP, topK, minP = 0, seed } = request;
+  const { stopIds, stopStrings } = request;
   return {
     ...{ model, prompt: promptIds, max_tokens: maxTokens, temperature, top_p: topP },
-    ...{ top_k: topK === 0 ? -1 : topK, min_p: 0, seed: seed % 2 ** 31 },
+    ...{ top_k: topK === 0 ? -1 : topK, min_p: minP, seed: seed % 2 ** 31 },
     ...{ presence_penalty: 0, frequency_penalty: 0, repetition_penalty: 1 },
     ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
     ...{ stop_token_ids: stopIds, include_stop_str_in_output: true },

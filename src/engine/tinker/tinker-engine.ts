@@ -17,7 +17,7 @@ import {
   type TrainingRow,
 } from "../engine.ts";
 import { checkRows } from "./check-rows.ts";
-import { ignoredAdam, requireComputable, requireHonoured } from "./limits.ts";
+import { ignoredAdam, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts";
 import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { lossSlopes } from "./loss-slopes.ts";
 import { openRemote } from "./open-remote.ts";
@@ -93,7 +93,9 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return state.version;
     },
     get capabilities(): EngineCapabilities {
-      return { maxPositions, vocabSize, adapters: true, losses: remoteLosses(), critic: null };
+      const { temperatures } = dialect;
+      const limits = { maxPositions, vocabSize, temperatures };
+      return { ...limits, adapters: true, losses: remoteLosses(), critic: null };
     },
     async sample(request) {
       return (await drawing())(request);
@@ -193,6 +195,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     send: (rows: readonly TrainingRow[]) => Promise<Float32Array[]>,
   ): Promise<Float32Array[]> {
     checkRows(rows, { maxPositions, vocabSize });
+    requireTemperatures(rows, dialect);
     const sent = rows.filter((row) => row.targets.some((_, i) => isScored(row, i)));
     const answers = sent.length === 0 ? [] : await send(sent);
     const of = new Map(sent.map((row, i) => [row, answers[i]] as const));

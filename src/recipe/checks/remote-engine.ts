@@ -4,6 +4,7 @@ import {
   requireComputable,
   requireExpressible,
   requireHonoured,
+  requireTemperature,
 } from "../../engine/remote-plan.ts";
 import { algorithms, criticTrunkOf } from "../../train/index.ts";
 import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
@@ -31,13 +32,27 @@ export function requireRemoteEngine(settings: Settings): void {
   requireExpressible(policy.lora);
   if (algorithm !== undefined) requireAlgorithm(settings, algorithm);
   const dialect = engine.dialect === undefined ? null : dialectNamed(engine.dialect);
+  if (algorithm !== undefined && dialect !== null) requireTemperatureOf(settings, dialect);
   const { optimizer } = (algorithm ?? {}) as Partial<OnPolicyOptions>;
   for (const each of [optimizer, sft?.optimizer, preference?.optimizer])
     if (each !== undefined && dialect !== null) requireHonoured(adamAt(each, 0, 1), dialect);
 }
 
+/** @throws {ConfigError} ENGINE_UNFIT for draws at a temperature at which an engine computes no log-probabilities. */
+export function requireTemperatureOf(
+  { sampling }: Pick<Settings, "sampling">,
+  engine: { name: string; temperatures: boolean },
+): void {
+  if (sampling.temperature > 0) requireTemperature(sampling.temperature, engine);
+}
+
+/** Whether a sampling server (`engine.sampler`), whose log-probabilities are of temperature 1, gives those of the draws. */
+export function givesLogprobsOf({ temperature }: Settings["sampling"]): boolean {
+  return temperature === 0 || temperature === 1;
+}
+
 function requireAlgorithm(
-  { sampling }: Settings,
+  { sampling, engine }: Settings,
   algorithm: NonNullable<Settings["algorithm"]>,
 ): void {
   const { name, ...rest } = algorithm;
@@ -45,12 +60,11 @@ function requireAlgorithm(
   if (criticTrunkOf(algorithm) !== undefined)
     throw unfit(`algorithm.name is ${name}`, "has no critic", "Use grpo or reinforce");
   for (const loss of lossesOf(algorithms.get(name, "algorithm"), options)) requireComputable(loss);
-  const { temperature, topP, topK } = sampling;
-  if ((temperature === 1 && topP === 1 && topK === 0) || recomputesOld(options)) return;
-  throw unfit(
-    `sampling is { temperature: ${temperature}, topP: ${topP}, topK: ${topK} }`,
-    "gives log-probabilities at temperature 1 without limits, which are not those of the draw",
-    "Set algorithm.oldLogprobs: recomputed, or sample plainly",
+  const isCompared = !recomputesOld(options) || "importanceSamplingCap" in algorithm;
+  if (engine.sampler === undefined || givesLogprobsOf(sampling) || !isCompared) return;
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `sampling.temperature is ${sampling.temperature}: engine.sampler gives log-probabilities of temperature 1, which are not those of the draw. Set algorithm.oldLogprobs: recomputed without importanceSamplingCap, or remove engine.sampler, or set sampling.temperature: 1.`,
   );
 }
 

@@ -18,10 +18,11 @@ import type { Settings } from "../settings/settings-schema.ts";
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
 
-const sampled = (place: string, { temperature, topP, topK }: Sampling): TrainerKeys => ({
+const sampled = (place: string, { temperature, topP, topK, minP }: Sampling): TrainerKeys => ({
   [`${place}.temperature`]: temperature,
   [`${place}.top_p`]: topP,
   [`${place}.top_k`]: topK === 0 ? -1 : topK,
+  ...(minP === undefined ? {} : { [`${place}.min_p`]: minP }),
 });
 
 /** Messages: the turns in which tools run, and the last one. */

@@ -70,6 +70,11 @@ const sampled = (place: string, { temperature, topP, topK }: Sampling): TrainerK
   [`${place}.top_k`]: topK === 0 ? -1 : topK,
 });
 
+const withoutMinP: Allowed<Sampling> = {
+  says: "without minP",
+  is: ({ minP = 0 }) => minP === 0,
+};
+
 /** What the keys of a recipe are in verl 0.9.1. */
 export const verlRules: readonly Rule[] = [
   ...sharedRules,
@@ -212,8 +217,16 @@ export const verlRules: readonly Rule[] = [
   rule<number>("algorithm.optimizer.gradClipNorm", {
     to: (norm) => ({ [`${ACTOR}.grad_clip`]: norm, [`${ACTOR}.optim.clip_grad`]: norm }),
   }),
-  rule<Sampling>("sampling", { to: (sampling) => sampled(ROLLOUT, sampling) }),
+  rule<Sampling>("sampling", {
+    allowed: withoutMinP,
+    to: (sampling) => sampled(ROLLOUT, sampling),
+    differs: ({ topP, topK }, settings) =>
+      (topP < 1 || topK > 0) && algorithmOf(settings).oldLogprobs === "sampled"
+        ? "sampled log-probabilities are of the tokens that top-k and top-p left, not of all"
+        : null,
+  }),
   rule<Sampling>("evaluation.sampling", {
+    allowed: withoutMinP,
     to: (sampling) => ({
       ...sampled(`${ROLLOUT}.val_kwargs`, sampling),
       [`${ROLLOUT}.val_kwargs.do_sample`]: sampling.temperature > 0,

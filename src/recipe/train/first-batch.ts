@@ -1,12 +1,13 @@
 import { DataError } from "../../base/errors.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import { isPlainDraw, lintContextOf } from "../../rollout/lint-context.ts";
+import { lintContextOf } from "../../rollout/lint-context.ts";
 import { recomputeLogprobs, type RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import { openLint, type Violation } from "../../trajectory/lint/open-lint.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
+import { givesLogprobsOf } from "../checks/remote-engine.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 /** Nats by which sampling and scoring of a token may differ; as `agentrl trace lint` by default. */
@@ -46,7 +47,9 @@ export async function checkFirstBatch(
     },
     { keep: 3 },
   );
-  const isScoredAlike = isPlainDraw(sampling) && engineSettings.samplingWeights === "float32";
+  const { samplingWeights, sampler } = engineSettings;
+  const isScoredAlike =
+    samplingWeights === "float32" && (sampler === undefined || givesLogprobsOf(sampling));
   const again = recomputeLogprobs(engine, {
     tolerance: TOLERANCE,
     onDrift: (id, message) => {

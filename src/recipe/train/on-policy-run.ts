@@ -12,6 +12,7 @@ import {
   retrieverOver,
   weightedRewards,
 } from "../assemble.ts";
+import { requireTemperatureOf } from "../checks/remote-engine.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 /** A recipe's `algorithm`: its name beside its own options. */
@@ -31,6 +32,7 @@ export interface AssembledRun {
 
 /**
  * Assembles the parts that a recipe names for `trainOnPolicy`: retriever, environment, policy, rewards.
+ * @throws {ConfigError} ENGINE_UNFIT as `requireTemperatureOf`.
  * @param from.held what rollouts sample from while `engine` trains; they sample from the engine when absent.
  * @param from.model folder that the policy was read from.
  * @param from.roles models beside the policy, for tools that ask one.
@@ -50,6 +52,8 @@ export async function assembleOnPolicyRun(
   },
 ): Promise<AssembledRun> {
   const { algorithm, engine, held = null, train, model, signal, roles, questions = true } = from;
+  const { temperatures } = engine.capabilities;
+  requireTemperatureOf(settings, { temperatures, name: String(engine.machine.dialect) });
   const retriever = await retrieverOver(train, settings, "training");
   const close = (): Promise<void> => retriever.close();
   try {

@@ -8,7 +8,7 @@ import { ADAPTER_CONFIG } from "../../models/lora/adapter-folder.ts";
 import { readsReference } from "../../train/index.ts";
 import { trainOnPolicy } from "../../train/on-policy.ts";
 import { mismatchKl } from "../../train/rollout-metrics.ts";
-import { policyRows, weighted } from "../../train/training-rows.ts";
+import { asSampled, policyRows } from "../../train/training-rows.ts";
 import { readTrajectory } from "../../trajectory/lint/lint-shape.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import {
@@ -151,7 +151,7 @@ async function klTo(
   const rows = batch
     .flatMap((trajectory) => policyRows(trajectory, { role: "policy" }))
     .filter(({ trainedTokens }) => trainedTokens > 0);
-  return mismatchKl(rows, await engine.logprobs(rows.map((row) => weighted(row, 1))));
+  return mismatchKl(rows, await engine.logprobs(rows.map((row) => asSampled(row, 1))));
 }
 
 function batchFile(run: string, step: number): string {

@@ -14,13 +14,16 @@ const MOST_EF_SEARCH = 4096;
 const RECALL = 0.995;
 const K = 10;
 
-/** Vectors that are searched. */
-const SAMPLE = 128;
+/** Vectors that are held out of the graph and searched for: at most so many, and at most this share of all. */
+const MOST_QUERIES = 256;
+const LARGEST_SHARE = 0.05;
 
-/** A graph that was just built, and its vectors. */
+/** A graph that lacks the vectors which it is asked for, and all vectors. */
 export interface BuiltGraph {
   count: number;
   dimensions: number;
+  /** Positions of the vectors that it lacks (`heldOut`). */
+  held: ReadonlySet<number>;
   /** @returns [to − from, D] */
   vectors(from: number, to: number): Float32Array;
   /** @returns at most k, best first. */
@@ -29,21 +32,28 @@ export interface BuiltGraph {
   pause(): Promise<void>;
 }
 
+/** Positions of the vectors that are searched for before they are added, the same for the same count; none of a few. */
+export function heldOut(count: number): ReadonlySet<number> {
+  const size = count <= LEAST_EF_SEARCH ? 0 : Math.min(MOST_QUERIES, Math.ceil(LARGEST_SHARE * count)); // prettier-ignore
+  const draw = random("choose efSearch");
+  const held = new Set<number>();
+  while (held.size < size) held.add(draw.int(count));
+  return held;
+}
+
 /**
- * How many candidates a query needs: the fewest of 128, 192, 256, 384, … 4 096 by which a sample of the graph's own vectors
- * finds 99.5 % of its ten nearest others. How many that are depends on the vectors, not on their number alone.
+ * How many candidates a query needs: the fewest of 128, 192, 256, 384, … 4 096 by which vectors that the graph has not seen find 99.5 % of
+ * their ten nearest. Its own vectors find more: their neighbours were linked to them. How many candidates that are depends on the
+ * vectors, not on their number alone.
  */
 export async function chooseEfSearch(graph: BuiltGraph): Promise<number> {
-  const { count, dimensions } = graph;
-  const draw = random("choose efSearch");
-  const sample = Array.from({ length: Math.min(SAMPLE, count) }, () => draw.int(count));
-  const queries = new Float32Array(sample.length * dimensions);
-  sample.forEach((position, i) => {
+  const { dimensions, held } = graph;
+  const queries = new Float32Array(held.size * dimensions);
+  [...held].forEach((position, i) => {
     queries.set(graph.vectors(position, position + 1), i * dimensions);
   });
-  const thresholds = (await exactHits(graph, queries)).map((hits, i) => {
-    const others = hits.filter(({ position }) => position !== sample[i]).slice(0, K);
-    return { wanted: others.length, least: others.at(-1)?.score ?? 0 };
+  const thresholds = (await exactHits(graph, queries)).map((hits) => {
+    return { wanted: hits.length, least: hits.at(-1)?.score ?? 0 };
   });
   let efSearch = LEAST_EF_SEARCH;
   while (efSearch < MOST_EF_SEARCH) {
@@ -51,9 +61,9 @@ export async function chooseEfSearch(graph: BuiltGraph): Promise<number> {
     let found = 0;
     for (const [i, asked] of thresholds.entries()) {
       const query = queries.subarray(i * dimensions, (i + 1) * dimensions);
-      const hits = graph.search(query, K + 1, efSearch);
+      const hits = graph.search(query, K, efSearch);
       wanted += asked.wanted;
-      found += Math.min(asked.wanted, hits.filter(isAmong(asked.least, sample[i]!)).length);
+      found += Math.min(asked.wanted, hits.filter(isAmong(asked.least)).length);
     }
     if (found >= RECALL * wanted) break;
     efSearch = nextOf(efSearch);
@@ -69,24 +79,39 @@ function nextOf(efSearch: number): number {
 }
 
 /** By score: among equal vectors any is right, and the last digits differ between ways of adding up. */
-function isAmong(least: number, own: number): (hit: Scored) => boolean {
+function isAmong(least: number): (hit: Scored) => boolean {
   const limit = least - 1e-5 * Math.abs(least);
-  return ({ position, score }) => position !== own && score >= limit;
+  return ({ score }) => score >= limit;
 }
 
 async function exactHits(graph: BuiltGraph, queries: Float32Array): Promise<Scored[][]> {
-  const { count, dimensions } = graph;
+  const { count, dimensions, held } = graph;
   const format = vectorFormat("f32", dimensions);
   const perChunk = Math.min(count, Math.max(1, Math.floor(CHUNK_BYTES / format.recordBytes)));
   const block = blockMaker(format).make(perChunk);
-  const selections = Array.from({ length: queries.length / dimensions }, () =>
-    topK(K + 1, -Infinity),
-  );
+  const selections = Array.from({ length: queries.length / dimensions }, () => topK(K, -Infinity));
   for (let start = 0; start < count; start += perChunk) {
     const end = Math.min(count, start + perChunk);
-    block.records.set(encodeVectors(format, graph.vectors(start, end)));
-    scanChunk(block, { start, count: end - start }, { queries, dimensions, selections });
+    const seen = seenOf(graph.vectors(start, end), { start, dimensions, held });
+    block.records.set(encodeVectors(format, seen));
+    const size = seen.length / dimensions;
+    scanChunk(block, { start, count: size }, { queries, dimensions, selections });
     await graph.pause();
   }
   return selections.map((selection) => selection.take());
+}
+
+/** Vectors without those that are held out. */
+function seenOf(
+  vectors: Float32Array,
+  { start, dimensions, held }: { start: number; dimensions: number; held: ReadonlySet<number> },
+): Float32Array {
+  const seen = new Float32Array(vectors.length);
+  let size = 0;
+  for (let at = 0; at < vectors.length; at += dimensions) {
+    if (held.has(start + at / dimensions)) continue;
+    seen.set(vectors.subarray(at, at + dimensions), size);
+    size += dimensions;
+  }
+  return seen.subarray(0, size);
 }

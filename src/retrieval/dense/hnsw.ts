@@ -7,7 +7,7 @@ import { z } from "../../base/schema.ts";
 import { webAssembly, type WebAssemblyApi } from "../../base/wasm.ts";
 import { corrupt } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
-import { chooseEfSearch } from "./choose-ef-search.ts";
+import { type BuiltGraph, chooseEfSearch, heldOut, LEAST_EF_SEARCH } from "./choose-ef-search.ts";
 import { type GraphSearch, MAX_GRAPH_BYTES, openGraphSearch } from "./graph-search.ts";
 import type { VectorSearch } from "./vector-format.ts";
 
@@ -17,7 +17,7 @@ export const hnswParameters = z.strictObject({
   M: z.int().min(2).max(256).default(16),
   /** Candidates examined when a vector is added. */
   efConstruction: z.int().min(10).default(200),
-  /** Candidates examined by a query, at least k. Default: measured on the vectors (choose-ef-search.ts). */
+  /** Candidates examined by a query, at least k. Default: measured by vectors held out of the graph (choose-ef-search.ts). */
   efSearch: z.int().min(1).optional(),
 });
 export type HnswParameters = z.output<typeof hnswParameters>;
@@ -81,7 +81,8 @@ const STEP = 64;
 
 /**
  * Builds a graph over inner products and writes it; the same input gives the same file. One thread: hnswlib-node has no
- * other. Where no `efSearch` is given, one is measured (choose-ef-search.ts).
+ * other. Where no `efSearch` is given, one is measured (choose-ef-search.ts) before the last vectors are added: those that it is
+ * measured by.
  *
  * @throws {ExternalError} HNSW_MISSING, RUNTIME_FAILED (memory), FILE_WRITE_FAILED.
  */
@@ -96,30 +97,43 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
   guarded(path, () => {
     graph.initIndex({ maxElements: count, m: M, efConstruction, randomSeed: 100 });
   });
+  const held = build.efSearch === undefined ? heldOut(count) : new Set<number>();
   for (let from = 0; from < count; from += STEP) {
     const to = Math.min(count, from + STEP);
     const vectors = build.vectors(from, to);
     for (let i = from; i < to; i++) {
       const at = (i - from) * dimensions;
-      graph.addPoint(Array.from(vectors.subarray(at, at + dimensions)), i);
+      if (!held.has(i)) graph.addPoint(Array.from(vectors.subarray(at, at + dimensions)), i);
     }
     onProgress?.(to);
     await pause();
   }
+  const efSearch =
+    build.efSearch ?? (await measuredEfSearch(path, graph, { ...build, held, pause }));
+  for (const i of held) graph.addPoint(Array.from(build.vectors(i, i + 1)), i);
   // Its promise resolves to false on a full disk, and some errors are not reported.
   graph.writeIndexSync(path);
   const { size: bytes } = await stat(path);
   refuseUnlessWhole(path, bytes, count * (hnswRecordBytes(dimensions, M) + 4));
-  const file = { M, efConstruction, bytes, sha256: await sha256File(path) };
-  if (build.efSearch !== undefined) return { ...file, efSearch: build.efSearch };
-  // Measured with the search that will be used, if memory allows a second copy of the graph.
+  return { M, efConstruction, efSearch, bytes, sha256: await sha256File(path) };
+}
+
+/** Measures with the search that will be used, of the graph's file as it is so far, if memory allows a second copy. */
+async function measuredEfSearch(
+  path: string,
+  graph: Hnsw.HierarchicalNSW,
+  build: HnswBuild & Pick<BuiltGraph, "held" | "pause">,
+): Promise<number> {
+  const { dimensions, M, held } = build;
+  if (held.size === 0) return LEAST_EF_SEARCH;
+  const count = build.count - held.size;
   const isRoom = hnswMemory(count, dimensions, M) < availableMemory();
-  const api = isRoom ? webAssemblyFor(bytes) : null;
-  const searched =
-    api === null
-      ? { search: searchBy(graph, count) }
-      : await openGraphSearch(api, { path, ...file, dimensions, count });
-  return { ...file, efSearch: await chooseEfSearch({ ...build, ...searched, pause }) };
+  const api = isRoom ? webAssemblyFor(hnswBytes(count, dimensions, M)) : null;
+  if (api === null) return chooseEfSearch({ ...build, search: searchBy(graph, count) });
+  graph.writeIndexSync(path);
+  const sha256 = await sha256File(path);
+  const searched = await openGraphSearch(api, { path, sha256, dimensions, count });
+  return chooseEfSearch({ ...build, ...searched });
 }
 
 /** Where a graph is and what it is over. */

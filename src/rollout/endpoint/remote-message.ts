@@ -35,13 +35,17 @@ export function drawRequest(
   settings: Pick<EndpointSettings, "extra" | "maxTokens">,
   { messages }: RemotePlace,
 ): DrawRequest {
-  const { temperature, topP, topK } = sampling;
+  const { temperature, topP, topK, minP = 0 } = sampling;
   return {
     ...{ temperature, topP, seed: seedFrom(seed, messages) },
     maxTokens: replyLimit(budgets, settings),
     ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
-    // `top_k` is an extension of vLLM, SGLang and llama.cpp; OpenAI has none.
-    extra: { ...(topK > 0 ? { top_k: topK } : {}), ...settings.extra },
+    // `top_k` and `min_p` are extensions of vLLM, SGLang and llama.cpp; OpenAI has none.
+    extra: {
+      ...(topK > 0 ? { top_k: topK } : {}),
+      ...(minP > 0 ? { min_p: minP } : {}),
+      ...settings.extra,
+    },
   };
 }
 

@@ -9,7 +9,7 @@ import { sequenceIds } from "../../trajectory/token-rows.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
 import { cutTokens } from "../cut-tokens.ts";
 import type { TokenPolicy } from "../policy.ts";
-import type { Sampling } from "../sampling.ts";
+import { recordedTemperature, type Sampling } from "../sampling.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { MessageTemplate } from "./message-template.ts";
 import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
@@ -253,6 +253,7 @@ async function write(
     ...{ parent, role: policy.role, policyVersion: policy.version, prompt: added },
     completion: [{ owner: "policy", ids, logprobs }],
     finish: finish === "length" && space < maxTokens ? "context" : finish,
+    ...recordedTemperature(sampling),
   });
   texts.push(whole);
   const text = keepStop ? whole : whole.slice(0, whole.length - closing.length);

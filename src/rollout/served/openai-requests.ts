@@ -26,6 +26,7 @@ const drawn = {
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
   top_k: z.int().min(-1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
   stop: z.union([z.string().min(1), stops]).nullish(),
   include_stop_str_in_output: z.boolean().nullish(),
   seed: z.int().nullish(),
@@ -74,7 +75,6 @@ const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
   presence_penalty: [0],
   frequency_penalty: [0],
   repetition_penalty: [1],
-  min_p: [0],
   top_logprobs: [0],
 };
 
@@ -143,6 +143,7 @@ function askedOf(request: Drawn, { defaultTokens }: DrawLimits): Omit<Asked, "lo
         temperature: request.temperature ?? 1,
         topP: request.top_p ?? 1,
         topK: Math.max(0, topK ?? 0),
+        minP: request.min_p ?? undefined,
       },
       maxTokens: request.max_tokens ?? defaultTokens,
       stop: typeof stop === "string" ? [stop] : (stop ?? []),

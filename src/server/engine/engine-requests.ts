@@ -77,6 +77,8 @@ export const sample = z.object({
     temperature: z.number().min(0).default(1),
     top_k: z.int().default(-1),
     top_p: z.number().gt(0).max(1).default(1),
+    /** Not in the official API. */
+    min_p: z.number().min(0).max(1).default(0),
     stop,
   }),
   sampling_session_id: text.nullish(),

@@ -89,6 +89,7 @@ async function drawAll(
     stopIds: [...engine.tokenizer.endIds, ...stops.filter((stop) => typeof stop === "number")],
     stopStrings: stops.filter((stop) => typeof stop === "string"),
     ...{ temperature: params.temperature, topP: params.top_p, topK: Math.max(0, params.top_k) },
+    minP: params.min_p,
     sequence: null,
   };
   const drawn = await Promise.all(

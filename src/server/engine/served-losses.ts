@@ -1,5 +1,5 @@
 import type { LossSpec } from "../../losses/loss.ts";
-import { type TrainingRow, VALUE_WEIGHTS } from "../../engine/engine.ts";
+import { TEMPERATURES, type TrainingRow, VALUE_WEIGHTS } from "../../engine/engine.ts";
 import type { ForwardBackwardCall, WireRow } from "../../engine/tinker/messages.ts";
 import { ApiError } from "./api-error.ts";
 
@@ -60,6 +60,8 @@ export function servedRows(
       if (fields[name]?.some((value) => !Number.isFinite(value)))
         throw bad(`${name} is not finite`);
     }
+    if (fields[TEMPERATURES]?.some((value) => value <= 0))
+      throw bad(`${TEMPERATURES} has a value that is not above 0`);
     const targets = fields["target_tokens"] ?? [];
     const stray = [...tokens, ...targets].find((id) => !(id >= 0 && id < limits.vocabSize));
     if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${limits.vocabSize}`);
@@ -74,5 +76,6 @@ function engineFields({ tokens, fields }: WireRow): TrainingRow["fields"] {
     [VALUE_WEIGHTS]: ones,
     ...(fields["logprobs"] === undefined ? {} : { oldLogprobs: fields["logprobs"] }),
     ...(fields["advantages"] === undefined ? {} : { advantages: fields["advantages"] }),
+    ...(fields[TEMPERATURES] === undefined ? {} : { [TEMPERATURES]: fields[TEMPERATURES] }),
   };
 }

@@ -36,7 +36,7 @@ def sample(model, tokenizer, episodes, sampling):
     ids = torch.tensor([[pad] * (longest - len(each.ids)) + each.ids for each in episodes], device=model.device)
     seen = torch.tensor([[0] * (longest - len(each.ids)) + [1] * len(each.ids) for each in episodes], device=model.device)
     drawn = (
-        {"do_sample": True, "temperature": sampling["temperature"], "top_p": sampling["topP"], "top_k": sampling["topK"]}
+        {"do_sample": True, "temperature": sampling["temperature"], "top_p": sampling["topP"], "top_k": sampling["topK"], "min_p": sampling.get("minP")}
         if sampling["temperature"] > 0
         else {"do_sample": False}
     )

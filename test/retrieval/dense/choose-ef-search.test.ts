@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { type BuiltGraph, chooseEfSearch } from "../../../src/retrieval/dense/choose-ef-search.ts";
+import {
+  type BuiltGraph,
+  chooseEfSearch,
+  heldOut,
+} from "../../../src/retrieval/dense/choose-ef-search.ts";
 import { buildHnsw } from "../../../src/retrieval/dense/hnsw.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -14,14 +18,17 @@ const vectors = (from: number, to: number): Float32Array => all.subarray(from * 
 const dot = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, x, d) => sum + x * b[d]!, 0);
 
+const held = heldOut(COUNT);
+
 /** Finds everything, but for some hits that it loses when it looks at few candidates. */
 function graph(loses: (efSearch: number, rank: number) => boolean): BuiltGraph {
   return {
-    ...{ count: COUNT, dimensions: D, vectors },
+    ...{ count: COUNT, dimensions: D, vectors, held },
     search: (query, k, efSearch) =>
       Array.from({ length: COUNT }, (_, position) => {
         return { position, score: dot(query, vectors(position, position + 1)) };
       })
+        .filter(({ position }) => !held.has(position))
         .sort((a, b) => b.score - a.score)
         .slice(0, k)
         .filter((_, rank) => !loses(efSearch, rank)),
@@ -42,12 +49,16 @@ describe("efSearch where none is given", () => {
     expect(await chooseEfSearch(graph((_, rank) => rank === 4))).toBe(4096);
   });
 
-  it("is 128 of a single vector, and of vectors that are all equal", async () => {
-    expect(await chooseEfSearch({ ...graph(() => false), count: 1 })).toBe(128);
+  it("is measured by up to 256 vectors that the graph lacks, none of a few vectors", () => {
+    expect([1, 128, 129, COUNT, 100_000].map((count) => heldOut(count).size)).toEqual([0, 0, 7, 25, 256]); // prettier-ignore
+    expect(heldOut(1000)).toEqual(heldOut(1000));
+  });
+
+  it("is 128 of vectors that are all equal", async () => {
     const same = new Float32Array(D).fill(1);
     const equal = (from: number, to: number): Float32Array =>
       Float32Array.from({ length: (to - from) * D }, () => 1);
-    const hits = Array.from({ length: 11 }, (_, i) => ({
+    const hits = Array.from({ length: 10 }, (_, i) => ({
       position: i + 300,
       score: dot(same, same),
     }));
