@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { environments } from "../../src/env/environments/index.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
-import { isPlainDraw, lintContextOf } from "../../src/rollout/lint-context.ts";
+import { lintContextOf } from "../../src/rollout/lint-context.ts";
 import { searchEnvironment } from "../helpers/search-world.ts";
 
 const texts = { prompt: "", messages: ["<answer>Oslo</answer>"] };
@@ -19,15 +19,5 @@ describe("lintContextOf", () => {
     expect(lintContextOf({ ...drawn, environment: null }).grammar).toBeNull();
     const cot = { ...drawn, strategy: "cot", environment: searchEnvironment() };
     expect(lintContextOf(cot).grammar).toBeNull();
-  });
-});
-
-describe("isPlainDraw", () => {
-  it("holds for greedy messages and for draws from the whole distribution", () => {
-    const all = { temperature: 1, topP: 1, topK: 0 };
-    expect(isPlainDraw(all)).toBe(true);
-    expect(isPlainDraw({ ...all, temperature: 0 })).toBe(true);
-    for (const change of [{ temperature: 0.7 }, { topP: 0.9 }, { topK: 5 }])
-      expect(isPlainDraw({ ...all, ...change })).toBe(false);
   });
 });

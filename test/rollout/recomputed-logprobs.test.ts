@@ -6,7 +6,14 @@ import { answered } from "../helpers/search-world.ts";
 
 /** A model that finds every token as likely as its id says: id 3 has log-probability −3. */
 const engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion"> = {
-  capabilities: { maxPositions: 12, vocabSize: 100, adapters: false, losses: [], critic: null },
+  capabilities: {
+    maxPositions: 12,
+    vocabSize: 100,
+    adapters: false,
+    temperatures: true,
+    losses: [],
+    critic: null,
+  },
   policyVersion: 4,
   logprobs: (rows) =>
     Promise.resolve(
@@ -50,6 +57,25 @@ describe("log-probabilities that are computed again", () => {
       ...{ trajectories: 1, tokens: 3, largest: 0.5, mean: 0.25 },
       left: { scripted: 0, otherWeights: 0, otherModel: 0, tooLong: 0 },
     });
+  });
+
+  it("computes each at the temperature of its call", async () => {
+    const asked: unknown[] = [];
+    const again = recomputeLogprobs(
+      {
+        ...engine,
+        logprobs: (rows) => {
+          asked.push(...rows.map(({ fields }) => fields["temperatures"]));
+          return engine.logprobs(rows);
+        },
+      },
+      { tolerance: 0.1, onDrift: () => undefined },
+    );
+    const calls = [call([1]), call([2], { parent: 0, temperature: 0.7 })];
+    await again.add("one", answered("x", { calls }));
+    await again.add("two", answered("y", { calls: [call([1])] }));
+    await again.finish();
+    expect(asked).toEqual([[1, 0.7, 0.7], undefined]);
   });
 
   it("leaves out what other weights, other models or nobody drew, and what is too long", async () => {

@@ -30,7 +30,7 @@ function countingEngine(version = 0): PolicyEngine & { atUpdate: () => Promise<v
     },
     capabilities: {
       ...{ maxPositions: 256, vocabSize: tokenizer.vocabSize, adapters: true },
-      ...{ losses: ["policy-gradient"], critic: null },
+      ...{ temperatures: true, losses: ["policy-gradient"], critic: null },
     },
     sample: (request) => sample(request, steps),
     samplingClient() {

@@ -22,6 +22,7 @@ beforeAll(async () => {
   server = await serveModel(model, folder);
   engines["local"] = await openLocalEngine({ model, lora: smallLora, ...SMALL });
   engines["serve engine"] = await openRemoteEngine(model, server.url);
+  for (const engine of Object.values(engines)) await engine.snapshot("reference");
 });
 afterAll(async () => {
   for (const engine of Object.values(engines)) await engine.close();
@@ -85,7 +86,7 @@ describe.each(["local", "serve engine"])("the first update, %s", (name) => {
         ...{ algorithm: grpo, engine, rewards: [], seed: 1 },
         // A rate that leaves the weights alone, for the next case.
         options: grpo.options.parse({
-          optimizer: { learningRate: 1e-30 },
+          ...{ optimizer: { learningRate: 1e-30 }, klCoef: 0.1 },
         }) as unknown as OnPolicyOptions,
       },
       0,
@@ -93,6 +94,8 @@ describe.each(["local", "serve engine"])("the first update, %s", (name) => {
     );
     expect(metrics["mismatch/kl"]).toBeLessThan(1e-9);
     expect(metrics["losses/clip_fraction"]).toBe(0);
+    // The reference is the policy.
+    expect(Math.abs(metrics["losses/kl"]!)).toBeLessThan(1e-9);
     expect(Math.abs(metrics["losses/approx_kl"]!)).toBeLessThan(1e-9);
   });
 });

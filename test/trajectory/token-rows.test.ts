@@ -16,8 +16,9 @@ const chat = [
 ];
 
 describe("tokenRows", () => {
-  it("makes one row of a chat, with the owner, log-probability and call of each token", () => {
-    expect(tokenRows({ calls: chat })).toEqual([
+  it("makes one row of a chat, with the owner, log-probability, temperature and call of each token", () => {
+    const [first, last] = chat;
+    expect(tokenRows({ calls: [first!, { ...last!, temperature: 0.7 }] })).toEqual([
       {
         calls: [0, 1],
         ids: [1, 2, 3, 4, 5, 6, 7],
@@ -25,6 +26,7 @@ describe("tokenRows", () => {
           ...["template", "template", "policy", "environment", "inserted", "policy", "policy"],
         ],
         logprobs: [NaN, NaN, -0.3, NaN, NaN, -0.6, -0.7],
+        temperatures: [1, 1, 1, 0.7, 0.7, 0.7, 0.7],
         callOf: [0, 0, 0, 1, 1, 1, 1],
       },
     ]);

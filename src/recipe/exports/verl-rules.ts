@@ -5,7 +5,7 @@ import type { CriticSettings } from "../../train/critic.ts";
 import type { KlRewardSettings } from "../../train/kl-reward.ts";
 import type { OptimizerSettings } from "../../train/optimizer-settings.ts";
 import { plainSchedule } from "./learning-rate.ts";
-import { type Rule, rule, type TrainerKeys } from "./rule.ts";
+import { type Allowed, type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
   type NamedAdvantage,

@@ -70,14 +70,14 @@ describe("budgets held against each other", () => {
 
   it("name a ratio between two distributions, where the loss has one of sampled log-probabilities", async () => {
     const keys = async (...sets: string[]) => (await found(null, ...sets)).map(({ key }) => key);
-    const [shaped] = await found(null, "sampling.temperature=1.2", "sampling.topP=0.9");
-    expect(shaped).toMatchObject({ severity: "warning", key: "sampling.temperature" });
-    expect(shaped?.message).toMatch(/^temperature 1\.2, topP 0\.9: .*oldLogprobs: recomputed/);
-    expect(await keys("sampling.topK=5")).toEqual(["sampling.topK"]);
-    expect(await keys("sampling.topK=5", "algorithm.oldLogprobs=recomputed")).toEqual([]);
-    expect(await keys("sampling.topK=5", "algorithm={ name: reinforce }")).toEqual([]);
-    expect(await keys("engine.samplingWeights=int8")).toEqual(["engine.samplingWeights"]);
-    expect(await keys()).toEqual([]);
+    const int8 = "engine.samplingWeights=int8";
+    const [rounded] = await found(null, int8);
+    expect(rounded).toMatchObject({ severity: "warning", key: "engine.samplingWeights" });
+    expect(rounded?.message).toMatch(/^samplingWeights int8: .*oldLogprobs: recomputed/);
+    expect(await keys(int8, "algorithm.oldLogprobs=recomputed")).toEqual([]);
+    expect(await keys(int8, "algorithm={ name: reinforce }")).toEqual([]);
+    // Both have the temperature, and neither what top-k and top-p leave.
+    expect(await keys("sampling={ temperature: 1.2, topP: 0.9, topK: 5 }")).toEqual([]);
   });
 
   it("name a warm-up that is longer than the run", async () => {

@@ -10,7 +10,14 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const engine = {
-  capabilities: { maxPositions: 512, vocabSize: 1000, adapters: false, losses: [], critic: null },
+  capabilities: {
+    maxPositions: 512,
+    vocabSize: 1000,
+    adapters: false,
+    temperatures: true,
+    losses: [],
+    critic: null,
+  },
 };
 
 /** A message of text that its writer ended, as teachers without token ids leave it. */

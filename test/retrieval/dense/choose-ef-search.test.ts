@@ -49,9 +49,18 @@ describe("efSearch where none is given", () => {
     expect(await chooseEfSearch(graph((_, rank) => rank === 4))).toBe(4096);
   });
 
-  it("is measured by up to 256 vectors that the graph lacks, none of a few vectors", () => {
-    expect([1, 128, 129, COUNT, 100_000].map((count) => heldOut(count).size)).toEqual([0, 0, 7, 25, 256]); // prettier-ignore
+  it("is measured by up to 128 vectors that the graph lacks, none of a few vectors", () => {
+    expect([1, 128, 129, COUNT, 100_000].map((count) => heldOut(count).size)).toEqual([0, 0, 7, 25, 128]); // prettier-ignore
     expect(heldOut(1000)).toEqual(heldOut(1000));
+  });
+
+  it("asks for what lies between two of them, too", async () => {
+    const asked: Float32Array[] = [];
+    const { search, ...rest } = graph(() => false);
+    await chooseEfSearch({ ...rest, search: (query, ...how) => (asked.push(query.slice()), search(query, ...how)) }); // prettier-ignore
+    expect(asked).toHaveLength(2 * held.size);
+    const [first, between, second] = asked;
+    expect(between).toEqual(first!.map((x, d) => x + second![d]!));
   });
 
   it("is 128 of vectors that are all equal", async () => {
