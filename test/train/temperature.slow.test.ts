@@ -96,7 +96,7 @@ describe.each(["local", "serve engine"])("the first update, %s", (name) => {
     expect(metrics["losses/clip_fraction"]).toBe(0);
     // The reference is the policy.
     expect(Math.abs(metrics["losses/kl"]!)).toBeLessThan(1e-9);
-    expect(Math.abs(metrics["losses/approx_kl"]!)).toBeLessThan(1e-9);
+    expect(Math.abs(metrics["losses/approx_kl"]!)).toBeLessThan(1e-6);
   });
 });
 
