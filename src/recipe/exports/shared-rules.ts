@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Budget } from "../../env/budget.ts";
+import type { Sampling } from "../../rollout/sampling.ts";
 import type { OnPolicyOptions } from "../../train/algorithm.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { expressionProblem, rewardProblem } from "./exported-rewards.ts";
-import { type Allowed, type Rule, rule, unused } from "./rule.ts";
+import { type Allowed, type Rule, rule, type TrainerKeys, unused } from "./rule.ts";
 
 /** Holds the settings that the exported Python plays and scores episodes by. */
 export const EXPERIMENT_FILE = "experiment.json";
@@ -39,6 +40,16 @@ export const plainAdvantage: Allowed<NamedAdvantage> = {
 /** The options of the recipe's algorithm, which has been checked. */
 export function algorithmOf({ algorithm }: Settings): OnPolicyOptions {
   return algorithm as unknown as OnPolicyOptions;
+}
+
+/** Settings of draws in vLLM's words. */
+export function sampled(place: string, { temperature, topP, topK, minP }: Sampling): TrainerKeys {
+  return {
+    [`${place}.temperature`]: temperature,
+    [`${place}.top_p`]: topP,
+    [`${place}.top_k`]: topK === 0 ? -1 : topK,
+    ...(minP === undefined ? {} : { [`${place}.min_p`]: minP }),
+  };
 }
 
 /** Optimizer steps for each batch of rollouts. */

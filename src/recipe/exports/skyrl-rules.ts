@@ -3,7 +3,7 @@ import { targetModules } from "../../models/lora/lora.ts";
 import type { Sampling } from "../../rollout/sampling.ts";
 import type { KlRewardSettings } from "../../train/kl-reward.ts";
 import { plainSchedule } from "./learning-rate.ts";
-import { type Rule, rule, type TrainerKeys } from "./rule.ts";
+import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
   exportedBudgets,
@@ -11,19 +11,13 @@ import {
   oneOf,
   only,
   plainAdvantage,
+  sampled,
   sharedRules,
 } from "./shared-rules.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
-
-const sampled = (place: string, { temperature, topP, topK, minP }: Sampling): TrainerKeys => ({
-  [`${place}.temperature`]: temperature,
-  [`${place}.top_p`]: topP,
-  [`${place}.top_k`]: topK === 0 ? -1 : topK,
-  ...(minP === undefined ? {} : { [`${place}.min_p`]: minP }),
-});
 
 /** Messages: the turns in which tools run, and the last one. */
 function messages({ budgets }: Settings): number {

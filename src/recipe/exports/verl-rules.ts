@@ -5,13 +5,14 @@ import type { CriticSettings } from "../../train/critic.ts";
 import type { KlRewardSettings } from "../../train/kl-reward.ts";
 import type { OptimizerSettings } from "../../train/optimizer-settings.ts";
 import { plainSchedule } from "./learning-rate.ts";
-import { type Allowed, type Rule, rule, type TrainerKeys } from "./rule.ts";
+import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
   type NamedAdvantage,
   oneOf,
   only,
   plainAdvantage,
+  sampled,
   sharedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
@@ -63,17 +64,6 @@ const actorAdam =
     const place = `${ACTOR}.optim.${key}`;
     return { [place]: adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer)[place] };
   };
-
-const sampled = (place: string, { temperature, topP, topK }: Sampling): TrainerKeys => ({
-  [`${place}.temperature`]: temperature,
-  [`${place}.top_p`]: topP,
-  [`${place}.top_k`]: topK === 0 ? -1 : topK,
-});
-
-const withoutMinP: Allowed<Sampling> = {
-  says: "without minP",
-  is: ({ minP = 0 }) => minP === 0,
-};
 
 /** What the keys of a recipe are in verl 0.9.1. */
 export const verlRules: readonly Rule[] = [
@@ -218,15 +208,14 @@ export const verlRules: readonly Rule[] = [
     to: (norm) => ({ [`${ACTOR}.grad_clip`]: norm, [`${ACTOR}.optim.clip_grad`]: norm }),
   }),
   rule<Sampling>("sampling", {
-    allowed: withoutMinP,
     to: (sampling) => sampled(ROLLOUT, sampling),
     differs: ({ topP, topK }, settings) =>
       (topP < 1 || topK > 0) && algorithmOf(settings).oldLogprobs === "sampled"
         ? "sampled log-probabilities are of the tokens that top-k and top-p left, not of all"
         : null,
   }),
+  ...["sampling.minP", "evaluation.sampling.minP"].map((key) => rule(key, { allowed: only(0) })),
   rule<Sampling>("evaluation.sampling", {
-    allowed: withoutMinP,
     to: (sampling) => ({
       ...sampled(`${ROLLOUT}.val_kwargs`, sampling),
       [`${ROLLOUT}.val_kwargs.do_sample`]: sampling.temperature > 0,

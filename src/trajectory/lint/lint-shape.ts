@@ -19,6 +19,7 @@ const call = z.looseObject({
   prompt: z.array(segment),
   completion: z.array(segment),
   finish: z.enum(["eos", "stop", "length", "context"]),
+  temperature: z.number().positive().optional(),
 });
 const problem = z.looseObject({ code: z.string(), message: z.string() });
 const observation = z.looseObject({
