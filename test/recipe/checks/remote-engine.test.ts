@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { exposureWarnings } from "../../../src/recipe/checks/remote-engine.ts";
+import { exposureWarnings, requireRemoteEngine } from "../../../src/recipe/checks/remote-engine.ts"; // prettier-ignore
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 
 /** What a run with these settings of the engine warns of. */
 function warned(engine: object): string[] {
@@ -52,5 +53,39 @@ describe("a server that is not on this machine", () => {
 
   it("is none where this machine trains", () => {
     expect(warned({})).toEqual([]);
+  });
+});
+
+describe("draws at another temperature than 1", () => {
+  const refused =
+    (engine: object, algorithm: object = {}, temperature = 0.7) =>
+    () => {
+      requireRemoteEngine(
+        settingsSchema.parse({
+          engine: { name: "tinker", url: "http://127.0.0.1:8000", ...engine },
+          ...{ policy: { lora: {} }, sampling: { temperature } },
+          algorithm: { name: "grpo", ...algorithm },
+        }),
+      );
+    };
+  const unfit = errorWith("ENGINE_UNFIT", "sampling.temperature is 0.7");
+
+  it("are refused where a server computes log-probabilities at 1 alone, whatever is compared", () => {
+    expect(refused({ dialect: "tuft" })).toThrow(unfit);
+    expect(refused({ dialect: "tuft" }, { oldLogprobs: "recomputed" })).toThrow(unfit);
+    expect(refused({ dialect: "tuft" }, {}, 1)).not.toThrow();
+    expect(refused({ dialect: "agentrl" })).not.toThrow();
+  });
+
+  it("need recomputed log-probabilities where another server samples", () => {
+    const engine = {
+      dialect: "agentrl",
+      sampler: { url: "http://127.0.0.1:8001", adapters: "/a" },
+    };
+    const recomputed = { oldLogprobs: "recomputed" };
+    expect(refused(engine)).toThrow(unfit);
+    expect(refused(engine, recomputed)).not.toThrow();
+    expect(refused(engine, { ...recomputed, importanceSamplingCap: 2 })).toThrow(unfit);
+    expect(refused(engine, {}, 1)).not.toThrow();
   });
 });

@@ -164,6 +164,7 @@ describe("exportRecipe", () => {
 
   it.each([
     ["skyrl", { ...RATE, "algorithm.name": "ppo" }, "algorithm.name"],
+    ["verl", { ...RATE, "sampling.minP": 0.1 }, "sampling.minP"],
     ["trl", { "algorithm.klEstimator": "k1" }, "algorithm.klEstimator"],
     ["trl", { strategy: "rag" }, "strategy"],
     ["trl", { retriever: { name: "noisy", of: "bm25", rate: 0.2 } }, "retriever"],
