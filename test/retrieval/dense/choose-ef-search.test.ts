@@ -67,14 +67,11 @@ describe("efSearch where none is given", () => {
     const same = new Float32Array(D).fill(1);
     const equal = (from: number, to: number): Float32Array =>
       Float32Array.from({ length: (to - from) * D }, () => 1);
-    const hits = Array.from({ length: 10 }, (_, i) => ({
-      position: i + 300,
-      score: dot(same, same),
-    }));
     const found = await chooseEfSearch({
       ...graph(() => false),
       vectors: equal,
-      search: () => hits,
+      search: (query) =>
+        Array.from({ length: 10 }, (_, i) => ({ position: i + 300, score: dot(query, same) })),
     });
     expect(found).toBe(128);
   });
