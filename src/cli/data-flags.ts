@@ -1,6 +1,8 @@
 import { type Command, Option } from "commander";
+import { plural } from "../base/format.ts";
 import { ConfigError } from "../base/errors.ts";
 import { type DatasetSetting, datasetNamed } from "../data/datasets.ts";
+import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
 import { fieldFlags, type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";
 import { readPassages } from "../data/passages.ts";
@@ -109,6 +111,11 @@ export async function noteFields(
   fields: Fields,
   context: { note: (text: string) => void },
 ): Promise<void> {
+  if (isDataFolder(path)) {
+    const { files, skipped } = await dataSource(path);
+    const read = `${plural(files.length, "file")} ${files.length === 1 ? "is" : "are"} read`;
+    if (skipped.length > 0) context.note(`${path}: ${read}${skippedText(skipped)}.`);
+  }
   const file = await openDataFile(path, fields);
   if (file?.fields != null) context.note(`${path}: ${fieldsText(file.fields)}`);
 }

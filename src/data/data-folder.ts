@@ -1,14 +1,19 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { DataError } from "../base/errors.ts";
+import { plural } from "../base/format.ts";
 import { requireFile } from "../base/files.ts";
-import { textFiles } from "./text-folder.ts";
+import { type SkippedFile, type TextFolder, textFiles } from "./text-folder.ts";
 
 /** The files behind a path. */
 export type DataSource =
-  | { readonly kind: "records"; readonly files: readonly string[] }
-  | { readonly kind: "texts"; readonly folder: string; readonly files: readonly string[] };
+  | {
+      readonly kind: "records";
+      readonly files: readonly string[];
+      readonly skipped: readonly SkippedFile[];
+    }
+  | ({ readonly kind: "texts"; readonly folder: string } & Readonly<TextFolder>);
 
 const DATA_FILE = /\.(parquet|jsonl|json|csv|tsv)(\.gz)?$/;
 
@@ -25,14 +30,17 @@ export async function dataSource(path: string): Promise<DataSource> {
   const place = folderOf(path);
   if (place === null) {
     await requireFile(path);
-    return { kind: "records", files: [path] };
+    return { kind: "records", files: [path], skipped: [] };
   }
   const { folder, split } = place;
   const splits = await splitsOf(folder);
-  if (splits.size > 0) return { kind: "records", files: filesOf(splits, folder, split) };
-  const files = await textFiles(folder);
-  if (files.length > 0) return { kind: "texts", folder, files };
-  throw await unusable(folder);
+  if (splits.size > 0) {
+    const files = filesOf(splits, folder, split);
+    return { kind: "records", files, skipped: await besides(folder, files) };
+  }
+  const { files, skipped } = await textFiles(folder);
+  if (files.length > 0) return { kind: "texts", folder, files, skipped };
+  throw await unusable(folder, skipped);
 }
 
 /** Whether a path is a folder, or FOLDER:SPLIT. */
@@ -63,6 +71,16 @@ async function splitsOf(folder: string): Promise<Map<string, string[]>> {
   return splits;
 }
 
+/** The other files of a folder of data: descriptions, other splits, whatever else is there. */
+async function besides(folder: string, files: readonly string[]): Promise<SkippedFile[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  return names
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !files.includes(path))
+    .map((path) => ({ path: relative(folder, path), why: "beside the data files that are read" }));
+}
+
 function filesOf(
   splits: ReadonlyMap<string, string[]>,
   folder: string,
@@ -78,12 +96,12 @@ function filesOf(
   );
 }
 
-async function unusable(folder: string): Promise<DataError> {
+async function unusable(folder: string, skipped: readonly SkippedFile[]): Promise<DataError> {
   const names = await readdir(folder, { recursive: true });
   if (!names.some((name) => name.endsWith(".arrow"))) {
     return new DataError(
       "DATA_FOLDER_UNCLEAR",
-      `${folder}: has no data files (Parquet, JSON, CSV, TSV) in it or in its folder data, and no text files (.txt, .md). Name a file or another folder.`,
+      `${folder}: has no data files (Parquet, JSON, CSV, TSV) in it or in its folder data, and no documents (.txt, .md, .html, .pdf)${skippedText(skipped)}. Name a file or another folder.`,
     );
   }
   const out = `${basename(folder)}.parquet`;
@@ -91,4 +109,19 @@ async function unusable(folder: string): Promise<DataError> {
     "DATA_FOLDER_UNCLEAR",
     `${folder}: has Arrow files of save_to_disk, which are not read. Convert them in Python: datasets.load_from_disk("${folder}").to_parquet("${out}"), for each split by itself.`,
   );
+}
+
+/** Most files that are named one by one. */
+const NAMED = 5;
+
+/** `; 3 files are skipped: a.docx (…), b.png (a picture), …`; empty where there are none. Hidden files are counted alone. */
+export function skippedText(skipped: readonly SkippedFile[]): string {
+  if (skipped.length === 0) return "";
+  const hidden = skipped.filter(({ why }) => why === "hidden");
+  const others = skipped.filter(({ why }) => why !== "hidden");
+  const named = others.slice(0, NAMED).map(({ path, why }) => `${path} (${why})`);
+  const more = others.length > NAMED ? [`${others.length - NAMED} more`] : [];
+  const counted = hidden.length === 0 ? [] : [`${hidden.length} hidden`];
+  const verb = skipped.length === 1 ? "is" : "are";
+  return `; ${plural(skipped.length, "file")} ${verb} skipped: ${[...named, ...more, ...counted].join(", ")}`;
 }

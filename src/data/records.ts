@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { DataError } from "../base/errors.ts";
-import { readText, STDIN } from "../base/files.ts";
+import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { openText } from "../base/open-text.ts";
 import { quote } from "../base/schema.ts";
@@ -8,6 +8,7 @@ import { dataSource } from "./data-folder.ts";
 import { jsonElements } from "./json-elements.ts";
 import { badRecord, type JsonRecord } from "./layouts/layout.ts";
 import { articleQuestions } from "./layouts/squad.ts";
+import { readDocument } from "./documents.ts";
 import { cutText } from "./text-folder.ts";
 
 /** One record of a data file. */
@@ -61,7 +62,7 @@ export async function* readRecords(
 
 async function* passagesOf(file: string, folder: string): AsyncGenerator<PlacedValue> {
   const name = relative(folder, file).replaceAll("\\", "/");
-  for (const value of cutText(name, await readText(file))) yield { value, where: file };
+  for (const value of cutText(name, await readDocument(file))) yield { value, where: file };
 }
 
 async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue> {

@@ -1,60 +1,89 @@
 import { readdir, realpath, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { unreadable } from "../base/files.ts";
+import { extname, join, relative } from "node:path";
 import type { Passage } from "../trajectory/task.ts";
+import { type Document, DOCUMENT } from "./documents.ts";
 
 /** Most words of a passage of a text file, as in the corpora of DPR and its successors. */
 export const PASSAGE_WORDS = 100;
 
-const TEXT_FILE = /\.(txt|md|markdown)$/i;
+/** A file of a folder that is not read. */
+export interface SkippedFile {
+  /** From the folder. */
+  path: string;
+  why: string;
+}
 
-/**
- * The text and Markdown files of a folder and of its subfolders, in order, links followed; hidden ones are left out.
- * @throws {DataError} FILE_MISSING for a link to nothing.
- */
-export async function textFiles(folder: string): Promise<string[]> {
-  return (await filesWithin(folder, [await realpath(folder)])).sort();
+/** What a folder of texts holds: every file is in one of the two lists. */
+export interface TextFolder {
+  files: string[];
+  skipped: SkippedFile[];
+}
+
+/** The documents of a folder and of its subfolders, in order, links followed; hidden files are skipped. */
+export async function textFiles(folder: string): Promise<TextFolder> {
+  const found: TextFolder = { files: [], skipped: [] };
+  await addFiles(folder, [await realpath(folder)], found);
+  const { files, skipped } = found;
+  return {
+    files: files.sort(),
+    skipped: skipped
+      .map(({ path, why }) => ({ path: relative(folder, path), why }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+  };
 }
 
 /** @param within real paths of the folder and of those above it: a link to one of them would never end. */
-async function filesWithin(folder: string, within: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
+async function addFiles(
+  folder: string,
+  within: readonly string[],
+  found: TextFolder,
+): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.name.startsWith(".")) continue;
     const path = join(folder, entry.name);
-    const real = entry.isSymbolicLink() ? await targetOf(path, TEXT_FILE) : path;
-    if (real === null) continue;
-    const found = await stat(real);
-    if (found.isFile() && TEXT_FILE.test(entry.name)) files.push(path);
-    if (!found.isDirectory()) continue;
-    const place = await realpath(real);
-    if (!within.includes(place)) files.push(...(await filesWithin(path, [...within, place])));
+    const skip = (why: string): unknown => found.skipped.push({ path, why });
+    if (entry.name.startsWith(".")) {
+      skip("hidden");
+      continue;
+    }
+    const real = await realpath(path).catch(() => null);
+    const state = real === null ? null : await stat(real);
+    if (real === null || state === null) skip("a link to nothing");
+    else if (state.isDirectory()) {
+      if (within.includes(real)) skip("a link to a folder above it");
+      else await addFiles(path, [...within, real], found);
+    } else if (!state.isFile()) skip("no file");
+    else if (!DOCUMENT.test(entry.name)) skip(whyUnread(entry.name));
+    else if (state.size === 0) skip("empty");
+    else found.files.push(path);
   }
-  return files;
 }
 
-/** null: the link leads nowhere, and it has no name of a text. */
-async function targetOf(link: string, wanted: RegExp): Promise<string | null> {
-  return realpath(link).catch((error: unknown) => {
-    if (wanted.test(link)) throw unreadable(link, error);
-    return null;
-  });
+/** What can be done about files of known kinds. */
+const UNREAD: readonly [RegExp, string][] = [
+  [/\.(docx?|odt|rtf|pages)$/i, "a word processor's document; save it as .html, .pdf or .txt"],
+  [/\.(pptx?|odp|key)$/i, "slides; save them as .pdf"],
+  [/\.(xlsx?|ods|numbers)$/i, "a spreadsheet; save it as .csv and name that file as the corpus"],
+  [/\.(epub|mobi|azw3?)$/i, "a book; convert it to .html or .txt"],
+  [/\.(png|jpe?g|gif|webp|tiff?|bmp|svg|heic)$/i, "a picture"],
+  [/\.(zip|tar|gz|tgz|bz2|xz|7z|rar|zst)$/i, "an archive; unpack it first"],
+];
+
+function whyUnread(name: string): string {
+  const known = UNREAD.find(([pattern]) => pattern.test(name))?.[1];
+  return known ?? `${extname(name) || "a name without an ending"} is read nowhere as text`;
 }
 
 /**
- * The passages of a text file: paragraphs, joined up to some hundred words. A longer paragraph is cut at ends of sentences. The
- * title is the first heading of a Markdown file, else the file's name.
+ * The passages of a document: paragraphs, joined up to some hundred words. A longer paragraph is cut at ends of sentences. Without a
+ * title of the document's own, the title is the file's name.
  *
  * @param name path within the folder: the id of a passage is `NAME#NUMBER`.
- * @example cutText("notes/oslo.md", "# Oslo\n\nOslo is a city.")
+ * @example cutText("notes/oslo.md", { title: "Oslo", text: "Oslo is a city." })
  * // [{ id: "notes/oslo.md#1", title: "Oslo", text: "Oslo is a city." }]
  */
-export function cutText(name: string, content: string): Passage[] {
-  const text = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
-  const heading = /\.txt$/i.test(name) ? null : /^#\s+(.+?)\s*#*$/m.exec(text);
-  const body = heading === null ? text : text.replace(heading[0], "");
-  const title = heading?.[1] ?? fileTitle(name);
-  const pieces = body
+export function cutText(name: string, { title: own, text }: Document): Passage[] {
+  const title = own ?? fileTitle(name);
+  const pieces = text
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.trim())
     .filter(Boolean);
@@ -64,7 +93,7 @@ export function cutText(name: string, content: string): Passage[] {
 }
 
 function fileTitle(name: string): string {
-  return name.replace(/^.*\//, "").replace(TEXT_FILE, "").replaceAll(/[_-]+/g, " ");
+  return name.replace(/^.*\//, "").replace(DOCUMENT, "").replaceAll(/[_-]+/g, " ");
 }
 
 /** A paragraph, cut at ends of sentences if it is too long for one passage. */

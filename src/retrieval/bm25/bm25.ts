@@ -1,6 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import { ConfigError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
+import { suggestAnalyzer, TextSample } from "../../text/suggest-analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { type PassageStore, recentPassages } from "../store/passage-store.ts";
 import type { Hit, Retriever } from "../retriever.ts";
@@ -29,7 +31,7 @@ export interface Bm25Retriever extends Retriever, Bm25Parts {
  * BM25 over passages in memory. For repeated use of a corpus, build a folder (`buildIndex`).
  *
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
- * @throws {ConfigError} as `resolveBm25Options`.
+ * @throws {ConfigError} ANALYZER_UNFIT; as `resolveBm25Options`.
  *
  * @example
  * const retriever = buildBm25([{ id: "1", title: "Oslo", text: "The capital of Norway." }]);
@@ -37,8 +39,22 @@ export interface Bm25Retriever extends Retriever, Bm25Parts {
  */
 export function buildBm25(passages: Iterable<Passage>, options: Bm25Options = {}): Bm25Retriever {
   const { analyzer, parameters } = resolveBm25Options(options, "bm25");
-  const { segment, sha256: corpusSha256 } = memorySegment([...passages], analyzer, parameters);
+  const all = [...passages];
+  const { segment, sha256: corpusSha256 } = memorySegment(all, analyzer, parameters);
+  requireFit(all, analyzer.name);
   return createBm25({ segments: [segment], analyzer, parameters, corpusSha256 });
+}
+
+/** Of an index in memory nobody sees a notice, so an analyzer that finds next to nothing is refused. */
+function requireFit(passages: readonly Passage[], analyzer: string): void {
+  const sample = new TextSample();
+  for (const { text } of passages) sample.add(text);
+  const advice = suggestAnalyzer(sample.texts, analyzer);
+  if (advice?.analyzer !== "cjk") return;
+  throw new ConfigError(
+    "ANALYZER_UNFIT",
+    `retriever.analyzer is "${analyzer}": ${advice.found}, which it cannot separate into words, so almost no search would find anything. Set retriever.analyzer to cjk.`,
+  );
 }
 
 /** Queries per turn of the event loop: about 20 ms on a corpus of 10⁵ passages. */

@@ -1,7 +1,9 @@
 import { availableParallelism } from "node:os";
+import { type AnalyzerAdvice, suggestAnalyzer, TextSample } from "../../text/suggest-analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { INDEX_VERSION, writeIndexFolder } from "../store/index-folder.ts";
 import { type Bm25Options, resolveBm25Options } from "./formula.ts";
+import { noTerms } from "./corpus.ts";
 import { writeCorpus } from "./corpus-writer.ts";
 import {
   changeName,
@@ -20,6 +22,8 @@ export interface IndexingOptions {
   signal?: AbortSignal;
   /** Called after every 1 000 passages. */
   onProgress?: (passages: number) => void;
+  /** Called where another analyzer fits the passages' script or language. */
+  onAdvice?: (advice: AnalyzerAdvice) => void;
 }
 
 /** Options of `buildIndex`. */
@@ -39,7 +43,7 @@ export function defaultThreads(): number {
  * is either a complete index or unchanged.
  *
  * @returns the manifest as written.
- * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG, and what `passages` throws.
+ * @throws {DataError} CORPUS_EMPTY, CORPUS_WITHOUT_TERMS, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG, and what `passages` throws.
  * @throws {ConfigError} INDEX_EXISTS when `out` exists and `overwrite` is not set, or it is not an index; as `resolveBm25Options`.
  * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission).
  */
@@ -48,16 +52,19 @@ export async function buildIndex(
   out: string,
   options: BuildIndexOptions = {},
 ): Promise<IndexManifest> {
-  const { overwrite = false, source = "corpus", threads, signal, onProgress, ...bm25 } = options;
+  const { overwrite = false, source = "corpus", threads, signal, ...others } = options;
+  const { onProgress, onAdvice, ...bm25 } = others;
   const { analyzer, parameters } = resolveBm25Options(bm25, "index");
-  return writeIndexFolder(out, { overwrite, signal }, async (folder) => {
+  const sample = new TextSample();
+  const manifest = await writeIndexFolder(out, { overwrite, signal }, async (folder) => {
     const segment = changeName(1);
-    const corpus = await writeCorpus(passages, segmentFolder(folder, segment), {
+    const corpus = await writeCorpus(sampled(passages, sample), segmentFolder(folder, segment), {
       ...{ analyzer, signal, onProgress },
       threads: threads ?? defaultThreads(),
     });
     const target = { folder, name: segment, parameters, signal };
     const entry = await segmentOfCorpus(corpus, target, source);
+    if (entry.terms === 0) throw noTerms(source, entry.passages, analyzer.name);
     const { name, version, options: settings } = analyzer;
     const manifest: IndexManifest = {
       format: "agentrl-index",
@@ -72,4 +79,17 @@ export async function buildIndex(
     await writeBm25Manifest(folder, manifest);
     return manifest;
   });
+  const advice = suggestAnalyzer(sample.texts, analyzer.name);
+  if (advice !== null) onAdvice?.(advice);
+  return manifest;
+}
+
+async function* sampled(
+  passages: AsyncIterable<Passage> | Iterable<Passage>,
+  sample: TextSample,
+): AsyncGenerator<Passage> {
+  for await (const passage of passages) {
+    sample.add(passage.text);
+    yield passage;
+  }
 }

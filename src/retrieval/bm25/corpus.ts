@@ -1,3 +1,4 @@
+import { formatCount } from "../../base/format.ts";
 import { DataError } from "../../base/errors.ts";
 
 /** CORPUS_EMPTY. @param source the corpus: its path. */
@@ -34,4 +35,12 @@ export function lengthsOf(lengths: Uint32Array): { total: number; longest: numbe
 /** Mean number of terms per passage; 1 when all passages are empty, to avoid a division by 0. */
 export function meanLength(total: number, count: number): number {
   return total === 0 ? 1 : total / count;
+}
+
+/** CORPUS_WITHOUT_TERMS: nothing could ever be found. */
+export function noTerms(source: string, passages: number, analyzer: string): DataError {
+  return new DataError(
+    "CORPUS_WITHOUT_TERMS",
+    `${source}: the analyzer "${analyzer}" finds no term in any of ${formatCount(passages)} passages: their texts are empty, or consist of stop words and signs. Look at the texts, or take another analyzer (plain keeps every word).`,
+  );
 }

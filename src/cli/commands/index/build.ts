@@ -81,6 +81,11 @@ async function buildBm25Index(
       const rate = (1000 * passages) / (performance.now() - begin);
       progress.update(passages, `${formatCount(rate)}/s`);
     },
+    onAdvice: ({ analyzer, found }) => {
+      context.note(
+        `${corpus.path}: ${found}; the index was built with the analyzer ${options.analyzer ?? "english"}. ${analyzer === null ? "No analyzer separates its words: embed the passages instead (--encoder)." : `For better hits build it again with --analyzer ${analyzer} --overwrite.`}`,
+      );
+    },
   }).finally(() => {
     progress.stop();
   });
