@@ -14,26 +14,33 @@ export async function agentrl(...args) {
   if (status !== 0) throw new Error(`agentrl ${args.join(" ")} ended with ${status}`);
 }
 
-/** Starts `agentrl serve` on a free port. */
+/** Starts `agentrl serve` over an index. */
 export async function startServer(index, ...flags) {
-  const args = [binary, "serve", "--index", index, "--port", "0", "--json", "--quiet", ...flags];
+  const server = await startServing(["--index", index, ...flags]);
+  return {
+    ...server,
+    stats: async () => (await fetch(`${server.url}/stats`)).json(),
+  };
+}
+
+/** Starts `agentrl serve` on a free port, with what --json printed. */
+export async function startServing(flags) {
+  const args = [binary, "serve", ...flags, "--port", "0", "--json", "--quiet"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(child, "close");
+  const ended = once(child, "close").then(([status]) => status);
   const line = await Promise.race([
     once(child.stdout, "data"),
-    ended.then(([status]) => {
+    ended.then((status) => {
       throw new Error(`agentrl serve ended with ${status}`);
     }),
   ]);
-  const { url, fingerprint, passages } = JSON.parse(line[0]);
   return {
-    ...{ url, fingerprint, passages },
-    stats: async () => (await fetch(`${url}/stats`)).json(),
+    ...JSON.parse(line[0]),
+    ...{ pid: child.pid, ended },
     /** @returns its exit status. */
-    stop: async () => {
+    stop: () => {
       child.kill("SIGTERM");
-      const [status] = await ended;
-      return status;
+      return ended;
     },
     kill: () => child.kill("SIGKILL"),
   };

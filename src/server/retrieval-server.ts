@@ -3,11 +3,12 @@
  * runs it. Additions: limits on requests and memory, deadlines, a token, fair scheduling, graceful shutdown,
  * `GET /health` and `GET /stats`.
  */
-import { fastify, type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { checkExposure, tokenCheck, serverOptions } from "./server-options.ts";
+import { serverApp } from "./server-app.ts";
+import { serverOptions } from "./server-options.ts";
 import { admission } from "./admission.ts";
 import { fairSearch } from "./fair-search.ts";
 import { listen } from "./listen.ts";
@@ -54,7 +55,6 @@ export async function startRetrievalServer(
   { version, passages, onError = () => undefined }: ServerBorders,
 ): Promise<RetrievalServer> {
   const options = parseOptions(serverOptions, given, "serve");
-  checkExposure(options.host, options.token);
   checkReads(retriever);
   const service: Service = {
     options,
@@ -99,28 +99,20 @@ function checkReads({ name, reads = [] }: Retriever): void {
 
 /** The application without its routes. */
 function application(service: Service, fingerprint: string): FastifyInstance {
-  const { bodyLimit, timeoutMs, token } = service.options;
-  const app = fastify({
-    bodyLimit,
-    requestTimeout: timeoutMs,
-    routerOptions: { ignoreTrailingSlash: true },
-    // The routes send the final messages.
-    return503OnClosing: false,
-  });
-  const allowed = tokenCheck(token ?? null);
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("x-index-fingerprint", fingerprint);
-    if (request.routeOptions.url === "/health" || allowed(request.headers.authorization)) {
-      done();
-      return;
-    }
-    if (request.routeOptions.url === "/retrieve") service.stats.record("invalid", 0);
-    reply.header("www-authenticate", "Bearer");
-    refuse(reply, 401, "Not authenticated");
+  const { host, bodyLimit, timeoutMs, token } = service.options;
+  const { app } = serverApp({
+    ...{ host, bodyLimit, arrivalMs: timeoutMs, health: "/health", admits: true },
+    noToken: "Not authenticated",
+    ...(token === undefined ? {} : { token }),
+    refuse(reply, status, message) {
+      if (reply.request.routeOptions.url === "/retrieve") service.stats.record("invalid", 0);
+      if (status === 401) reply.header("www-authenticate", "Bearer");
+      refuse(reply, status, message);
+    },
   });
   // All replies are JSON; FastAPI sends no charset.
   app.addHook("onSend", (_request, reply, _payload, done) => {
-    reply.type("application/json");
+    reply.type("application/json").header("x-index-fingerprint", fingerprint);
     done();
   });
   // As text, because the parser reports invalid JSON in FastAPI's format.

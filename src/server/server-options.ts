@@ -1,5 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { ConfigError } from "../base/errors.ts";
 import { z } from "../base/schema.ts";
 
 const positive = z.int().min(1);
@@ -28,38 +26,3 @@ export const serverOptions = z.strictObject({
 
 /** Checked options with defaults. */
 export type ServerOptions = z.output<typeof serverOptions>;
-
-/**
- * Rejects a server that other machines can reach without a token.
- * @throws {ConfigError} SERVER_UNPROTECTED
- */
-export function checkExposure(host: string, token: string | undefined): void {
-  if (token !== undefined || isLoopback(host)) return;
-  throw new ConfigError(
-    "SERVER_UNPROTECTED",
-    `serve: host "${host}" is reachable from other machines, but there is no token. Use 127.0.0.1, or put a token into an environment variable and pass its name: --token-env AGENTRL_TOKEN.`,
-  );
-}
-
-/**
- * A check of the Authorization header that takes the same time for every wrong token.
- * @param token null accepts everybody.
- */
-export function tokenCheck(token: string | null): (authorization: string | undefined) => boolean {
-  if (token === null) return () => true;
-  const expected = digest(token);
-  return (authorization = "") => {
-    const [, found = ""] = /^Bearer +(.+)$/i.exec(authorization) ?? [];
-    return timingSafeEqual(digest(found), expected);
-  };
-}
-
-/** Does not resolve names: only the usual loopback names are safe. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-/** A digest, because constant-time comparison needs equal lengths. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}

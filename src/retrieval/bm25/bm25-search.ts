@@ -24,11 +24,18 @@ export interface Bm25Search {
   readonly count: number;
 }
 
+/** So much may be cached of the smallest index. */
+const LEAST_CACHE_BYTES = 2 ** 24;
+
 /**
- * Size limit of the postings cache: 1/16 of the machine's memory (or of this process's limit), between 256
- * MiB and 1 GiB. At 5·10⁶ passages, the postings of common questions need about as much.
+ * Size limit of the postings cache: twice the postings, so that what questions ask for again and again fits with its objects, but not every rare
+ * term, whose objects are larger than its postings; at most 1/16 of the machine's memory (or of this process's limit), between 256 MiB and
+ * 1 GiB. At 5·10⁶ passages, the postings of common questions need about as much.
  */
-export const CACHE_BYTES = Math.min(2 ** 30, Math.max(2 ** 28, memoryLimit() / 16));
+export function cacheLimit(postingBytes: number): number {
+  const most = Math.min(2 ** 30, Math.max(2 ** 28, memoryLimit() / 16));
+  return Math.min(most, Math.max(LEAST_CACHE_BYTES, 2 * postingBytes));
+}
 
 function memoryLimit(): number {
   const limit = constrainedMemory();
@@ -38,7 +45,7 @@ function memoryLimit(): number {
 export function bm25Search(
   segments: readonly Segment[],
   parameters: Bm25Parameters,
-  cacheBytes = CACHE_BYTES,
+  cacheBytes = cacheLimit(sumOf(segments, ({ postings }) => postings.bytes)),
 ): Bm25Search {
   const variant = bm25Variants.get(parameters.variant, "variant");
   const count = sumOf(segments, ({ count: all, dead }) => all - dead.positions.length);
@@ -62,7 +69,7 @@ export function bm25Search(
       const weighted: { term: CachedTerm; weight: number }[] = [];
       for (const [word, repeats] of repeatsOf(words)) {
         const term = terms.get(word);
-        if (term.df === 0) continue;
+        if (term === null || term.df === 0) continue;
         const weight = repeats * variant.weight(term.df, count, parameters);
         if (weight > 0) weighted.push({ term, weight });
       }
@@ -100,12 +107,11 @@ interface CachedTerm {
   df: number;
   bySegment: (TermPostings | null)[];
   bytes: number;
-  /** Sequence number of its latest use. */
-  used: number;
 }
 
 interface TermCache {
-  get(term: string): CachedTerm;
+  /** @returns null for a term that no segment has. */
+  get(term: string): CachedTerm | null;
   /** Removes the least recently used terms when the cache exceeds its limit. */
   trim(): void;
 }
@@ -113,35 +119,42 @@ interface TermCache {
 /** Share of the limit to keep when the cache exceeds it. */
 const KEPT_SHARE = 0.75;
 
+/** Memory of a term without its postings and its characters. */
+const TERM_BYTES = 200;
+
+/** Keeps terms of the index alone: words of queries have no end. */
 function termCache(segments: readonly Segment[], memory: SearchMemory, limit: number): TermCache {
+  /** The most recently used is last. */
   const kept = new Map<string, CachedTerm>();
   let total = 0;
-  let uses = 0;
-  const load = (word: string): CachedTerm => {
-    const term: CachedTerm = { df: 0, bySegment: [], bytes: 0, used: 0 };
+  const load = (word: string): CachedTerm | null => {
+    const entries = segments.map(({ dictionary }) => dictionary.find(word));
+    if (entries.every((entry) => entry === null)) return null;
+    const term: CachedTerm = { df: 0, bySegment: [], bytes: 0 };
     const onLoad = (bytes: number): void => {
       term.bytes += bytes;
       total += bytes;
     };
-    onLoad(200);
-    term.bySegment = segments.map(({ dictionary, postings, dead }) => {
-      const entry = dictionary.find(word);
-      if (entry === null) return null;
+    onLoad(TERM_BYTES + 2 * word.length);
+    term.bySegment = segments.map(({ postings, dead }, i) => {
+      const entry = entries[i];
+      if (entry == null) return null;
       term.df += entry.df - (dead.lost.get(entry.row) ?? 0);
       return new TermPostings({ file: postings, ...entry }, memory, onLoad);
     });
-    kept.set(word, term);
     return term;
   };
   return {
     get(word) {
       const term = kept.get(word) ?? load(word);
-      term.used = uses++;
+      if (term === null) return null;
+      kept.delete(word);
+      kept.set(word, term);
       return term;
     },
     trim() {
       if (total <= limit) return;
-      for (const [word, { bytes }] of [...kept].sort(([, x], [, y]) => x.used - y.used)) {
+      for (const [word, { bytes }] of kept) {
         if (total <= KEPT_SHARE * limit) break;
         kept.delete(word);
         total -= bytes;

@@ -5,7 +5,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import { PAGE_BYTES } from "../store/checked-file.ts";
 import { memoryWriter } from "../store/file-writer.ts";
 import { passageLine, searchedText, RECENT_UNITS } from "../store/passage-store.ts";
-import { CACHE_BYTES } from "./bm25-search.ts";
+import { cacheLimit } from "./bm25-search.ts";
 import { emptyCorpus } from "./corpus.ts";
 import { type Bm25Options, resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
@@ -124,7 +124,7 @@ function forecast(
       count * LENGTH_BYTES +
         checksums +
         3 * growth * measured.blockBytes +
-        Math.min(CACHE_BYTES, 2 * postingBytes) +
+        Math.min(cacheLimit(postingBytes), 2 * postingBytes) +
         // Mostly Latin letters, one byte each.
         Math.min(RECENT_UNITS, textBytes),
     ),

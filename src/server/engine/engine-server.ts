@@ -4,7 +4,7 @@
  * saved weights stay on disk, so that a client continues after a restart.
  */
 import { randomUUID } from "node:crypto";
-import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import type { z } from "../../base/schema.ts";
 import { jsonReply, jsonSample } from "../../engine/tinker/json-messages.ts";
@@ -12,7 +12,7 @@ import { ATTENTION, MLP } from "../../engine/tinker/limits.ts";
 import { encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { listen } from "../listen.ts";
-import { checkExposure, tokenCheck } from "../server-options.ts";
+import { serverApp } from "../server-app.ts";
 import { ApiError } from "./api-error.ts";
 import * as requests from "./engine-requests.ts";
 import type { SamplerWeights } from "./engine-samplers.ts";
@@ -46,6 +46,9 @@ const API = "/api/v1";
 /** A poll is held so long; the SDK waits 45 s. */
 const HOLD_MS = 20_000;
 
+/** A large batch from far away takes minutes. */
+const ARRIVAL_MS = 300_000;
+
 /**
  * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
  */
@@ -53,17 +56,14 @@ export async function startEngineServer(
   base: ServedBase,
   options: EngineServerOptions,
 ): Promise<EngineServer> {
-  const { host, port, token, bodyLimit, onError = () => undefined } = options;
-  checkExposure(host, token);
-  const service = openService(base, options);
-  const app = fastify({ bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
-  const allowed = tokenCheck(token ?? null);
-  app.addHook("onRequest", (request, reply, done) => {
-    const key = request.headers["x-api-key"];
-    const given = typeof key === "string" ? `Bearer ${key}` : request.headers.authorization;
-    if (request.routeOptions.url === `${API}/healthz` || allowed(given)) done();
-    else void reply.code(401).send({ detail: "Missing or wrong API key" });
+  const { host, port, onError = () => undefined } = options;
+  const { app } = serverApp({
+    ...options,
+    ...{ arrivalMs: ARRIVAL_MS, health: `${API}/healthz`, tokenHeader: "x-api-key" },
+    noToken: "Missing or wrong API key",
+    refuse: (reply, status, detail) => reply.code(status).send({ detail }),
   });
+  const service = openService(base, options);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(PROTOBUF, { parseAs: "buffer" }, (_request, body, done) => {
     done(null, body);

@@ -5,12 +5,11 @@
  */
 import type { Duplex } from "node:stream";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
-import { fastify } from "fastify";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Episodes } from "../../recipe/episodes.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import { listen } from "../listen.ts";
-import { checkExposure, tokenCheck } from "../server-options.ts";
+import { serverApp } from "../server-app.ts";
 import { EnvError, type EnvErrorCode, parseAction, parseReset, toldOf } from "./env-messages.ts";
 import { addEnvRoutes } from "./env-routes.ts";
 import { type EnvSession, openEnvSession, type SessionWorld } from "./env-session.ts";
@@ -62,8 +61,12 @@ export async function startEnvServer(
   episodes: Episodes,
   options: EnvServerOptions,
 ): Promise<EnvServer> {
-  const { host, port, token, bodyLimit, tokenizer, onError = () => undefined } = options;
-  checkExposure(host, token);
+  const { host, port, bodyLimit, tokenizer, onError = () => undefined } = options;
+  const { app, access } = serverApp({
+    ...options,
+    ...{ health: "/health", noToken: "Missing or wrong token" },
+    refuse: (reply, status, detail) => reply.code(status).send({ detail }),
+  });
   let [begun, unseeded] = [0, 0];
   const world: SessionWorld = { episodes, tokenizer, nextSeed: () => unseeded++ };
   const open = (): EnvSession => {
@@ -77,21 +80,15 @@ export async function startEnvServer(
       },
     };
   };
-  const allowed = tokenCheck(token ?? null);
-  const app = fastify({ bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.routeOptions.url === "/health" || allowed(request.headers.authorization)) done();
-    else void reply.code(401).send({ detail: "Missing or wrong token" });
-  });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: bodyLimit });
   const live = new Set<WebSocket>();
   const limit = { taken: () => live.size, most: options.maxSessions };
   addEnvRoutes(app, { ...options, episodes, open, limit, onError });
   app.server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const path = (request.url ?? "").split("?")[0];
-    const isAllowed = allowed(request.headers.authorization);
-    if (!isAllowed || path !== "/ws") {
-      refuse(stream, isAllowed ? 404 : 401);
+    const denial = access(request.headers);
+    if (denial !== null || path !== "/ws") {
+      refuse(stream, denial?.status ?? 404);
       return;
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {

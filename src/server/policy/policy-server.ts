@@ -2,7 +2,7 @@
  * A local policy behind OpenAI's API, for agents in any language. Token ids and log-probabilities of every answer are recorded by
  * conversation, and `POST /v1/rewards` ends one.
  */
-import { fastify, type FastifyInstance, type FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { AgentrlError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { openConversation } from "../../rollout/served/conversation.ts";
@@ -12,7 +12,7 @@ import type { MessageTemplate } from "../../rollout/served/message-template.ts";
 import type { TokenPolicy } from "../../rollout/policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { listen } from "../listen.ts";
-import { checkExposure, tokenCheck } from "../server-options.ts";
+import { serverApp } from "../server-app.ts";
 import { type ConversationStore, conversationStore } from "./conversation-store.ts";
 import { type AdapterSource, type ServedAdapters, servedAdapters } from "./served-adapters.ts";
 
@@ -47,6 +47,12 @@ export interface PolicyServer {
   close(): Promise<void>;
 }
 
+/** OpenAI's codes of refusals. */
+const CODES: Partial<Record<number, string>> = {
+  401: "invalid_api_key",
+  429: "rate_limit_exceeded",
+};
+
 const id = z.string().min(1).max(255);
 const rewardBody = z.strictObject({ conversation: id, reward: z.number() });
 
@@ -59,8 +65,13 @@ export async function startPolicyServer(
   template: MessageTemplate,
   options: PolicyServerOptions,
 ): Promise<PolicyServer> {
-  const { host, port, token, name, seed, bodyLimit, maxConversations, record } = options;
-  checkExposure(host, token);
+  const { host, port, name, seed, maxConversations, record } = options;
+  const { app } = serverApp({
+    ...options,
+    ...{ health: "/health", noToken: "Missing or wrong API key." },
+    refuse: (reply, status, message) =>
+      sendError(reply, new ServedError(status, message, { code: CODES[status] ?? null })),
+  });
   let count = 0;
   // A kept cache would hold its place in the engine for conversations that nobody ends.
   const storeOf = (from: TokenPolicy): ConversationStore =>
@@ -77,12 +88,6 @@ export async function startPolicyServer(
       : servedAdapters<Served>(options.adapters, name, (named, from) => ({
           ...{ name: named, policy: from, store: storeOf(from) },
         }));
-  const app = fastify({ bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
-  const allowed = tokenCheck(token ?? null);
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.routeOptions.url === "/health" || allowed(request.headers.authorization)) done();
-    else void sendError(reply, new ServedError(401, "Missing or wrong API key.", { code: "invalid_api_key" })); // prettier-ignore
-  });
   app.setErrorHandler((error, _request, reply) => sendError(reply, refusalOf(error, options)));
   app.setNotFoundHandler(({ method, url }, reply) =>
     sendError(reply, new ServedError(404, `${method} ${url.slice(0, 200)} is not served here.`)),
