@@ -47,6 +47,45 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
+/** Wrong items of a list that are told, at most. */
+const MOST_WRONG = 20;
+
+/**
+ * A list of plain values that may be very long, checked in one pass: a schema of the items takes microseconds for each of them, and more for
+ * each wrong one, while nothing else runs.
+ * @param expected what an item is, for the message: "a whole number".
+ */
+export function plainList<T>(
+  isItem: (item: unknown) => item is T,
+  expected: string,
+): z.ZodType<T[]> {
+  return z.custom<T[]>(Array.isArray, "expected a list").superRefine((list: unknown, context) => {
+    if (!Array.isArray(list)) return;
+    let wrong = 0;
+    for (let i = 0; i < list.length && wrong < MOST_WRONG; i++) {
+      if (isItem(list[i])) continue;
+      context.addIssue({ code: "custom", path: [i], message: `expected ${expected}` });
+      wrong += 1;
+    }
+  });
+}
+
+/** A list that is refused for its length before its items are checked. */
+export function shortList<S extends z.ZodType>(
+  list: z.ZodArray<S>,
+  most: number,
+): z.ZodType<z.output<S>[]> {
+  const isShort = (value: unknown): boolean => Array.isArray(value) && value.length <= most;
+  const message = `expected a list of at most ${most} items`;
+  return z.custom<z.input<S>[]>(isShort, { message, abort: true }).pipe(list);
+}
+
+/** Whole numbers, such as token ids. */
+export const wholeNumbers = plainList(
+  (item): item is number => Number.isSafeInteger(item),
+  "a whole number",
+);
+
 /** What a choice may take: every schema, or the one that fits a value. */
 interface Alternatives {
   all: () => readonly z.ZodType[];
@@ -170,7 +209,9 @@ function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): O
 /** A value for a message: as JSON, truncated; "missing" when undefined. */
 export function quote(value: unknown): string {
   if (value === undefined) return "missing";
-  const text = asText(value);
+  // A long one is not written out to be cut.
+  const isLong = typeof value === "string" || Array.isArray(value);
+  const text = asText(isLong ? value.slice(0, 101) : value);
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 

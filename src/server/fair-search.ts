@@ -5,6 +5,8 @@ import type { Hit, Retriever } from "../retrieval/retriever.ts";
 const SLICE_MS = 4;
 /** Maximum queries per slice. */
 const SLICE_QUERIES = 64;
+/** Characters of a slice's queries after which no further one is added: costs are learned from queries of usual length. */
+const SLICE_CHARACTERS = 2 ** 13;
 /** Weight of the newest slice in the estimate of a query's cost. */
 const NEWEST = 0.25;
 
@@ -75,7 +77,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
   /** Returns the number of searched queries. */
   const slice = async (request: FairRequest, from: number): Promise<number> => {
     const { queries, k, signal, onHits } = request;
-    const some = queries.slice(from, from + sliceSize(k));
+    const some = firstOf(queries.slice(from, from + sliceSize(k)));
     const before = performance.eventLoopUtilization();
     running += 1;
     try {
@@ -118,6 +120,12 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
       for (let at = 0; at < queries.length;) at += await inLine(signal, () => slice(request, at));
     },
   };
+}
+
+function firstOf(queries: readonly string[]): readonly string[] {
+  let characters = 0;
+  const end = queries.findIndex(({ length }) => (characters += length) > SLICE_CHARACTERS);
+  return end === -1 ? queries : queries.slice(0, Math.max(1, end));
 }
 
 /** Stops waiting for a retriever that ignores the abort, because other requests need its turn. */

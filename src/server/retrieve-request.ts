@@ -1,4 +1,4 @@
-import { z } from "../base/schema.ts";
+import { plainList, z } from "../base/schema.ts";
 import type { Hit } from "../retrieval/retriever.ts";
 
 /** A parsed body of `POST /retrieve`. */
@@ -20,8 +20,8 @@ interface RequestProblem {
 /** The default of Search-R1's server. */
 const DEFAULT_TOPK = 3;
 
-/** Limit, so that ten thousand invalid queries do not give ten thousand problems. */
-const MAX_PROBLEMS = 20;
+/** Characters of a query: each of its words is looked up, and no question is so long. */
+const LONGEST_QUERY = 2 ** 15;
 
 /** A valid request, or all problems of the body. */
 export type ParsedRequest = { request: RetrieveRequest } | { problems: RequestProblem[] };
@@ -74,7 +74,10 @@ const NOT_AN_OBJECT: RequestProblem = {
 
 function retrieveSchema(topkLimit: number) {
   return z.object({
-    queries: z.array(z.string()),
+    queries: plainList(
+      (query): query is string => typeof query === "string" && query.length <= LONGEST_QUERY,
+      "a query",
+    ),
     topk: z
       .unknown()
       .optional()
@@ -141,18 +144,28 @@ function truth(value: unknown): boolean | null {
 }
 
 function problemsOf(issues: readonly z.core.$ZodIssue[], body: unknown): RequestProblem[] {
-  return issues.slice(0, MAX_PROBLEMS).map((issue): RequestProblem => {
+  return issues.map((issue): RequestProblem => {
     const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
     const loc = ["body", ...path];
-    if (issue.code === "custom") {
+    if (issue.code === "custom" && issue.params !== undefined) {
       return { type: String(issue.params?.["type"]), loc, msg: issue.message };
     }
     if (path.length === 0) return NOT_AN_OBJECT;
-    if (path.length > 1) return { type: "string_type", loc, msg: "Input should be a valid string" };
+    if (path.length > 1) return { ...queryProblem(body, path[1]), loc };
     return Object.hasOwn(body as object, "queries")
       ? { type: "list_type", loc, msg: "Input should be a valid list" }
       : { ...MISSING, loc };
   });
+}
+
+function queryProblem(body: unknown, index: unknown): Omit<RequestProblem, "loc"> {
+  const { queries } = body as { queries: unknown[] };
+  if (typeof queries[Number(index)] !== "string")
+    return { type: "string_type", msg: "Input should be a valid string" };
+  return {
+    type: "string_too_long",
+    msg: `String should have at most ${LONGEST_QUERY} characters`,
+  };
 }
 
 /**

@@ -1,25 +1,28 @@
 /** The JSON encoding of the messages of `messages.ts`. */
-import { z } from "../../base/schema.ts";
+import { plainList, shortList, wholeNumbers, z } from "../../base/schema.ts";
 import { optional } from "../../http/chat-wire.ts";
 import type { ForwardBackwardCall, ForwardBackwardReply, SampleReply } from "./messages.ts";
 
-const numbers = z.array(
-  z
-    .number()
-    .nullable()
-    .transform((value) => value ?? NaN),
-);
+const numbers = plainList(
+  (item): item is number | null => item === null || typeof item === "number",
+  "a number",
+).transform((list) => list.map((value) => value ?? NaN));
+/** Rows of a batch, and pieces of a row's text: far more than a batch has. */
+const MOST_ROWS = 16_384;
+const MOST_CHUNKS = 64;
+
+const tokenChunk = z.object({ type: z.literal("encoded_text"), tokens: wholeNumbers });
+
+/** Token ids, in pieces. */
+export const tokenChunks = z.object({ chunks: shortList(z.array(tokenChunk), MOST_CHUNKS) });
+
 const tensor = z.object({ data: numbers });
 
 /** Input of `forward_backward` and of `forward`. */
 const input = z.object({
-  data: z.array(
-    z.object({
-      model_input: z.object({
-        chunks: z.array(z.object({ type: z.literal("encoded_text"), tokens: z.array(z.int()) })),
-      }),
-      loss_fn_inputs: z.record(z.string(), tensor),
-    }),
+  data: shortList(
+    z.array(z.object({ model_input: tokenChunks, loss_fn_inputs: z.record(z.string(), tensor) })),
+    MOST_ROWS,
   ),
   loss_fn: z.string(),
   loss_fn_config: z.record(z.string(), z.number()).nullish(),

@@ -12,6 +12,7 @@ import type { TokenPolicy } from "../policy.ts";
 import { recordedTemperature, type Sampling } from "../sampling.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { MessageTemplate } from "./message-template.ts";
+import { isLongerThan } from "./longer-than.ts";
 import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
 import { ServedError } from "./served-error.ts";
 import { toolCallsOf } from "./tool-calls.ts";
@@ -101,20 +102,22 @@ export function openConversation(options: ConversationOptions): Conversation {
   const heads = new Map<string, number>();
   /** Whole texts of plain completions, with their calls. */
   const wholes: { text: string; call: number }[] = [];
-  const begun = (text: string): Continued => ({
-    parent: null,
-    added: [segment("template", tokenizer.encodeStart(text))],
-  });
-  const after = (parent: number, text: string): Continued => ({
-    parent,
-    added: text === "" ? [] : [segment("environment", tokenizer.encode(text))],
-  });
+  const most = longestSequence(options);
+  const begun = async (text: string): Promise<Continued> => {
+    if (await isLongerThan(most, text, tokenizer)) throw tooLong(conversation, most, null);
+    return { parent: null, added: [segment("template", tokenizer.encodeStart(text))] };
+  };
+  const after = async (parent: number, text: string): Promise<Continued> => {
+    if (await isLongerThan(most, text, tokenizer)) throw tooLong(conversation, most, null);
+    const added = text === "" ? [] : [segment("environment", tokenizer.encode(text))];
+    return { parent, added };
+  };
 
   const continuedChat = (
     messages: readonly WireMessage[],
     keys: readonly string[],
     tools: readonly unknown[],
-  ): Continued => {
+  ): Promise<Continued> => {
     const named = tools.length === 0 ? {} : { tools };
     const render = (each: readonly WireMessage[]): string =>
       template.render(each.map(withParsedCalls), { addGenerationPrompt: true, ...named });
@@ -145,7 +148,7 @@ export function openConversation(options: ConversationOptions): Conversation {
     });
   };
 
-  const continuedText = (prompt: string | readonly number[]): Continued => {
+  const continuedText = async (prompt: string | readonly number[]): Promise<Continued> => {
     const { call, length } = beginningOf(prompt);
     const parent = length === 0 ? null : call;
     if (typeof prompt === "string")
@@ -168,7 +171,7 @@ export function openConversation(options: ConversationOptions): Conversation {
         );
       }
       const keys = messageKeys(messages, tools);
-      const continued = continuedChat(messages, keys, tools);
+      const continued = await continuedChat(messages, keys, tools);
       const { answer, whole } = await written(continued, draw);
       const found = tools.length > 0 ? toolCallsOf(answer.text, `${id}-${answer.call}`) : null;
       const { content, calls: called } = found ?? { content: answer.text, calls: [] };
@@ -181,7 +184,7 @@ export function openConversation(options: ConversationOptions): Conversation {
       return { ...answer, text: content, calls: called };
     },
     async complete(prompt, draw) {
-      const { answer, whole } = await written(continuedText(prompt), draw);
+      const { answer, whole } = await written(await continuedText(prompt), draw);
       if (typeof prompt === "string") {
         for (const each of new Set([answer.text, whole]))
           wholes.push({ text: prompt + each, call: answer.call });
@@ -204,7 +207,7 @@ export function openConversation(options: ConversationOptions): Conversation {
 /** Asks the policy and records the call. @returns with `whole`, the text up to and including the stop string. */
 async function write(
   conversation: Conversation,
-  { id, seed, policy, keepsCache, state, room = Infinity }: ConversationOptions & { state: State },
+  { id, seed, policy, keepsCache, state, room }: ConversationOptions & { state: State },
   { parent, added }: Continued,
   { sampling, maxTokens, stop, keepStop, seed: asked }: Draw,
 ): Promise<{ answer: Answer; whole: string }> {
@@ -215,16 +218,9 @@ async function write(
   const before = parent === null ? [] : sequenceIds(calls, parent);
   const promptIds = [...before, ...added.flatMap(({ ids }) => ids)];
   if (promptIds.length === 0) throw new ServedError(400, "The prompt is empty.");
-  const most = Math.min(policy.maxPositions - 1, room);
+  const most = longestSequence({ policy, room });
   const space = most - promptIds.length;
-  if (space < 1) {
-    conversation.isFull = true;
-    throw new ServedError(
-      400,
-      `The prompt has ${promptIds.length} tokens, and the model's context is ${most} tokens with its answer.`,
-      { code: "context_length_exceeded", param: "messages" },
-    );
-  }
+  if (space < 1) throw tooLong(conversation, most, promptIds.length);
   const isNext = parent === (calls.length === 0 ? null : calls.length - 1);
   const sequence = keepsCache && isNext && !state.isBusy ? id : null;
   const number = state.asked++;
@@ -258,6 +254,24 @@ async function write(
   texts.push(whole);
   const text = keepStop ? whole : whole.slice(0, whole.length - closing.length);
   return { answer: { call, text, calls: [], ids, logprobs, promptIds, finish }, whole };
+}
+
+/** Most tokens of a prompt with its answer. */
+function longestSequence({
+  policy,
+  room = Infinity,
+}: Pick<ConversationOptions, "policy" | "room">): number {
+  return Math.min(policy.maxPositions - 1, room);
+}
+
+/** @param tokens of the prompt; null: more than `most`, not all of them counted. */
+function tooLong(conversation: Conversation, most: number, tokens: number | null): ServedError {
+  conversation.isFull = true;
+  return new ServedError(
+    400,
+    `The prompt has ${tokens ?? `more than ${most}`} tokens, and the model's context is ${most} tokens with its answer.`,
+    { code: "context_length_exceeded", param: "messages" },
+  );
 }
 
 /** What follows an answer, without the end token that the model has written itself. */

@@ -1,7 +1,12 @@
-import { z } from "../../base/schema.ts";
+import { shortList, z } from "../../base/schema.ts";
 import type { Draw } from "./conversation.ts";
 import type { WireMessage } from "./message-keys.ts";
 import { checkedBody, ServedError } from "./served-error.ts";
+
+/** Messages, tools, and parts of a message. */
+const MOST_MESSAGES = 4096;
+const MOST_TOOLS = 1024;
+const MOST_PARTS = 256;
 
 const textPart = z.looseObject({ type: z.literal("text"), text: z.string() });
 
@@ -13,12 +18,12 @@ const wireCall = z.looseObject({
 
 const message = z.looseObject({
   role: z.enum(["system", "developer", "user", "assistant", "tool"]),
-  content: z.union([z.string(), z.array(textPart)]).nullish(),
-  tool_calls: z.array(wireCall).nullish(),
+  content: z.union([z.string(), shortList(z.array(textPart), MOST_PARTS)]).nullish(),
+  tool_calls: shortList(z.array(wireCall), MOST_PARTS).nullish(),
   tool_call_id: z.string().nullish(),
 });
 
-const stops = z.array(z.string().min(1)).max(16);
+const stops = shortList(z.array(z.string().min(1)), 16);
 
 const drawn = {
   model: z.string().nullish(),
@@ -38,29 +43,35 @@ const drawn = {
 
 const chatRequest = z.looseObject({
   ...drawn,
-  messages: z.array(message).min(1),
+  messages: shortList(z.array(message).min(1), MOST_MESSAGES),
   max_completion_tokens: z.int().min(1).nullish(),
-  tools: z
-    .array(
+  tools: shortList(
+    z.array(
       z.looseObject({
         type: z.literal("function"),
         function: z.looseObject({ name: z.string().min(1) }),
       }),
-    )
-    .nullish(),
+    ),
+    MOST_TOOLS,
+  ).nullish(),
   tool_choice: z.enum(["none", "auto"], 'expected "none" or "auto"').nullish(),
   logprobs: z.boolean().nullish(),
 });
 
+type Prompt = string | number[];
+
+/** A text, or token ids; in one pass, because there may be a million of them. */
+function isPrompt(value: unknown): value is Prompt {
+  if (typeof value === "string") return true;
+  const isId = (id: unknown): boolean => Number.isSafeInteger(id) && (id as number) >= 0;
+  return Array.isArray(value) && value.length > 0 && value.every(isId);
+}
+
 const completionRequest = z.looseObject({
   ...drawn,
-  prompt: z.union(
-    [
-      z.string(),
-      z.array(z.int().min(0)).min(1),
-      z.tuple([z.string()]),
-      z.tuple([z.array(z.int().min(0)).min(1)]),
-    ],
+  prompt: z.custom<Prompt | [Prompt]>(
+    (value) =>
+      isPrompt(value) || (Array.isArray(value) && value.length === 1 && isPrompt(value[0])),
     "expected one text, or the token ids of one text",
   ),
   logprobs: z.int().min(0).max(1).nullish(),
@@ -121,9 +132,8 @@ export function readCompletion(
   const request = checkedBody(completionRequest, body);
   refuseOthers(request, ["logit_bias", "response_format"]);
   const { prompt: given } = request;
-  const [first] = typeof given === "string" ? [given] : given;
-  const prompt =
-    typeof first === "string" || typeof first === "object" ? first : (given as number[]);
+  const [first] = given;
+  const prompt = isPrompt(given) ? given : (first as Prompt);
   if (typeof prompt !== "string" && prompt.some((id) => id >= limits.vocabSize)) {
     throw new ServedError(400, `prompt: the model has token ids up to ${limits.vocabSize - 1}.`, {
       param: "prompt",

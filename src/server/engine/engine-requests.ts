@@ -1,5 +1,6 @@
 /** Bodies of the Tinker API's JSON requests. Unknown keys are allowed: the SDK adds some with every version. */
-import { z } from "../../base/schema.ts";
+import { shortList, wholeNumbers, z } from "../../base/schema.ts";
+import { tokenChunks } from "../../engine/tinker/json-messages.ts";
 
 const text = z.string();
 
@@ -64,13 +65,11 @@ export const createSampling = z.object({
   model_path: text.nullish(),
 });
 
-const stop = z.union([text, z.array(text), z.array(z.int())]).nullish();
+const stop = z.union([text, shortList(z.array(text), 64), wholeNumbers]).nullish();
 
 export const sample = z.object({
   num_samples: z.int().min(1).max(4096).default(1),
-  prompt: z.object({
-    chunks: z.array(z.object({ type: z.literal("encoded_text"), tokens: z.array(z.int()) })),
-  }),
+  prompt: tokenChunks,
   sampling_params: z.object({
     max_tokens: z.int().min(1).nullish(),
     seed: z.int().min(0).nullish(),
