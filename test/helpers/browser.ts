@@ -3,7 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { afterAll } from "vitest";
 
 /** Debian's chromium, or what `CHROMIUM` names; nothing is ever downloaded. */
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+export const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
 /** Whether the browser starts, so that pages can be tested; where not, their tests are skipped. */
 export const hasBrowser = spawnSync(executablePath, ["--version"]).status === 0;

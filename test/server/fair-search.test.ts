@@ -40,6 +40,18 @@ describe("fair search", () => {
     expect(found).toEqual(queries);
   });
 
+  it("searches long queries one by one: costs are learned from short ones", async () => {
+    const { retriever, sizes } = busyRetriever(0);
+    const fair = fairSearch(retriever, 2);
+    const ask = (queries: string[]) =>
+      fair.search({ queries, k: 3, signal: never, onHits: () => undefined });
+    await ask(numbers(200));
+    expect(Math.max(...sizes)).toBe(64);
+    sizes.length = 0;
+    await ask(Array.from({ length: 10 }, () => "x".repeat(5000)));
+    expect(sizes).toEqual(Array.from({ length: 10 }, () => 1));
+  });
+
   it("lets one query pass a large request", async () => {
     const { retriever, slices } = busyRetriever(0.5);
     const fair = fairSearch(retriever, 8);

@@ -20,6 +20,19 @@ describe("a body of POST /retrieve", () => {
     });
   });
 
+  it("has queries of a question's length", () => {
+    const most = 2 ** 15;
+    expect(json({ queries: ["x".repeat(most)] })).toHaveProperty("request");
+    expect(json({ queries: ["a", "x".repeat(most + 1)] })).toEqual(
+      one("string_too_long", ["queries", 1], `String should have at most ${most} characters`),
+    );
+  });
+
+  it("with a million wrong queries is refused in one look at twenty of them", () => {
+    const parsed = json({ queries: Array.from({ length: 1_000_000 }, () => 1) });
+    expect("problems" in parsed && parsed.problems.length).toBe(20);
+  });
+
   it("may come as any kind of JSON, or without saying", () => {
     const body = '{"queries":["x"]}';
     for (const type of [undefined, "application/json; charset=utf-8", "application/vnd.x+json"]) {

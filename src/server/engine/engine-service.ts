@@ -98,7 +98,10 @@ export function openService(base: ServedBase, options: ServiceOptions) {
       // Clients that ended without saying so keep no place that another needs.
       if (count() >= maxModels) await sweep(60_000);
       if (count() >= maxModels)
-        throw new ApiError(400, `Maximum number of models (${maxModels}) reached. Unload one.`);
+        throw new ApiError(
+          400,
+          `Maximum number of models (${maxModels}) reached. Unload one, or raise --max-models.`,
+        );
       opening += 1;
       const engine = await openPolicyEngine({ ...base, lora }).finally(() => (opening -= 1));
       const model = servedModel({ id, sessionId, rank: lora.rank, engine }, futures);

@@ -43,7 +43,11 @@ export function addEnvRoutes(app: FastifyInstance, routed: Routed): void {
 function addStateless(app: FastifyInstance, { open, limit }: Routed): void {
   let running = 0;
   const once = async <T>(use: (session: EnvSession) => Promise<T>): Promise<T> => {
-    if (limit.taken() + running >= limit.most) throw new HttpError(503, "All sessions are in use.");
+    if (limit.taken() + running >= limit.most)
+      throw new HttpError(
+        503,
+        `All ${limit.most} sessions are in use. Try again later, or raise --max-sessions.`,
+      );
     const session = open();
     running += 1;
     try {

@@ -8,6 +8,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Episodes } from "../../recipe/episodes.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
+import type { Admission, Place } from "../admission.ts";
 import { listen } from "../listen.ts";
 import { serverApp } from "../server-app.ts";
 import { EnvError, type EnvErrorCode, parseAction, parseReset, toldOf } from "./env-messages.ts";
@@ -62,7 +63,7 @@ export async function startEnvServer(
   options: EnvServerOptions,
 ): Promise<EnvServer> {
   const { host, port, bodyLimit, tokenizer, onError = () => undefined } = options;
-  const { app, access } = serverApp({
+  const { app, access, room } = serverApp({
     ...options,
     ...{ health: "/health", noToken: "Missing or wrong token" },
     refuse: (reply, status, detail) => reply.code(status).send({ detail }),
@@ -98,7 +99,7 @@ export async function startEnvServer(
       }
       live.add(socket);
       socket.on("close", () => live.delete(socket));
-      serveSession(socket, open(), options);
+      serveSession(socket, open(), { ...options, room });
     });
   });
   const url = await listen(app, { host, port }, "serve env");
@@ -135,7 +136,7 @@ function refuseSession(socket: WebSocket, maxSessions: number): void {
 function serveSession(
   socket: WebSocket,
   session: EnvSession,
-  { sessionMs, onError = () => undefined }: EnvServerOptions,
+  { sessionMs, room, onError = () => undefined }: EnvServerOptions & { room: Admission },
 ): void {
   const idle = setTimeout(() => {
     const message = `No message for ${sessionMs / 1000} s, so the session is closed.`;
@@ -144,7 +145,7 @@ function serveSession(
   }, sessionMs);
   let waiting = 0;
   let last = Promise.resolve();
-  const answer = async (raw: string): Promise<void> => {
+  const answer = async (raw: string, place: Place): Promise<void> => {
     try {
       const reply = await replyTo(session, raw);
       if (reply === null) closeSoon(socket, 1000);
@@ -156,6 +157,7 @@ function serveSession(
       else socket.send(errorText("EXECUTION_ERROR", toldOf(error, onError)));
     } finally {
       waiting -= 1;
+      place.leave();
       idle.refresh();
     }
   };
@@ -166,8 +168,13 @@ function serveSession(
     waiting += 1;
     if (waiting > MOST_WAITING) closeSoon(socket, 1008, "too many messages wait for an answer");
     else if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
-    // A binary frame is read as text.
-    else last = last.then(() => answer((data as Buffer).toString("utf8")));
+    else {
+      const bytes = data as Buffer;
+      const place = room.enter(bytes.length);
+      if (typeof place === "string") closeSoon(socket, 1013, "the server is full");
+      // A binary frame is read as text.
+      else last = last.then(() => answer(bytes.toString("utf8"), place));
+    }
   });
   socket.on("close", () => {
     clearTimeout(idle);

@@ -69,6 +69,7 @@ export function openEnvSession(world: SessionWorld): EnvSession {
         throw new EnvError("EXECUTION_ERROR", `${why}. Send reset first.`);
       }
       const { now, turns } = game;
+      requireShort(message, now.turn.maxTokens);
       const played = turns.length;
       game.steps += 1;
       game.now = null;
@@ -85,6 +86,20 @@ export function openEnvSession(world: SessionWorld): EnvSession {
     }),
     close: stop,
   };
+}
+
+/** Characters of a message, at least and for each token of its budget: no model writes more, and reading it would hold up all others. */
+const LEAST_CHARACTERS = 2 ** 15;
+const TOKEN_CHARACTERS = 32;
+
+/** @throws {EnvError} VALIDATION_ERROR */
+function requireShort(message: string, maxTokens: number): void {
+  const most = Math.max(LEAST_CHARACTERS, TOKEN_CHARACTERS * maxTokens);
+  if (message.length <= most) return;
+  throw new EnvError(
+    "VALIDATION_ERROR",
+    `message has ${message.length} characters; its budget is ${maxTokens} tokens, and at most ${most} characters are read.`,
+  );
 }
 
 interface Chosen {

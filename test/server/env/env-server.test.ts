@@ -25,6 +25,16 @@ describe("an environment server", () => {
     expect(await next.ask("reset")).toMatchObject({ type: "observation" });
   });
 
+  it("refuses a message that no model could write within its budget, and the episode goes on", async () => {
+    const { server } = await serveRecipeEnv("search-r1", { bodyLimit: 2 ** 20 });
+    const client = await connectEnv(server.url);
+    await client.ask("reset", { seed: 0 });
+    const long = await client.ask("step", { message: `<search>${"x ".repeat(100_000)}</search>` });
+    expect(long.data.code).toBe("VALIDATION_ERROR");
+    expect(long.data.message).toContain("200017 characters");
+    expect((await client.ask("step", { message: "<search>x</search>" })).type).toBe("observation");
+  });
+
   it("answers malformed messages with OpenEnv's codes, and the session goes on", async () => {
     const { server } = await serveRecipeEnv("search-r1");
     const client = await connectEnv(server.url);

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { scriptedPolicy, type TokenPolicy } from "../../../src/rollout/policy.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { tokenizer } from "../../helpers/search-world.ts";
@@ -237,6 +238,51 @@ describe("a served policy", () => {
     const refused = await client.chat("q");
     expect([refused.status, refused.body.error.code]).toEqual([401, "invalid_api_key"]);
     expect((await client.chat("q", {}, { authorization: "Bearer secret" })).status).toBe(200);
+  });
+
+  it("refuses requests of a hundred thousand messages, parts, tools or ids before it looks at each", async () => {
+    const client = await servePolicy(writing("a", 1000), { bodyLimit: 2 ** 24 });
+    const many = <T>(item: T): T[] => Array.from({ length: 100_000 }, () => item);
+    const tool = { type: "function", function: { name: "a" } };
+    const asked = [
+      await client.chat(many({ role: "user", content: 1 })),
+      await client.chat([{ role: "user", content: many({ type: "text", text: 1 }) }]),
+      await client.chat("a", { tools: many({ ...tool, function: {} }) }),
+      await client.post("/v1/completions", { prompt: many("7") }),
+      await client.post("/v1/completions", { prompt: many(7) }),
+    ];
+    for (const { status, body } of asked) {
+      expect(status).toBe(400);
+      expect(body.error.message.length).toBeLessThan(500);
+    }
+    expect(asked[4]?.body.error.code).toBe("context_length_exceeded");
+  });
+
+  it("says that a prompt is too long without counting all of it", async () => {
+    const client = await servePolicy(writing("a", 100), { bodyLimit: 2 ** 24 });
+    const { status, body } = await client.chat("word ".repeat(200_000));
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ code: "context_length_exceeded", param: "messages" });
+    expect(body.error.message).toContain("more than 99 tokens");
+  });
+
+  it("holds bodies up to a bound, and frees the place of a client that leaves before it has sent all", async () => {
+    const bodyLimit = 16 * 2 ** 20;
+    const { server, chat } = await servePolicy(writing("a"), { bodyLimit });
+    const port = Number(new URL(server.url).port);
+    const slow = Array.from({ length: 4 }, () => connect(port, "127.0.0.1"));
+    for (const socket of slow)
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLimit}\r\n\r\n{`,
+      );
+    await vi.waitFor(async () => {
+      const refused = await chat("a");
+      expect([refused.status, refused.body.error.code]).toEqual([429, "rate_limit_exceeded"]);
+    });
+    for (const socket of slow) socket.destroy();
+    await vi.waitFor(async () => {
+      expect((await chat("a")).status).toBe(200);
+    });
   });
 
   it("answers 429 beyond its requests at once", async () => {
