@@ -1,4 +1,6 @@
 /** Real pages in a real browser: of another origin, and of a name that was made to resolve to this machine (DNS rebinding). */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { executablePath, hasBrowser } from "../helpers/browser.ts";
@@ -6,6 +8,7 @@ import { type AskedServer, fourServers } from "../helpers/four-servers.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const readByPage = readFileSync(join(import.meta.dirname, "../helpers/read-by-page.mjs"), "utf8");
 
 /** A page of an origin, whatever server its address leads to. */
 async function pageOf(origin: string): Promise<Page> {
@@ -23,51 +26,10 @@ async function pageOf(origin: string): Promise<Page> {
 }
 
 /** Everything that the page could read, in every way that a page can ask. */
-function readBy(page: Page, url: string, { health, ask }: AskedServer): Promise<string[]> {
+async function readBy(page: Page, url: string, { health, ask }: AskedServer): Promise<string[]> {
   const about = { url, health, path: ask.path, body: JSON.stringify(ask.body) };
-  return page.evaluate(async ({ url, health, path, body }) => {
-    const read: string[] = [];
-    const fetched = async (address: string, init: RequestInit): Promise<void> => {
-      try {
-        const reply = await fetch(address, init);
-        const text = await reply.text();
-        if (reply.ok) read.push(text);
-      } catch {
-        // Refused by the browser.
-      }
-    };
-    const json = { "content-type": "application/json" };
-    for (const mode of ["cors", "no-cors"] as const) {
-      await fetched(url + health, { mode });
-      await fetched(url + path, { mode, method: "POST", body });
-      await fetched(url + path, { mode: "cors", method: "POST", body, headers: json });
-    }
-    navigator.sendBeacon(url + path, body);
-    const frame = document.createElement("iframe");
-    frame.src = url + health;
-    document.body.append(frame);
-    await new Promise((resolve) => (frame.onload = resolve));
-    try {
-      const text = frame.contentDocument?.body.innerText ?? "";
-      if (!text.includes("token-env")) read.push(text);
-    } catch {
-      // Another origin.
-    }
-    const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
-    await new Promise<void>((resolve) => {
-      socket.onopen = () => {
-        socket.send('{"type":"reset","data":{"seed":0}}');
-      };
-      socket.onmessage = ({ data }) => {
-        read.push(String(data));
-        resolve();
-      };
-      socket.onclose = () => {
-        resolve();
-      };
-    });
-    return read.filter((text) => text !== "");
-  }, about);
+  await page.evaluate(readByPage);
+  return await page.evaluate<string[]>(`readByPage(${JSON.stringify(about)})`);
 }
 
 describe.skipIf(!hasBrowser)(

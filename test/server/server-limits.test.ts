@@ -118,7 +118,7 @@ describe("a large reply", () => {
     socket.pause();
     const body = JSON.stringify({ queries: Array.from({ length: 10 }, () => "x") });
     socket.write(
-      `POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /retrieve HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     await until(server, ({ queued }) => queued === 1);
     await until(server, ({ requests }) => requests === 1);
@@ -141,7 +141,7 @@ describe("a deadline", () => {
   it("does not wait for ever for a body", async () => {
     const server = await serveForTest(waitingRetriever(), { timeoutMs: 50 });
     const { socket, closed } = await rawConnection(server.url);
-    socket.write("POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+    socket.write("POST /retrieve HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{");
     expect(await closed).toMatch(/^HTTP\/1\.1 504 /);
     expect(server.stats()).toMatchObject({ queued: 0, errors: 1 });
   });

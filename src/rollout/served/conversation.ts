@@ -46,6 +46,8 @@ export interface Conversation {
   readonly calls: Call[];
   /** Text of each call's answer with its stop string, by index in `calls`. */
   readonly texts: string[];
+  /** Recorded tokens, over all calls. */
+  tokens: number;
   /** A request did not fit the context. */
   isFull: boolean;
   /**
@@ -102,7 +104,7 @@ export function openConversation(options: ConversationOptions): Conversation {
   const heads = new Map<string, number>();
   /** Whole texts of plain completions, with their calls. */
   const wholes: { text: string; call: number }[] = [];
-  const most = longestSequence(options);
+  const most = longestSequence(policy, options.room);
   const begun = async (text: string): Promise<Continued> => {
     if (await isLongerThan(most, text, tokenizer)) throw tooLong(conversation, most, null);
     return { parent: null, added: [segment("template", tokenizer.encodeStart(text))] };
@@ -161,7 +163,7 @@ export function openConversation(options: ConversationOptions): Conversation {
   const written = (continued: Continued, draw: Draw) =>
     write(conversation, { ...options, state }, continued, draw);
   const conversation: Conversation = {
-    ...{ id, calls, texts, isFull: false },
+    ...{ id, calls, texts, tokens: 0, isFull: false },
     async chat(messages, tools, draw) {
       if (tools.length > 0 && !template.showsTools) {
         throw new ServedError(
@@ -218,7 +220,7 @@ async function write(
   const before = parent === null ? [] : sequenceIds(calls, parent);
   const promptIds = [...before, ...added.flatMap(({ ids }) => ids)];
   if (promptIds.length === 0) throw new ServedError(400, "The prompt is empty.");
-  const most = longestSequence({ policy, room });
+  const most = longestSequence(policy, room);
   const space = most - promptIds.length;
   if (space < 1) throw tooLong(conversation, most, promptIds.length);
   const isNext = parent === (calls.length === 0 ? null : calls.length - 1);
@@ -252,15 +254,13 @@ async function write(
     ...recordedTemperature(sampling),
   });
   texts.push(whole);
+  conversation.tokens += ids.length + added.reduce((sum, each) => sum + each.ids.length, 0);
   const text = keepStop ? whole : whole.slice(0, whole.length - closing.length);
   return { answer: { call, text, calls: [], ids, logprobs, promptIds, finish }, whole };
 }
 
 /** Most tokens of a prompt with its answer. */
-function longestSequence({
-  policy,
-  room = Infinity,
-}: Pick<ConversationOptions, "policy" | "room">): number {
+function longestSequence(policy: TokenPolicy, room = Infinity): number {
   return Math.min(policy.maxPositions - 1, room);
 }
 

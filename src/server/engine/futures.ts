@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AgentrlError } from "../../base/errors.ts";
+import { type Admission, admission } from "../admission.ts";
 import { ApiError } from "./api-error.ts";
 
 /** The result of a future, in the two encodings that a client may ask for. */
@@ -11,8 +12,13 @@ export interface FutureResult {
 
 /** Results that clients fetch later, by id. */
 export interface Futures {
-  /** Begins work. @returns the future's id. */
-  begin(work: () => Promise<FutureResult>): string;
+  /**
+   * Begins work.
+   * @param bytes that it holds until it has ended.
+   * @returns the future's id.
+   * @throws {ApiError} 429 when the work under way holds too much.
+   */
+  begin(work: () => Promise<FutureResult>, bytes?: number): string;
   /**
    * Waits a while for a result.
    * @returns null when it is not there yet.
@@ -24,14 +30,24 @@ export interface Futures {
 /** Results that stay for clients that ask again. */
 const KEPT = 1024;
 
+/** Bytes of bodies whose work waits for its turn. */
+const MOST_BYTES = 2 ** 29;
+
 /** @param onError receives failures that are not the client's. */
-export function openFutures(onError: (error: unknown) => void): Futures {
+export function openFutures(
+  onError: (error: unknown) => void,
+  room: Admission = admission(Infinity, MOST_BYTES),
+): Futures {
   const all = new Map<string, Promise<FutureResult>>();
   const finished: string[] = [];
   return {
-    begin(work) {
+    begin(work, bytes = 0) {
+      const place = room.enter(bytes);
+      if (typeof place === "string")
+        throw new ApiError(429, "Too much work waits for its turn. Try again later.");
       const id = randomUUID();
       const result = work().finally(() => {
+        place.leave();
         finished.push(id);
         if (finished.length > KEPT) all.delete(finished.shift() ?? "");
       });

@@ -63,7 +63,7 @@ export function servedModel(
         const result = last.then(() => work(engine));
         last = result.catch(() => undefined);
         return result;
-      });
+      }, body.length);
       if (seqId !== null) calls.set(seqId, { hash, future });
       for (const oldest of calls.keys()) if (calls.size > REMEMBERED) calls.delete(oldest);
       return future;

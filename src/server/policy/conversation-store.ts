@@ -17,14 +17,21 @@ export interface ConversationStore {
   readonly counts: Readonly<{ rewarded: number; dropped: number }>;
 }
 
+/** Recorded tokens of all open conversations: some 300 MB. */
+const MOST_TOKENS = 2 ** 25;
+
 /**
  * @param open begins a conversation.
- * @param options.most open ones at once; beyond it the least recently used is dropped.
+ * @param options.most open ones at once; beyond it, or beyond `mostTokens` of all, the least recently used is dropped.
  * @param options.record file for ended conversations, one line of JSON each; null: none.
  */
 export function conversationStore(
   open: (id: string) => Conversation,
-  { most, record }: { most: number; record: string | null },
+  {
+    most,
+    mostTokens = MOST_TOKENS,
+    record,
+  }: { most: number; mostTokens?: number; record: string | null },
 ): ConversationStore {
   /** The most recently used is last. */
   const known = new Map<string, Conversation>();
@@ -38,8 +45,11 @@ export function conversationStore(
   const used = (conversation: Conversation): Conversation => {
     known.delete(conversation.id);
     known.set(conversation.id, conversation);
-    for (const [oldest] of known) {
-      if (known.size <= most) break;
+    let tokens = 0;
+    for (const each of known.values()) tokens += each.tokens;
+    for (const [oldest, { tokens: own }] of known) {
+      if (known.size === 1 || (known.size <= most && tokens <= mostTokens)) break;
+      tokens -= own;
       forget(oldest);
       counts.dropped += 1;
     }
