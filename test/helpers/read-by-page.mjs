@@ -1,4 +1,4 @@
-/* global document, navigator, fetch, WebSocket */
+/* global document, navigator, WebSocket */
 // Run in a page: everything that it can read of a server, in every way that pages ask.
 globalThis.readByPage = async ({ url, health, path, body }) => {
   const read = [];
