@@ -5,6 +5,9 @@ import { defineConfig } from "vitest/config";
 const SOFTWARE_VULKAN = "/usr/lib/chromium/vk_swiftshader_icd.json";
 if (existsSync(SOFTWARE_VULKAN)) process.env["VK_ICD_FILENAMES"] ??= SOFTWARE_VULKAN;
 
+// Some tests load the runtime themselves; the program switches its telemetry off without this.
+process.env["ORT_DISABLE_TELEMETRY"] = "1";
+
 /** A test file that needs more than ten seconds of processor time is named `*.slow.test.ts`: `npm run test:slow` runs it, `npm test` does not. */
 const SLOW = "test/**/*.slow.test.ts";
 const FAULTS = "test/faults/**";

@@ -29,6 +29,7 @@ if (!existsSync(new URL("../dist/", import.meta.url))) {
   console.error("dist/ is missing: benchmarks run what is built. Run `npm run build` first.");
   process.exit(2);
 }
+await import("../dist/base/telemetry.js"); // off before any contender loads the runtime
 const { measure, table } = await load();
 const result = await measure(rest);
 console.error(table(result));

@@ -3,6 +3,9 @@
  * of, for scripts.
  */
 
+// First of all, so that no other package of the program makes a session before it.
+import "./base/telemetry.ts";
+
 // Parts.
 export { defineEstimator, sampleDeviation } from "./advantages/estimator.ts";
 export { meanOrZero as mean } from "./base/statistics.ts";

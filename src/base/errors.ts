@@ -161,6 +161,8 @@ export const ERROR_CODES = {
   STRATEGY_NEEDS_LOGPROBS:
     "A strategy or scorer needs log-probabilities, which this policy does not return.",
   TINY_WORLD_TOO_SMALL: "The tiny world contains no question of a requested kind.",
+  RUNTIME_TELEMETRY:
+    "A worker thread would load onnxruntime-node with its telemetry on, which only the main thread can switch off.",
   RUNTIME_MISSING: "The native runtime (onnxruntime-node) does not load on this machine.",
   LOSS_READS_UNDECLARED:
     "A loss uses a model output that its `reads` does not list, so the output is not computed.",

@@ -37,7 +37,11 @@ export async function checkNeeds(): Promise<Check[]> {
     checkDescriptors(),
     checkClock(),
     await checkPackage("hnswlib-node", "vectors are searched exactly, which is slower"),
-    await checkPackage("@huggingface/transformers", "dense retrieval and reranking need it"),
+    await checkPackage(
+      "@huggingface/transformers",
+      "dense retrieval and reranking need it",
+      "--ignore-scripts @huggingface/transformers@4",
+    ),
     await checkHubCache(),
     checkVariables(),
     ...(await Promise.all(
@@ -120,11 +124,11 @@ function checkClock(): Check {
   return { name: "clock", ok: true, there: set, found };
 }
 
-async function checkPackage(name: string, without: string): Promise<Check> {
+async function checkPackage(name: string, without: string, install = name): Promise<Check> {
   const folder = join(packageRoot, "node_modules", name);
   const version = await installedVersion(folder, name);
   if (version === null) {
-    const found = `not here: ${without} (npm install ${name})`;
+    const found = `not here: ${without} (npm install ${install})`;
     return { name, ok: true, there: false, found };
   }
   const built = join(folder, "build", "Release", "addon.node");

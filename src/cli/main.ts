@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import "../base/telemetry.ts";
 import { errorMessage } from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
 import { StoppedAsAsked } from "../recipe/folder/run-control.ts";

@@ -5,6 +5,7 @@ import { loadProblem, providerProblem } from "./cuda-provider.ts";
 import { absenceIn } from "./device-absence.ts";
 import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
+import { requireTelemetryOff } from "../base/telemetry.ts";
 
 /** The elements of a tensor in host memory; a bool is one byte, a 16-bit number is stored as its bits. */
 export type HostData =
@@ -114,6 +115,7 @@ export async function createSession(
   options: SessionOptions,
 ): Promise<Session> {
   const { device = "cpu", traffic, constants = new Map() as Constants } = options;
+  requireTelemetryOff();
   await requireProvider(device);
   const model = emitModel(graph, outputs, device, new Set(constants.keys()));
   const inputNames = neededInputs(graph, Object.values(outputs)).filter(

@@ -9,6 +9,7 @@ import type { SampleRequest } from "../../engine/engine.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
+import { telemetryState } from "../../base/telemetry.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { deviceAdvice } from "../device-advice.ts";
@@ -95,7 +96,11 @@ async function checkRuntime(): Promise<Check> {
         .map((provider) => provider.name)
         .join(", ");
     const extra = of(false) === "" ? "" : `; needs files of its own: ${of(false)}`;
-    return { name, ok: true, found: `${version}, runs on ${of(true)}${extra}` };
+    return {
+      name,
+      ok: true,
+      found: `${version}, runs on ${of(true)}${extra}; ${telemetryState()}`,
+    };
   } catch (error) {
     const code = error instanceof AgentrlError ? ` [${error.code}]` : "";
     return { name, ok: false, found: `${errorMessage(error)}${code}` };

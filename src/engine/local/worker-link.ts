@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Worker, type ResourceLimits } from "node:worker_threads";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
+import "../../base/telemetry.ts";
 import { ExternalError } from "../../base/errors.ts";
 import { noteStuckThread } from "../../base/waits/stuck-threads.ts";
 import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";

@@ -4,6 +4,8 @@ import { pathToFileURL } from "node:url";
 import type * as Transformers from "@huggingface/transformers";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { makeFolder, readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import { requireTelemetryOff } from "../../base/telemetry.ts";
+import { userCache } from "../../base/user-cache.ts";
 import { fetchFile } from "../../http/transfer.ts";
 
 /** How a model's numbers are stored: the ending of its file's name in `onnx/`. In this order when nothing is asked for. */
@@ -192,8 +194,11 @@ export type ModelLibrary = typeof Transformers;
  * @throws {ExternalError} ENCODER_LIBRARY_MISSING when it is not installed or does not load.
  */
 async function modelLibrary(): Promise<ModelLibrary> {
+  requireTelemetryOff();
   try {
     const library = await import("@huggingface/transformers");
+    // Its default is a folder inside its own package, which may be read-only.
+    library.env.cacheDir = join(userCache(), "encoders");
     library.env.logLevel = library.LogLevel.ERROR;
     library.env.fetch = fetchFile;
     const endpoint = process.env["HF_ENDPOINT"];
@@ -203,7 +208,7 @@ async function modelLibrary(): Promise<ModelLibrary> {
   } catch (error) {
     throw new ExternalError(
       "ENCODER_LIBRARY_MISSING",
-      `@huggingface/transformers does not load (${firstLine(error)}). Dense retrieval and reranking run their models with it: npm install @huggingface/transformers@4`,
+      `@huggingface/transformers does not load (${firstLine(error)}). Dense retrieval and reranking run their models with it: npm install --ignore-scripts @huggingface/transformers@4`,
       { cause: error },
     );
   }

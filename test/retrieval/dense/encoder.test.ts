@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -168,7 +169,7 @@ describe("a model that cannot be opened", () => {
       const { openEncoder } = await import("./dist/retrieval/dense/encoder.js");
       await openEncoder("x").catch((error) => console.log(error.code, error.message));`;
     expect(await runNode(script)).toBe(
-      "ENCODER_LIBRARY_MISSING @huggingface/transformers does not load (Cannot find package). Dense retrieval and reranking run their models with it: npm install @huggingface/transformers@4\n",
+      "ENCODER_LIBRARY_MISSING @huggingface/transformers does not load (Cannot find package). Dense retrieval and reranking run their models with it: npm install --ignore-scripts @huggingface/transformers@4\n",
     );
   });
 });
@@ -187,9 +188,8 @@ it("downloads a model from the hub once, with the files that say how to use it",
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { env } = await import("@huggingface/transformers");
-  const before = env.cacheDir;
-  env.cacheDir = join(folder, "cache");
+  const before = process.env["XDG_CACHE_HOME"];
+  process.env["XDG_CACHE_HOME"] = join(folder, "cache");
   process.env["HF_ENDPOINT"] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
     const encoder = await openEncoder("tests/tiny");
@@ -197,10 +197,12 @@ it("downloads a model from the hub once, with the files that say how to use it",
     expect(asked).toContain("onnx/model.onnx");
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    expect(existsSync(join(folder, "cache/agentrl/encoders/tests/tiny/config.json"))).toBe(true);
     const again = await openEncoder("tests/tiny");
     expect(again.fingerprint).toBe(encoder.fingerprint);
   } finally {
-    env.cacheDir = before;
+    if (before === undefined) delete process.env["XDG_CACHE_HOME"];
+    else process.env["XDG_CACHE_HOME"] = before;
     delete process.env["HF_ENDPOINT"];
     server.close();
   }
