@@ -5,6 +5,8 @@
  * Order in a message: where → what was found → what is allowed → what to do.
  */
 export const ERROR_CODES = {
+  ADDRESS_SPACE:
+    "The limit of address space (`ulimit -v`) leaves no room for the memory that requests need.",
   ADAPTER_UNSUPPORTED:
     "agentrl does not support the adapter type, or an adapter option, in adapter_config.json.",
   AGENT_FAILED:

@@ -25,8 +25,10 @@ export function requireTelemetryOff(): void {
 
 /** A variable of the process itself, of which `process.env` is a copy in a worker. */
 function realVariable(name: string): string | undefined {
-  process.report.excludeNetwork = true;
-  const { environmentVariables } = process.report.getReport() as unknown as {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean };
+  // Else the report would look up the names of the addresses of open connections.
+  report.excludeNetwork = true;
+  const { environmentVariables } = report.getReport() as unknown as {
     environmentVariables: Record<string, string>;
   };
   return environmentVariables[name];

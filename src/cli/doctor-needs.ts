@@ -80,7 +80,16 @@ function checkMemoryLimit(): Check {
   const found = own
     ? `a container's limit of ${formatBytes(limit)}; recipes plan counts with it`
     : "none smaller than the machine's";
-  return { name: "memory limit", ok: true, found };
+  const name = "memory limit";
+  const addresses = Number(
+    /^Max address space\s+(\d+)/m.exec(read("/proc/self/limits") ?? "")?.[1],
+  );
+  if (Number.isNaN(addresses)) return { name, ok: true, found };
+  const cure = "set NODE_OPTIONS=--disable-wasm-trap-handler where requests are refused";
+  return {
+    ...{ name, ok: true, there: false },
+    found: `${found}; ulimit -v allows ${formatBytes(addresses)} of addresses: ${cure}`,
+  };
 }
 
 async function checkRunsFolder(): Promise<Check> {

@@ -6,6 +6,7 @@ import type { HttpReply } from "./exchange.ts";
 import { quotedBody, httpError, withoutKeys } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
 import { limiter } from "./concurrency.ts";
+import { loadUndici } from "./load-undici.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import {
   type Endpoint,
@@ -40,11 +41,16 @@ export interface HttpClient {
   parsed<S extends z.ZodType>(request: HttpRequest, reply: HttpReply, schema: S): z.output<S>;
 }
 
-/** A client with bounded concurrency, retries and coded errors. */
+/**
+ * A client with bounded concurrency, retries and coded errors.
+ * @throws {ExternalError} ADDRESS_SPACE
+ */
 export function httpClient(
   endpoint: Endpoint,
   environment: HttpEnvironment = systemEnvironment,
 ): HttpClient {
+  // At once, and not in each of a thousand rollouts.
+  loadUndici();
   const turns = limiter(endpoint.settings.concurrency);
   const ask = attempts(endpoint, environment);
   const request = (asked: HttpRequest): Promise<HttpReply> => {

@@ -1,7 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../base/errors.ts";
-import { util } from "undici";
+import { loadUndici } from "./load-undici.ts";
 import { isStaleConnection, routeTo } from "./route.ts";
 
 /** Status and headers of a reply. */
@@ -194,7 +194,7 @@ function receive(
 }
 
 function headOf(status: number, raw: Buffer[]): ReplyHead {
-  const headers = util.parseHeaders(raw);
+  const headers = loadUndici().util.parseHeaders(raw);
   const get = (name: string): string | null => {
     const value = headers[name.toLowerCase()];
     return Array.isArray(value) ? value.join(", ") : (value ?? null);

@@ -1,6 +1,7 @@
 import { getProxyForUrl } from "proxy-from-env";
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
 import { ConfigError } from "../base/errors.ts";
+import { loadUndici } from "./load-undici.ts";
 
 /** How a request reaches an address: directly or over a proxy. */
 export interface Route {
@@ -22,19 +23,21 @@ export function isStaleConnection(error: Error): boolean {
 /** Timeout of establishing a connection. */
 const CONNECT_MS = 30_000;
 
-const connectSocket = buildConnector({ timeout: CONNECT_MS });
-const connect: buildConnector.connector = (options, callback) => {
-  connectSocket(options, (...[error, socket]) => {
-    if (error !== null) {
-      callback(error, null);
-      return;
-    }
-    socket.on("error", (cause: Error) => {
-      if (socket.bytesRead > 0) staleErrors.add(cause);
+function connector(): buildConnector.connector {
+  const connectSocket = loadUndici().buildConnector({ timeout: CONNECT_MS });
+  return (options, callback) => {
+    connectSocket(options, (...[error, socket]) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      socket.on("error", (cause: Error) => {
+        if (socket.bytesRead > 0) staleErrors.add(cause);
+      });
+      callback(null, socket);
     });
-    callback(null, socket);
-  });
-};
+  };
+}
 
 /** The clients set their own deadlines. Idle connections do not keep the process alive. */
 const OPTIONS = { headersTimeout: 0, bodyTimeout: 0 };
@@ -47,20 +50,21 @@ const dispatchers = new Map<string, Dispatcher>();
  *
  * @param isAlone use a new connection and close it after the request.
  * @throws {ConfigError} PROXY_BAD
+ * @throws {ExternalError} ADDRESS_SPACE
  */
 export function routeTo(url: URL, isAlone = false): Route {
   const named = isThisMachine(url.hostname) ? "" : getProxyForUrl(url.href);
   const options = isAlone ? { ...OPTIONS, pipelining: 0 } : OPTIONS;
   const path = url.pathname + url.search;
   const direct = (): Dispatcher =>
-    kept(`direct ${isAlone}`, () => new Agent({ ...options, connect }));
+    kept(`direct ${isAlone}`, () => new (loadUndici().Agent)({ ...options, connect: connector() }));
   if (named === "") {
     return { dispatcher: direct(), target: { origin: url.origin, path, headers: {} }, proxy: null };
   }
   const { origin, authorization } = proxyAddress(named, url);
   if (url.protocol === "https:") {
     const tunnel = (): Dispatcher =>
-      new ProxyAgent({
+      new (loadUndici().ProxyAgent)({
         ...{ ...options, uri: origin },
         ...(authorization === null ? {} : { token: authorization }),
       });
