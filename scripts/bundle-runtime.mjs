@@ -10,13 +10,12 @@ const kept = join(modules, ".onnxruntime-node.package.json");
 
 if (process.argv[2] === "strip") {
   if (!existsSync(kept)) renameSync(page, kept);
-  // Only the install script uses the packages that download and unpack, and it stays behind with them.
-  const { scripts, devDependencies, dependencies, ...rest } = JSON.parse(
-    readFileSync(kept, "utf8"),
-  );
-  const { "adm-zip": unpacks, "global-agent": downloads, ...needed } = dependencies;
-  const files = ["bin", "dist", "lib"];
-  writeFileSync(page, `${JSON.stringify({ ...rest, dependencies: needed, files }, null, 2)}\n`);
+  const packed = JSON.parse(readFileSync(kept, "utf8"));
+  delete packed.scripts;
+  // Only the install script uses these two, and it stays behind with them.
+  delete packed.dependencies["adm-zip"];
+  delete packed.dependencies["global-agent"];
+  writeFileSync(page, `${JSON.stringify({ ...packed, files: ["bin", "dist", "lib"] }, null, 2)}\n`);
 } else if (existsSync(kept)) {
   rmSync(page, { force: true });
   renameSync(kept, page);
