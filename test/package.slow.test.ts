@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { packageRoot } from "../src/base/package-root.ts";
 import { temporaryFolder } from "./helpers/temporary-folder.ts";
 
+vi.setConfig({ testTimeout: 900_000 });
 const folder = temporaryFolder();
 const isRoot = process.getuid?.() === 0;
 /** Nobody, where the test may become another user. */
@@ -76,7 +77,7 @@ describe.skipIf(process.platform === "win32")("the packed package, in an empty f
       run(process.execPath, [script, "restore"], packageRoot);
     }
     expect(existsSync(join(packageRoot, "node_modules/onnxruntime-node/script"))).toBe(true);
-  }, 300_000);
+  }, 900_000);
 
   it("installs from the npm registry, and trains for a user who may not write into node_modules", () => {
     const place = emptyFolder("installed");

@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
+vi.setConfig({ testTimeout: 900_000 });
 const folder = temporaryFolder();
 const home = join(folder, "home");
 const program = join(packageRoot, "bin", "agentrl.js");
