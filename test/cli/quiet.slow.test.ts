@@ -41,14 +41,17 @@ async function traced(args: readonly string[], isServer: boolean): Promise<Seen>
     ...args,
   ];
   const child = spawn("strace", strace, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
+  // strace would leave the server behind, so the signal goes to its child.
+  const stop = (): void => {
+    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
+    process.kill(Number(children.trim().split(" ")[0]), "SIGTERM");
+  };
   let said = "";
   await new Promise<void>((done) => {
     const take = (data: Buffer): void => {
       const wasUp = said.includes("127.0.0.1:");
       said += data.toString();
-      // strace hands the signal on.
-      if (isServer && !wasUp && said.includes("127.0.0.1:"))
-        setTimeout(() => child.kill("SIGTERM"), 2000);
+      if (isServer && !wasUp && said.includes("127.0.0.1:")) setTimeout(stop, 2000);
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
