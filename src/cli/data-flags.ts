@@ -8,7 +8,6 @@ import { openDataFile } from "../data/file-layout.ts";
 import { readPassages } from "../data/passages.ts";
 import { answerNotices } from "../data/tasks.ts";
 import type { Passage } from "../trajectory/task.ts";
-import type { CliContext } from "./command.ts";
 
 /** The user's names for the fields of files in no known layout. */
 export interface FieldFlags {

@@ -5,9 +5,12 @@ import { ConfigError } from "../base/errors.ts";
 import { pathFrom } from "../base/setting-path.ts";
 import { writeYaml } from "../base/yaml.ts";
 import { dataSource } from "../data/data-folder.ts";
+import type { Dataset } from "../data/dataset.ts";
 import { openDataset } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { buildIndex } from "../retrieval/bm25/build-index.ts";
+import { DEFAULT_ANALYZER } from "../text/analyzer.ts";
+import { suggestAnalyzer, TextSample } from "../text/suggest-analyzer.ts";
 import { loadTokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import { baseFolder, policyFolder } from "./assemble.ts";
@@ -29,6 +32,8 @@ export interface OwnProject {
   passages?: string;
   fields: Fields;
   policy: OwnPolicy;
+  /** Of the index; undefined: the one that fits the passages' script or language. */
+  analyzer?: string;
   /** Prompt for a policy that was not trained on the protocol; undefined: the recipe's own. */
   prompt?: string;
 }
@@ -41,6 +46,8 @@ export interface InitResult {
   /** The first questions with their first answers. */
   examples: { question: string; answer: string | null }[];
   passages: number;
+  /** Of the index, and what was found in the passages where that decided. */
+  analyzer: { name: string; found: string | null };
   /** Files that were split into passages; null: the passages came as records. */
   texts: number | null;
 }
@@ -82,15 +89,35 @@ export async function initProject(
   }
   await makeFolder(folder);
   const index = join(folder, INDEX_FOLDER);
+  const analyzer = await analyzerOf(project, dataset);
   const manifest = await buildIndex(dataset.passages(), index, {
-    ...{ overwrite, signal, source: passages ?? questions },
+    ...{ overwrite, signal, source: passages ?? questions, analyzer: analyzer.name },
     ...(onPassages === undefined ? {} : { onProgress: onPassages }),
   });
   const recipe = join(folder, RECIPE_FILE);
   await writeFileAtomic(recipe, await recipeText(project));
   const source = await dataSource(passages ?? questions);
   const texts = source.kind === "texts" ? source.files.length : null;
-  return { recipe, index, questions: found, examples, passages: manifest.corpus.passages, texts };
+  const counted = { questions: found, examples, passages: manifest.corpus.passages, texts };
+  return { recipe, index, ...counted, analyzer };
+}
+
+/** Passages that are looked at for their language. */
+const SAMPLED_PASSAGES = 1000;
+
+async function analyzerOf(
+  { analyzer }: OwnProject,
+  dataset: Dataset,
+): Promise<InitResult["analyzer"]> {
+  if (analyzer !== undefined) return { name: analyzer, found: null };
+  const sample = new TextSample();
+  let count = 0;
+  for await (const { text } of dataset.passages()) {
+    sample.add(text);
+    if ((count += 1) === SAMPLED_PASSAGES) break;
+  }
+  const advice = suggestAnalyzer(sample.texts, DEFAULT_ANALYZER);
+  return { name: advice?.analyzer ?? DEFAULT_ANALYZER, found: advice?.found ?? null };
 }
 
 /** @throws {ConfigError} VOCABULARY_UNFIT, for the same models that a training refuses; POLICY_IS_RUN. */

@@ -46,5 +46,8 @@ export const plain: Analyzer = defineAnalyzer({
   }),
 });
 
+/** Where nothing else is said. */
+export const DEFAULT_ANALYZER = "english";
+
 /** All analyzers. */
 export const analyzers = registry<Analyzer>("analyzer", [english, plain, ...languages, cjk]);

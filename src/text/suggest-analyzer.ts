@@ -17,13 +17,13 @@ const ANALYZER_OF: Readonly<Record<string, string>> = {
 };
 
 /** Fewer letters say nothing about a language. */
-const FEWEST_LETTERS = 200;
+const FEWEST_LETTERS = 100;
 /** From this share of letters on, a script without spaces decides. */
 const SCRIPT_SHARE = 0.3;
 /** Longer runs of characters on average: words are not separated by spaces. Segmented Chinese has about 2 to a word. */
 const LONGEST_WORD_RUN = 4;
-/** A language that scores this share of the best one's may be it: related languages, texts full of names. */
-const CLOSE = 0.9;
+/** A language that scores this share of the best one's may be it: Galician beside Portuguese, texts full of names. */
+const CLOSE = 0.97;
 
 const CJK = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}]+/gu;
 const UNSPACED = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}]/gu;
@@ -56,12 +56,11 @@ function languageAdvice(text: string, current: string): AnalyzerAdvice | null {
   const ranked = francAll(text, { minLength: FEWEST_LETTERS });
   const [best] = ranked;
   if (best === undefined || best[0] === "und" || current === "plain") return null;
-  const analyzerOf = (code: string): string => ANALYZER_OF[code] ?? "plain";
-  const isClose = ranked.some(([code, score]) => analyzerOf(code) === current && score >= CLOSE);
-  if (isClose) return null;
-  const analyzer = analyzerOf(best[0]);
-  const language = new Intl.DisplayNames("en", { type: "language" }).of(best[0]) ?? best[0];
-  return { analyzer, found: `the language looks like ${language}` };
+  const close = ranked.filter(([, score]) => score >= CLOSE).map(([code]) => code);
+  if (close.some((code) => ANALYZER_OF[code] === current)) return null;
+  const code = close.find((each) => each in ANALYZER_OF) ?? best[0];
+  const language = new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code;
+  return { analyzer: ANALYZER_OF[code] ?? "plain", found: `the language looks like ${language}` };
 }
 
 /** Texts spread over a stream of unknown length, each cut: at most 64. */

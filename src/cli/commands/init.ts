@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { join, normalize } from "node:path";
+import { Option } from "commander";
 import { formatCount, plural, shorten } from "../../base/format.ts";
 import { ConfigError } from "../../base/errors.ts";
+import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
@@ -21,6 +23,7 @@ interface InitFlags extends FieldFlags {
   model?: string;
   chat?: boolean;
   apiKeyEnv?: string;
+  analyzer?: string;
   overwrite?: true;
   json?: true;
 }
@@ -55,7 +58,13 @@ export const initCommand: CliCommand = {
         "--chat",
         "for a folder or the hub: ask through the model's chat template (default: for a folder that has one)",
       )
-      .option("--no-chat", "for a folder or the hub: send plain text");
+      .option("--no-chat", "for a folder or the hub: send plain text")
+      .addOption(
+        new Option(
+          "--analyzer <name>",
+          "words and stems of the index (default: what fits the script and language of the passages)",
+        ).choices(analyzers.names),
+      );
     addFieldFlags(command)
       .addOption(overwriteOption("replace an existing agentrl.yaml and index"))
       .addOption(jsonOption())
@@ -79,6 +88,7 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
     {
       ...{ folder, questions, fields, policy },
       ...(passages === undefined ? {} : { passages }),
+      ...(flags.analyzer === undefined ? {} : { analyzer: flags.analyzer }),
       ...("endpoint" in policy || policy.chat !== undefined ? { prompt: EXPLAINED_PROMPT } : {}),
     },
     {
@@ -191,10 +201,18 @@ function understoodText(flags: CompleteFlags, result: InitResult, chosen: OwnPol
       `→ ${answer ?? "no answer"}`,
     ]),
     ["passages", flags.passages ?? questions, passagesText(result)],
+    ["analyzer", result.analyzer.name, analyzerText(result.analyzer)],
     ["policy", policy, model ?? promptText(flags, chosen)],
     ["written", `${result.recipe}, ${result.index}`, ""],
   ];
   return renderText({ rows });
+}
+
+function analyzerText({ name, found }: InitResult["analyzer"]): string {
+  if (found === null) return "";
+  return name === DEFAULT_ANALYZER
+    ? `${found}, and no analyzer separates its words: embed the passages (agentrl index build --encoder)`
+    : `${found}; --analyzer takes another`;
 }
 
 /** @example "2,867 passages: 66 text files, split at about 100 words" */

@@ -1,6 +1,6 @@
 import { type Part, registry } from "../../base/registry.ts";
 import { parseOptions, z } from "../../base/schema.ts";
-import { type Analyzer, analyzers } from "../../text/analyzer.ts";
+import { type Analyzer, analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 
 /** The formula's parameters. */
 export interface Bm25Parameters {
@@ -149,7 +149,7 @@ export const bm25Options = z.strictObject({
 export type Bm25Options = z.input<typeof bm25Options>;
 
 /** Lucene's formula with Anserini's parameters, as in published baselines. */
-const DEFAULTS = { variant: "lucene", k1: 0.9, b: 0.4, delta: 0.5, analyzer: "english" };
+const DEFAULTS = { variant: "lucene", k1: 0.9, b: 0.4, delta: 0.5, analyzer: DEFAULT_ANALYZER };
 
 /**
  * Checks options and finds the analyzer.
