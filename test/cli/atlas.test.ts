@@ -30,7 +30,6 @@ describe("agentrl reproduce --all", () => {
   it.each([
     [["--all", "--stored", "--family", "search-agent"], /search-agents/],
     [["search-r1", "--all"], /--all stands beside the recipe/],
-    [["search-r1", "--stored"], /--stored has no effect on one recipe/],
     [[], /A recipe is missing/],
   ])("refuses %j", async (args, message) => {
     const { stderr, status } = await reproduce(...args);

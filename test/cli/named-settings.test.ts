@@ -17,7 +17,7 @@ const SOURCE = join(import.meta.dirname, "..", "..", "src");
 
 /** Options of other programs that messages tell to start. */
 const OF_OTHERS =
-  /VLLM|vLLM|llama-server|verl|SkyRL|node --|npm |git |wget |pip |uv |container|mlflow|llama-gguf-split/i;
+  /VLLM|vLLM|llama-server|verl|SkyRL|node --|npm |git |wget |pip |uv |container|mlflow|llama-gguf-split|NODE_OPTIONS|ignore-scripts/i;
 
 /** Texts of the source with a blank, placeholders as "…": messages and help, not imports and names. */
 function textsOf(file: string): string[] {

@@ -31,7 +31,7 @@ describe("agentrl score --rows", () => {
     const { stdout, stderr, status } = await score("--rows", write("r.jsonl", ROWS), "--json");
     expect({ status, stderr }).toEqual({
       status: 0,
-      stderr: "1 rows ended in an error and are not measured.\n",
+      stderr: "",
     });
     const summary = JSON.parse(stdout) as unknown;
     expect(summary).toEqual(JSON.parse(JSON.stringify(summarizeRows(ROWS, { seed: 0 }))));
@@ -82,6 +82,7 @@ describe("agentrl score --rows", () => {
       invalid_action_rate        0.0000          3
       turn_limit_rate            0.0000          3
       completion_tokens          1.0000          3
+      1 draw failed: not measured; with failures counted as wrong, over 4 questions: EM 0.250, F1 0.250
       "
     `);
     const unknown = await score("--rows", rows, "--require", "evidence_recall>=0.5");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { checkFile } from "../../src/data/check-file.ts";
+import { questionFile } from "../../src/data/file-layout.ts";
 import { taskLayouts } from "../../src/data/layouts/index.ts";
 import type { TaskLayout } from "../../src/data/layouts/layout.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
@@ -64,6 +65,8 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
   (name, layout) => {
     const { record, task, unanswered } = layout.example;
     const [question] = Object.keys(record).filter((key) => record[key] === "Who wrote it?");
+    // With the lists that stand within a text unpacked.
+    const { read } = questionFile({ record, where: "f:1", number: 1 });
     const idKeys = Object.keys(record).filter((key) => String(record[key]) === task.id);
 
     it("is the one that its own records are read with", () => {
@@ -71,7 +74,7 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     });
 
     it("reads a published record: id, question, every accepted answer, what else is known", () => {
-      const { id, question, references, source, annotations } = layout.read(record, "f:1");
+      const { id, question, references, source, annotations } = read(record, "f:1");
       expect({ id, question, references, source }).toEqual({
         ...{ id: task.id, question: "Who wrote it?", references: task.references },
         source: task.source,
@@ -81,7 +84,7 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     });
 
     it("refuses a record without an answer, naming its place", () => {
-      expect(() => layout.read({ ...record, ...unanswered }, "dev.jsonl:214")).toThrow(
+      expect(() => read({ ...record, ...unanswered }, "dev.jsonl:214")).toThrow(
         errorWith("DATA_BAD_RECORD", /^dev\.jsonl:214: /),
       );
     });

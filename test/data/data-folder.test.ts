@@ -2,6 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../src/data/datasets.ts";
+import { dataSource } from "../../src/data/data-folder.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
 import { collect } from "../helpers/collect.ts";
@@ -101,12 +102,11 @@ describe("links in a folder of texts", () => {
     expect(passages.map(({ id }) => id)).toEqual(["folder/b.txt#1", "link.txt#1", "own.txt#1"]);
   });
 
-  it("that lead nowhere are named", async () => {
+  it("that lead nowhere are skipped by name", async () => {
     const place = await made("broken", { "own.txt": "Own text." });
     await symlink(join(folder, "nowhere.txt"), join(place, "gone.txt"));
-    await expect(collect(readPassages(place))).rejects.toThrow(
-      errorWith("FILE_MISSING", "gone.txt"),
-    );
+    const { skipped } = await dataSource(place);
+    expect(skipped).toEqual([{ path: "gone.txt", why: "a link to nothing" }]);
   });
 });
 

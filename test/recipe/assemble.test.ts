@@ -61,7 +61,7 @@ describe("retrieverOver", () => {
     const settings = settingsSchema.parse({
       ...{ retriever: "bm25", retrievers: { news: "none", gold: { name: "random" } } },
       environment: {
-        name: "search-qa",
+        ...{ name: "search-qa", protocol: "tags" },
         tools: ["corpus-search", { name: "corpus-search", as: "news-search", retriever: "news" }],
       },
     });

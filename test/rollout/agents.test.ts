@@ -64,7 +64,7 @@ describe("tools of a recipe", () => {
       errorWith("TOOL_TWICE", "with as, for example"),
     );
     const named = [{ name: "corpus-search" }, { name: "corpus-search", as: "news-search" }];
-    const { toolSchemas } = searchEnvironment({ tools: named });
+    const { toolSchemas } = searchEnvironment({ tools: named, protocol: "tags" });
     expect(toolSchemas.map((tool) => tool.function.name)).toEqual(["search", "news-search"]);
     expect(toolSchemas[0]?.function.parameters).toEqual({
       ...{ type: "object", properties: { query: { type: "string" } }, required: ["query"] },

@@ -38,6 +38,7 @@ describe("policyRows", () => {
         lossMask: [0, 1, 1, 0, 1],
         response: [0, 1, 1, 1, 1],
         sampledLogprobs: [NaN, -0.3, -0.4, NaN, -0.6],
+        temperatures: [1, 1, 1, 1, 1],
         trainedTokens: 3,
       },
     ]);

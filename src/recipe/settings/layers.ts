@@ -10,6 +10,8 @@ const SELECTORS = ["name", "schedule"];
 export class Layers {
   settings: unknown = {};
   readonly origins = new Map<string, string>();
+  /** Keys whose value is null over a value of a layer below. */
+  readonly removed = new Set<string>();
 
   /** Lays a value over what stands at a key path. */
   put(keys: readonly string[], value: unknown, originOf: OriginOf): void {
@@ -46,10 +48,11 @@ export class Layers {
     if (isObject(value) && (isObject(base) || typeof base === "string")) {
       const object = this.#asObject(base, done);
       if (!SELECTORS.some((key) => key in value && key in object && value[key] !== object[key])) {
-        const entries = Object.entries(value).map(([key, item]) => [
-          key,
-          this.#merge(object[key], [...done, key], item, originOf),
-        ]);
+        const entries = Object.entries(value).map(([key, item]) => {
+          const here = [...done, key];
+          if (item === null && object[key] !== undefined) this.removed.add(here.join("."));
+          return [key, this.#merge(object[key], here, item, originOf)];
+        });
         return { ...object, ...(Object.fromEntries(entries) as object) };
       }
     }

@@ -31,6 +31,8 @@ export interface ResolvedSettings<S = unknown> {
   settings: S;
   /** `default`, `recipes/a.yaml:12`, `recipes/a.yaml:40 (tier mini)`, `--set`, `--seed`, … */
   origins: ReadonlyMap<string, string>;
+  /** Keys that a layer sets to null over a value of a layer below: where null is no value, they are removed. */
+  removed: ReadonlySet<string>;
   /** What was laid over the recipe's tier, to resolve it again with more. */
   overrides: readonly Override[];
 }
@@ -103,7 +105,8 @@ export function resolveSettings(
   }
   for (const { key, value, origin, originOf = () => origin } of overrides)
     layers.put(key.split("."), value, originOf);
-  return { recipe, tier, settings: layers.settings, origins: layers.origins, overrides };
+  const { settings, origins, removed } = layers;
+  return { recipe, tier, settings, origins, removed, overrides };
 }
 
 /**
@@ -122,7 +125,7 @@ export function checkSettings<S extends z.ZodType>(
     const { code, path, message } = result.problem;
     const typed = asTyped(given, result.problem);
     if (typed !== null) return checkSettings(schema, typed);
-    const rest = code === "RECIPE_BAD_VALUE" ? without(given.settings, path) : null;
+    const rest = given.removed.has(path.join(".")) ? without(given.settings, path) : null;
     if (rest !== null) return checkSettings(schema, { ...given, settings: rest });
     const where = originNear(resolved, path);
     throw new ConfigError(code, `${where}: ${path.join(".")} ${message}`);

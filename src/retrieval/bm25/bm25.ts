@@ -8,6 +8,7 @@ import { type PassageStore, recentPassages } from "../store/passage-store.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
 import { type Bm25Options, resolveBm25Options, type Bm25Parameters } from "./formula.ts";
+import { noTerms } from "./corpus.ts";
 import { bm25Search } from "./bm25-search.ts";
 import { memorySegment } from "./memory-segment.ts";
 import type { Segment } from "./segment.ts";
@@ -30,7 +31,7 @@ export interface Bm25Retriever extends Retriever, Bm25Parts {
 /**
  * BM25 over passages in memory. For repeated use of a corpus, build a folder (`buildIndex`).
  *
- * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
+ * @throws {DataError} CORPUS_EMPTY, CORPUS_WITHOUT_TERMS, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
  * @throws {ConfigError} ANALYZER_UNFIT; as `resolveBm25Options`.
  *
  * @example
@@ -41,6 +42,7 @@ export function buildBm25(passages: Iterable<Passage>, options: Bm25Options = {}
   const { analyzer, parameters } = resolveBm25Options(options, "bm25");
   const all = [...passages];
   const { segment, sha256: corpusSha256 } = memorySegment(all, analyzer, parameters);
+  if (segment.totalLength === 0) throw noTerms("corpus", all.length, analyzer.name);
   requireFit(all, analyzer.name);
   return createBm25({ segments: [segment], analyzer, parameters, corpusSha256 });
 }

@@ -4,7 +4,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import { memoryFile } from "../store/checked-file.ts";
 import { memoryWriter } from "../store/file-writer.ts";
 import { memoryStore, passageLine, searchedText } from "../store/passage-store.ts";
-import { duplicateId, emptyCorpus, lengthsOf, meanLength, noTerms } from "./corpus.ts";
+import { duplicateId, emptyCorpus, lengthsOf, meanLength } from "./corpus.ts";
 import { NONE_DEAD } from "./dead-file.ts";
 import { type Bm25Parameters, bm25Tables } from "./formula.ts";
 import { mergePostings, runSource } from "./merge-postings.ts";
@@ -17,7 +17,7 @@ import { openTermDictionary, termDictionaryWriter } from "./term-dictionary.ts";
  * A segment in memory, with the same bytes as in a folder.
  *
  * @returns the segment, and SHA-256 of the passages' lines.
- * @throws {DataError} CORPUS_EMPTY, CORPUS_WITHOUT_TERMS, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
+ * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
  */
 export function memorySegment(
   passages: readonly Passage[],
@@ -38,7 +38,6 @@ export function memorySegment(
   const run = memoryWriter();
   const lengths = builder.write(run);
   const { total, longest } = lengthsOf(lengths);
-  if (total === 0) throw noTerms("corpus", passages.length, analyzer.name);
   const { terms, termFile, blockFile, postingFile } = postingsOf(run.take(), lengths, parameters);
   const segment: Segment = {
     count: lengths.length,

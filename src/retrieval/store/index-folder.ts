@@ -140,6 +140,8 @@ async function readManifestText(folder: string): Promise<string> {
     try {
       return await readText(manifestPath(folder));
     } catch (error) {
+      if (error instanceof DataError && error.code !== "FILE_MISSING")
+        throw corrupt(`${manifestPath(folder)}: is no text`, error);
       const replacing = await finishReplacing(folder);
       const isThere = replacing !== "nothing" || (await exists(manifestPath(folder)));
       if (!isThere || attempt === REPLACING_TRIES) {

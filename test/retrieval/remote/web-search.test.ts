@@ -123,7 +123,7 @@ describe("web-search", () => {
   });
 
   it("names a page of another engine", async () => {
-    answer = () => ({ message: "hello" });
+    answer = () => ({ greeting: "hello" });
     for (const engine of ["brave", "serper"]) {
       await expect((await open({ engine })).search(["q"], 3)).rejects.toThrow(
         errorWith("HTTP_BAD_REPLY", /\$\.(type|organic)/),
