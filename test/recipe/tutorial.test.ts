@@ -1,25 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { packageRoot } from "../../src/base/package-root.ts";
 import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
 import { parseSet } from "../../src/recipe/settings/settings.ts";
 import { runCli } from "../helpers/run-cli.ts";
+import { tutorialFile, tutorialPage } from "../helpers/tutorial-page.ts";
 
-const page = readFileSync(join(packageRoot, "docs", "tutorial.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
-const block = (language: string): string =>
-  new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
-writeFileSync(join(folder, "short-queries.mjs"), block("js"));
-writeFileSync(join(folder, "my-search.yaml"), block("yaml"));
+writeFileSync(join(folder, "short-queries.mjs"), tutorialFile("js"));
+writeFileSync(join(folder, "my-search.yaml"), tutorialFile("yaml"));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** Overrides that the page names, in commands and in its text. */
 const overrides = [
-  ...page.matchAll(
+  ...tutorialPage.matchAll(
     /--set '([^']+)'|--set (\S+)|`'?((?:algorithm|environment|budgets)\.[^`']+)'?`/g,
   ),
 ].map(([, quoted, plain, named]) => quoted ?? plain ?? named ?? "");
