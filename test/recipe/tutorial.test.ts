@@ -15,11 +15,12 @@ afterAll(() => {
 });
 
 /** Overrides that the page names, in commands and in its text. */
-const overrides = [
+const named = [
   ...tutorialPage.matchAll(
     /--set '([^']+)'|--set (\S+)|`'?((?:algorithm|environment|budgets)\.[^`']+)'?`/g,
   ),
-].map(([, quoted, plain, named]) => quoted ?? plain ?? named ?? "");
+].map(([, quoted, plain, inText]) => quoted ?? plain ?? inText ?? "");
+const overrides = [...new Set(named)];
 
 describe("docs/tutorial.md", () => {
   it("has a recipe whose plugin, settings and claim are valid", () => {
