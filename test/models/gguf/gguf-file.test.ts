@@ -85,10 +85,7 @@ describe("openGguf", () => {
   });
 
   it("refuses other files, saying what is at their start", async () => {
-    await refused(
-      Buffer.from("pickle and more"),
-      'begins with "pick", not with "GGUF"',
-    );
+    await refused(Buffer.from("pickle and more"), 'begins with "pick", not with "GGUF"');
     await refused(
       Buffer.from("GG"),
       "is truncated or damaged: the magic number needs 4 bytes at byte 0",
