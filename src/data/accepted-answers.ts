@@ -3,7 +3,7 @@ import { parseExact, WrittenNumber } from "../base/exact-json.ts";
 import { quote } from "../base/schema.ts";
 
 /** The separator that says: every text is one answer. */
-export const WHOLE_TEXTS = "none";
+const WHOLE_TEXTS = "none";
 
 /** An answer as text: a number as its file has it, true and false as yes and no; null: no answer. */
 export function answerText(value: unknown): string | null {

@@ -137,7 +137,7 @@ function innerTokenizer(json: unknown, { config }: TokenizerFacts, where: string
 }
 
 /** TOKENIZER_BAD */
-export function unreadableTokenizer(where: string, why: string, cause?: unknown): DataError {
+function unreadableTokenizer(where: string, why: string, cause?: unknown): DataError {
   return new DataError(
     "TOKENIZER_BAD",
     `${where}: cannot be read as a tokenizer (${why.replace(/\.$/, "")}). Download or save it again.`,

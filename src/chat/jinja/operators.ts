@@ -124,7 +124,7 @@ export function holds(operator: string, left: Value, right: Value): boolean {
 }
 
 /** `item in container` */
-export function contains(container: Value, item: Value): boolean {
+function contains(container: Value, item: Value): boolean {
   if (typeof container === "string") {
     if (typeof item !== "string") throw wrong(`'in <string>' requires string as left operand, not ${typeName(item)}`); // prettier-ignore
     spend(container.length / 16);

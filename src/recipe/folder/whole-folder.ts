@@ -8,7 +8,7 @@ import { isStalledDisk } from "../../base/waits/disk.ts";
 export const SNAPSHOTS_FOLDER = "snapshots";
 
 /** Of the name of a folder that is being written: not yet what it will be. */
-export const PARTIAL = ".partial";
+const PARTIAL = ".partial";
 
 /** Removes what a kill left in a folder while something in it was written or removed. Only the folder's one writer may call it. */
 export async function removeRemains(folder: string): Promise<void> {
