@@ -91,6 +91,18 @@ def search(query):
     return "\n".join(lines) + ("" if quoted else "\n")
 
 
+def is_final(number):
+    """Whether message `number`, from 0, is the last one, for which no search is run."""
+    turns = BUDGETS["turns"]
+    return turns["onExhausted"] == "final-turn" and turns["limit"] is not None and number >= turns["limit"]
+
+
+def does_nothing(message, number):
+    """Whether message `number`, from 0, has no action, or a search without a query."""
+    action = parse(message)
+    return action is None or (action == ("search", "") and not is_final(number))
+
+
 class Episode:
     """The environment's side of one trajectory. `messages` are the policy's; `end` tells how it ended, None while it goes on."""
 
@@ -102,10 +114,10 @@ class Episode:
         cut = find_cut(message)
         message = message if cut is None else message[:cut]
         limit, exhausted = BUDGETS["turns"]["limit"], BUDGETS["turns"]["onExhausted"]
-        final = exhausted == "final-turn" and limit is not None and len(self.messages) >= limit
+        final = is_final(len(self.messages))
+        self.invalid += does_nothing(message, len(self.messages))
         self.messages.append(message)
         action = parse(message)
-        self.invalid += action is None
         if action is not None and action[0] == "answer":
             self.end = "answered"
         elif final:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from episode import BLANK, EXPERIMENT, PROTOCOL, parse
+from episode import BLANK, EXPERIMENT, PROTOCOL, does_nothing, parse
 
 # Unicode's White_Space, which answers are split at.
 SPACES = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
@@ -64,13 +64,14 @@ def tag_format(messages, options):
     before = "".join(map(block, options["blocks"])) + "".join(f"(?:{block(tag)})?" for tag in options["optional"])
     shape = re.compile(f"{S}*{before}<[^<>]+>(.*)<[^<>]+>{S}*", re.DOTALL)
 
-    def is_formed(message):
-        match = shape.fullmatch(message)
-        return match is not None and parse(message) is not None and not ANY_TAG.search(match[1])
+    def is_formed(number):
+        match = shape.fullmatch(messages[number])
+        return match is not None and not does_nothing(messages[number], number) and not ANY_TAG.search(match[1])
 
     action = parse(messages[-1]) if messages else None
     answered = action is not None and action[0] == "answer" and final_answer(messages) is not None
-    calls, answering = (messages[:-1], messages[-1:]) if answered else (messages, [])
+    numbers = range(len(messages))
+    calls, answering = (numbers[:-1], numbers[-1:]) if answered else (numbers, [])
     answer = final_answer(messages) or ""
     words = len(re.split(f"{S}+", answer.strip(BLANK)))
     is_short = options.get("answerWords") is None or words <= options["answerWords"]
