@@ -1,5 +1,4 @@
 import { sha256 } from "../base/files.ts";
-import { ConfigError } from "../base/errors.ts";
 import { requireDescribed, requireReturned } from "../base/part-members.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type {

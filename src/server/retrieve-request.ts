@@ -148,7 +148,7 @@ function problemsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Request
     const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
     const loc = ["body", ...path];
     if (issue.code === "custom" && issue.params !== undefined) {
-      return { type: String(issue.params?.["type"]), loc, msg: issue.message };
+      return { type: String(issue.params["type"]), loc, msg: issue.message };
     }
     if (path.length === 0) return NOT_AN_OBJECT;
     if (path.length > 1) return { ...queryProblem(body, path[1]), loc };

@@ -9,7 +9,6 @@ import {
   tiersOf,
 } from "../../recipe/settings/recipe-file.ts";
 import { experiments } from "../../recipe/claims.ts";
-import { requireTrainable } from "../../recipe/checks/require-trainable.ts";
 import { checkClaimMetrics } from "../../recipe/claims/measured-runs.ts";
 import type { RecipeFile, Tier } from "../../recipe/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
@@ -117,7 +116,7 @@ function registerCheck(recipes: Command, context: CliContext): void {
       const problems: AgentrlError[] = [];
       for (const name of names) {
         try {
-          checkRecipe(await loadRecipe(name, plugin));
+          await checkRecipe(await loadRecipe(name, plugin));
         } catch (error) {
           if (!(error instanceof AgentrlError)) throw error;
           problems.push(error);
@@ -138,7 +137,8 @@ function registerCheck(recipes: Command, context: CliContext): void {
 }
 
 /** @throws {ConfigError} the first problem of any tier or arm. */
-function checkRecipe(recipe: RecipeFile): void {
+async function checkRecipe(recipe: RecipeFile): Promise<void> {
+  const { requireTrainable } = await import("../../recipe/checks/require-trainable.ts");
   for (const tier of tiersOf(recipe)) {
     requireTrainable(checkSettings(settingsSchema, resolveSettings(recipe, { tier })));
     for (const claim of experiments(recipe)) {

@@ -11,7 +11,10 @@ import { requireHonoured } from "./ignored-settings.ts";
  */
 export function requireTrainable(resolved: ResolvedSettings<Settings>): void {
   const { stages, ...settings } = resolved.settings;
-  if (stages === undefined) return requireOneTrainable({ ...resolved, settings });
+  if (stages === undefined) {
+    requireOneTrainable({ ...resolved, settings });
+    return;
+  }
   for (const { do: what, name, set } of stageList(stages)) {
     if (what !== "train") continue;
     const more = Object.entries(set).map(([key, value]) => {

@@ -25,7 +25,7 @@ export interface BuiltGraph {
   /** Positions of the vectors that it lacks (`heldOut`). */
   held: ReadonlySet<number>;
   /** @returns [to − from, D] */
-  vectors(from: number, to: number): Float32Array;
+  vectors: (from: number, to: number) => Float32Array;
   /** @returns at most k, best first. */
   search(query: Float32Array, k: number, efSearch: number): Scored[];
   /** Between stretches of vectors; throws where the build is to end. */
