@@ -65,7 +65,7 @@ describe("valueAt", () => {
     "is transformers' $name, one step ahead: $warmup steps of warm-up, $total in all",
     ({ name, warmup, total, to, rates }) => {
       const kinds = { linear: "linear", constant_with_warmup: "constant" } as const;
-      const schedule = kinds[name as keyof typeof kinds] ?? "cosine";
+      const schedule = name in kinds ? kinds[name as keyof typeof kinds] : "cosine";
       const value = schedule === "constant" ? { value: to } : { from: golden.peak, to };
       const found = curve({ schedule, ...value, warmup, unit: "steps" }, total);
       found.forEach((rate, step) => {

@@ -58,7 +58,7 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       write("q.jsonl", lines({ id: `1${HOSTILE}`, question: `${HOSTILE} q?`, answer: HOSTILE }));
       write("p.jsonl", lines({ id: `1${HOSTILE}`, prediction: HOSTILE }));
       write("bad.jsonl", lines({ id: 1, [HOSTILE]: HOSTILE }, { question: [HOSTILE] }));
-      write("cut.jsonl", `{"id": "${"\u009b31m\u202e"}`);
+      write("cut.jsonl", `{"id": "\u009b31m\u202e`);
       write("bad.yaml", JSON.stringify({ summary: HOSTILE, [HOSTILE]: HOSTILE }));
       write("good.yaml", JSON.stringify({ summary: HOSTILE, base: {}, tiers: { mini: {} } }));
       write("qrels.tsv", `query-id\tcorpus-id\tscore\n1\tp1\t1\n`);

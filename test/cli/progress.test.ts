@@ -16,6 +16,7 @@ function logOf(work: (step: (seconds: number, done: number, status?: string) => 
     ...{
       out: () => undefined,
       document: () => undefined,
+      // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
       note: (line) => lines.push(String(line)),
       terminal: false,
     },

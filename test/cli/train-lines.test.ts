@@ -14,7 +14,9 @@ function watched(emMetric = "reward/exact-match") {
         out: () => undefined,
         document: () => undefined,
       },
-      ...{ note: (text) => lines.push(String(text)), untilStopped: () => Promise.resolve() },
+      untilStopped: () => Promise.resolve(),
+      // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
+      note: (text) => lines.push(String(text)),
     },
     emMetric,
   );

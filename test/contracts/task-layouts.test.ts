@@ -66,7 +66,7 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     const { record, task, unanswered } = layout.example;
     const [question] = Object.keys(record).filter((key) => record[key] === "Who wrote it?");
     // With the lists that stand within a text unpacked.
-    const { read } = questionFile({ record, where: "f:1", number: 1 });
+    const file = questionFile({ record, where: "f:1", number: 1 });
     const idKeys = Object.keys(record).filter((key) => String(record[key]) === task.id);
 
     it("is the one that its own records are read with", () => {
@@ -74,7 +74,7 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     });
 
     it("reads a published record: id, question, every accepted answer, what else is known", () => {
-      const { id, question, references, source, annotations } = read(record, "f:1");
+      const { id, question, references, source, annotations } = file.read(record, "f:1");
       expect({ id, question, references, source }).toEqual({
         ...{ id: task.id, question: "Who wrote it?", references: task.references },
         source: task.source,
@@ -84,7 +84,7 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     });
 
     it("refuses a record without an answer, naming its place", () => {
-      expect(() => read({ ...record, ...unanswered }, "dev.jsonl:214")).toThrow(
+      expect(() => file.read({ ...record, ...unanswered }, "dev.jsonl:214")).toThrow(
         errorWith("DATA_BAD_RECORD", /^dev\.jsonl:214: /),
       );
     });

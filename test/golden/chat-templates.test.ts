@@ -38,7 +38,7 @@ describe.each(Object.entries(golden.renders))("the template %s", (name, conversa
   const source = readFileSync(new URL(`./chat-templates/${name}.jinja`, import.meta.url), "utf8");
   const template = compileChatTemplate(source, { specialTokens, where: name });
   it.each(Object.entries(conversations))("renders %s as transformers does", (title, results) => {
-    expectRenders(template, title, results as Result[], golden.cases);
+    expectRenders(template, title, results, golden.cases);
   });
 });
 

@@ -73,7 +73,9 @@ describe("a part whose function returns something else", () => {
 
   it("names what a tool's open and session lack", () => {
     const made = (create: unknown) =>
-      loose(defineTool)({ ...tool, create })["create"]!({}, {}) as { open(context: object): void };
+      loose(defineTool)({ ...tool, create })["create"]!({}, {}) as {
+        open(context: object): object;
+      };
     fails('tool "mine": create returned an object whose open is undefined', () => made(() => ({})));
     fails('tool "mine": create returned undefined', () => made(() => undefined));
     const session = { kall: () => ({ text: "" }), fork: () => session };
@@ -88,10 +90,14 @@ describe("a part whose function returns something else", () => {
       };
     fails("start is undefined", () => made(() => ({ protocol: {}, answers: false })));
     const whole = { protocol: {}, answers: false, start: () => ({ prompt: "", fork: () => 0 }) };
-    fails("step is undefined", () => made(() => whole).start({}));
+    fails("step is undefined", () => {
+      made(() => whole).start({});
+    });
     const step = { actions: [], problems: [], observations: [], reply: null };
-    fails('its end is "finished"', () => requireStepResult("mine", { ...step, end: "finished" } as never)); // prettier-ignore
-    expect(() => requireStepResult("mine", { ...step, end: "done" })).not.toThrow();
+    fails('its end is "finished"', () => { requireStepResult("mine", { ...step, end: "finished" } as never); }); // prettier-ignore
+    expect(() => {
+      requireStepResult("mine", { ...step, end: "done" });
+    }).not.toThrow();
   });
 
   it("refuses a sampler that asks for nothing, for no rollouts, or accepts foreign groups", () => {

@@ -215,7 +215,7 @@ describe("a frame of the live view", () => {
 
   it("says what a change is a change of", () => {
     const text = frame(120, 40);
-    expect(text).toMatch(/^ +now +change  steps 1–12 · change: last 5 less first 5$/m);
+    expect(text).toMatch(/^ +now +change {2}steps 1–12 · change: last 5 less first 5$/m);
     const view = { ...TRAINING, history: steps.slice(0, 4) };
     expect(frame(120, 40, { view })).toContain("steps 1–4 · change: last 2 less first 2");
     expect(text).toContain("+0.170 since before");
@@ -273,7 +273,7 @@ describe("a frame of the live view", () => {
 
       p pause  s save  e evaluate  q stop after this step  t next rollout  ? help  Ctrl-C interrupt"
     `);
-    expect(text).toMatch(/^held-out EM on 100 questions\nbefore +0\.120  █/m);
+    expect(text).toMatch(/^held-out EM on 100 questions\nbefore +0\.120 {2}█/m);
     expect(text.match(/── rollout 12-[ab]/g)).toEqual(["── rollout 12-a", "── rollout 12-b"]);
   });
 

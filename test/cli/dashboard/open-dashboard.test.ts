@@ -42,6 +42,7 @@ function opened(changes: Partial<DashboardOptions> = {}) {
     // As the command line's own: around what stands at the bottom.
     note: (text: Printed) => {
       writeAroundProgress(() => {
+        // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
         terminal.write(`${String(text)}\n`);
       });
     },

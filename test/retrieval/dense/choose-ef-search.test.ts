@@ -56,8 +56,8 @@ describe("efSearch where none is given", () => {
 
   it("asks for what lies between two of them, too", async () => {
     const asked: Float32Array[] = [];
-    const { search, ...rest } = graph(() => false);
-    await chooseEfSearch({ ...rest, search: (query, ...how) => (asked.push(query.slice()), search(query, ...how)) }); // prettier-ignore
+    const own = graph(() => false);
+    await chooseEfSearch({ ...own, search: (query, ...how) => (asked.push(query.slice()), own.search(query, ...how)) }); // prettier-ignore
     expect(asked).toHaveLength(2 * held.size);
     const [first, between, second] = asked;
     expect(between).toEqual(first!.map((x, d) => x + second![d]!));

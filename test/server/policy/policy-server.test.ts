@@ -268,7 +268,8 @@ describe("a served policy", () => {
 
   it("holds bodies up to a bound, and frees the place of a client that leaves before it has sent all", async () => {
     const bodyLimit = 16 * 2 ** 20;
-    const { server, chat } = await servePolicy(writing("a"), { bodyLimit });
+    const policy = await servePolicy(writing("a"), { bodyLimit });
+    const { server } = policy;
     const port = Number(new URL(server.url).port);
     const slow = Array.from({ length: 4 }, () => connect(port, "127.0.0.1"));
     for (const socket of slow)
@@ -276,12 +277,12 @@ describe("a served policy", () => {
         `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLimit}\r\n\r\n{`,
       );
     await vi.waitFor(async () => {
-      const refused = await chat("a");
+      const refused = await policy.chat("a");
       expect([refused.status, refused.body.error.code]).toEqual([429, "rate_limit_exceeded"]);
     });
     for (const socket of slow) socket.destroy();
     await vi.waitFor(async () => {
-      expect((await chat("a")).status).toBe(200);
+      expect((await policy.chat("a")).status).toBe(200);
     });
   });
 
