@@ -47,7 +47,7 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
-/** Wrong items of a list that are told, at most. */
+/** Most wrong items of a list that an error names. */
 const MOST_WRONG = 20;
 
 /**

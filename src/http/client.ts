@@ -86,7 +86,7 @@ function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): PendingCal
   return { owner: `server ${name}`, subject };
 }
 
-/** A reply's JSON, held against its schema. */
+/** Parses a reply's JSON and checks it against its schema. */
 type Read<T> = { json: unknown; value: T } | { json: unknown; problem: string };
 
 /** A reply is read twice: for a failure with status 200, and for its value. */

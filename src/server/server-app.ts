@@ -12,7 +12,7 @@ export interface AppOptions {
   arrivalMs?: number;
   /** The route that needs no token. */
   health: string;
-  /** What a client without the right token is told. */
+  /** Message for a client that lacks the right token. */
   noToken: string;
   /** The header of the token where it is not Authorization; its value is the token. */
   tokenHeader?: string;

@@ -67,7 +67,7 @@ function unigramMistake({ vocab, unk_id }: Record<string, unknown>): string | nu
   return `model.unk_id is ${quote(unk_id)}, which is no place in the ${pieces.length} pieces`;
 }
 
-/** An added token takes the place of no other piece. */
+/** No added token has the id of another token. */
 function misplaced(
   pieces: readonly [string, number][],
   added: NonNullable<Vocabulary["added_tokens"]>,
