@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -74,8 +74,11 @@ async function traced(args: readonly string[], isServer: boolean): Promise<Seen>
   return { said, addresses, written };
 }
 
-/** Folders that the commands below name, or that are agentrl's own. */
-const OWN = ["runs", "index", "evaluation", ".cache/agentrl"].map((each) => join(home, each));
+/** Folders that the commands below name, or that are agentrl's own; a lock stands beside its folder. */
+const OWN = ["runs", "index", "evaluation", "served-weights", ".cache/agentrl"].flatMap((each) => [
+  join(home, each),
+  join(home, dirname(each), `.${basename(each)}.lock`),
+]);
 /** Devices, and what the kernel says about the process; temporary files have the program's name. */
 const NOWHERE = /^\/(dev|proc|sys)\//;
 const TEMPORARY = new RegExp(`^${home}/agentrl-`);

@@ -23,8 +23,8 @@ it("is made by one of two commands that need it together", async () => {
   const [folder = "", ...others] = readdirSync(place);
   expect(others).toEqual([]);
   expect(readdirSync(join(place, folder))).toEqual([
-    ...["README.md", "config.json", "model.safetensors", "recipe.resolved.yaml"],
-    ...["tokenizer.json", "tokenizer_config.json"],
+    ...["README.md", "checkpoint.json", "config.json", "model.safetensors"],
+    ...["recipe.resolved.yaml", "tokenizer.json", "tokenizer_config.json"],
   ]);
   const card = readFileSync(join(place, folder, "README.md"), "utf8");
   expect(card).toContain(await sha256File(join(place, folder, "model.safetensors")));
