@@ -20,8 +20,12 @@ const model = await writeTinyModel(join(folder, "model"));
  * Ten times the rate moves log-probabilities by 8 nats, to a model in which one product's rounding moves them by 2·10⁻⁴ on some processors.
  */
 const adam: AdamOptions = {
-  ...{ learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0, gradClipNorm: 1 },
+  learningRate: 1e-3,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0,
+  gradClipNorm: 1,
 };
 
 let server: EngineServer;
@@ -197,12 +201,14 @@ describe("a remote engine", () => {
       // -log sigma(h) of rows 0 and 1: its slope goes into the tokens' weights, one side's negative.
       const h = 0.1 * (sum(policy, 0) - sum(reference, 0) - sum(policy, 1) + sum(reference, 1));
       const slope = 0.1 / (1 + Math.exp(h));
-      const pair = rows.slice(0, 2).map((row, i) => ({
-        ...row,
-        fields: {
-          weights: row.fields.weights.map((w) => (w === 0 ? 0 : i === 0 ? slope : -slope)),
-        },
-      }));
+      const pair = rows
+        .slice(0, 2)
+        .map((row, i) => ({
+          ...row,
+          fields: {
+            weights: row.fields.weights.map((w) => (w === 0 ? 0 : i === 0 ? slope : -slope)),
+          },
+        }));
       await engine.forwardBackward(pair, losses["cross-entropy"]!);
       await engine.optimStep(adam);
       after.push(await engine.logprobs(rows), reference);
@@ -213,8 +219,15 @@ describe("a remote engine", () => {
 
   it("draws the tokens of the local engine, before and after a step, cut at the stop", async () => {
     const request: SampleRequest = {
-      ...{ promptIds: [5, 6, 7], maxTokens: 24, stopIds: [0], stopStrings: [], seed: 11 },
-      ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+      promptIds: [5, 6, 7],
+      maxTokens: 24,
+      stopIds: [0],
+      stopStrings: [],
+      seed: 11,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      sequence: null,
     };
     const results: unknown[] = [];
     for (const engine of [await local(), await remote()]) {
