@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import * as ort from "onnxruntime-node";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { givenAs, type DType, type Graph, type Value } from "../autodiff/graph.ts";
@@ -123,32 +124,35 @@ export async function createSession(
   );
   const outputNames = Object.keys(outputs);
   const created = (): Promise<ort.InferenceSession> =>
-    ort.InferenceSession.create(model, {
-      executionProviders: device === "cpu" || device === "webgpu" ? [device] : [device, "cpu"],
-      intraOpNumThreads: options.threads,
-      interOpNumThreads: 1,
-      executionMode: "sequential",
-      graphOptimizationLevel:
-        device === "cpu" && graph.nodes.length > OPTIMISED_NODES ? "disabled" : "all",
-      // Each session would keep an arena as large as its largest run, and there is one session per batch shape: training used
-      // 7 GB. The system allocator is as fast here and frees memory after each run.
-      enableCpuMemArena: options.arena ?? false,
-      enableMemPattern: false,
-      // Errors are thrown, and the catcher prints them.
-      logSeverityLevel: 4,
-      extra: {
-        session: {
-          // Masked attention weights underflow, and denormals made softmax seven times slower.
-          set_denormal_as_zero: "1",
-          disable_cpu_ep_fallback: device === "webgpu" ? "1" : undefined,
+    ort.InferenceSession.create(
+      model,
+      definedValues({
+        executionProviders: device === "cpu" || device === "webgpu" ? [device] : [device, "cpu"],
+        intraOpNumThreads: options.threads,
+        interOpNumThreads: 1,
+        executionMode: "sequential",
+        graphOptimizationLevel:
+          device === "cpu" && graph.nodes.length > OPTIMISED_NODES ? "disabled" : "all",
+        // Each session would keep an arena as large as its largest run, and there is one session per batch shape: training used
+        // 7 GB. The system allocator is as fast here and frees memory after each run.
+        enableCpuMemArena: options.arena ?? false,
+        enableMemPattern: false,
+        // Errors are thrown, and the catcher prints them.
+        logSeverityLevel: 4,
+        extra: {
+          session: definedValues({
+            // Masked attention weights underflow, and denormals made softmax seven times slower.
+            set_denormal_as_zero: "1",
+            disable_cpu_ep_fallback: device === "webgpu" ? "1" : undefined,
+          }),
         },
-      },
-      externalData: constants.size === 0 ? undefined : [...constants].map(externalFile),
-      // With a preferred output location the runtime would ignore the given output tensors.
-      preferredOutputLocation: options.allocates === true ? ("gpu-buffer" as const) : undefined,
-      enableProfiling: options.profile === undefined ? undefined : true,
-      profileFilePrefix: options.profile,
-    });
+        externalData: constants.size === 0 ? undefined : [...constants].map(externalFile),
+        // With a preferred output location the runtime would ignore the given output tensors.
+        preferredOutputLocation: options.allocates === true ? ("gpu-buffer" as const) : undefined,
+        enableProfiling: options.profile === undefined ? undefined : true,
+        profileFilePrefix: options.profile,
+      }),
+    );
   const session = await guarded("could not be built", async () => {
     try {
       return await created();

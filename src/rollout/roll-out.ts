@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import { answerIn } from "../env/protocols/protocol.ts";
 import { seedFrom } from "../base/random.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
@@ -381,16 +382,9 @@ export async function playWritten(
   // A prefill is part of the prompt, so only a message without one can be rewritten as a whole.
   const isRewritten = canonical !== text && prefill === "" && dialogue.rewrite !== undefined;
   if (isRewritten) dialogue.rewrite?.(canonical);
-  trajectory.turns.push({
-    call,
-    text: isRewritten ? canonical : text,
-    actions,
-    problems,
-    observations,
-    reward,
-    status,
-    chain,
-  });
+  const written = isRewritten ? canonical : text;
+  const about = definedValues({ reward, status, chain });
+  trajectory.turns.push({ call, text: written, actions, problems, observations, ...about });
   options.onTurn?.(trajectory);
   return { dialogue, episode, result };
 }

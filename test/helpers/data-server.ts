@@ -1,3 +1,4 @@
+import { definedValues } from "../../src/base/defined-values.ts";
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { localServer, type LocalServer, type Received } from "./local-server.ts";
@@ -80,11 +81,15 @@ function send(
   }
   const part = body.subarray(from);
   const length = method === "HEAD" ? (claimedSize ?? part.length) : part.length;
-  response.writeHead(from > 0 ? 206 : 200, {
-    etag: 'W/"a tag"',
-    "content-length": noSizes === true ? undefined : length,
-    "content-range": from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
-  });
+  response.writeHead(
+    from > 0 ? 206 : 200,
+    definedValues({
+      etag: 'W/"a tag"',
+      "content-length": noSizes === true ? undefined : length,
+      "content-range":
+        from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
+    }),
+  );
   if (method === "HEAD") return void response.end();
   if (stalls !== undefined) return void response.write(part.subarray(0, stalls));
   const cut = mischief.cuts?.shift();

@@ -1,3 +1,4 @@
+import { definedValues } from "../../src/base/defined-values.ts";
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { localServer, sendJson, type LocalServer, type Received } from "./local-server.ts";
@@ -102,10 +103,14 @@ function sendFile(
     mischief.noRanges === true ? 0 : Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0);
   const body = mischief.spoilt === true ? Buffer.alloc(content.length) : content;
   const part = body.subarray(from);
-  response.writeHead(from > 0 ? 206 : 200, {
-    "content-length": part.length,
-    "content-range": from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
-  });
+  response.writeHead(
+    from > 0 ? 206 : 200,
+    definedValues({
+      "content-length": part.length,
+      "content-range":
+        from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
+    }),
+  );
   if (method === "HEAD") return void response.end();
   if (mischief.stalls !== undefined) return void response.write(part.subarray(0, mischief.stalls));
   const cut = mischief.cuts?.shift();

@@ -259,7 +259,7 @@ describe("stores", () => {
       const stores = annotations.supportingPassages?.map((id) => byId.get(id)?.source);
       expect(annotations.route).toEqual(stores);
     }
-    expect(worldWith({}).passage(0)).not.toHaveProperty("source");
+    expect(worldWith({}).passage(0).source).toBeUndefined();
   });
 });
 
