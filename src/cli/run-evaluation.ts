@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { ConfigError, ScoreError } from "../base/errors.ts";
 import type { EvaluationErrors } from "../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../run/run-eval.ts";
+import { definedValues } from "../base/defined-values.ts";
+import { packageVersion } from "../base/package-version.ts";
+import type { Session } from "../run/session.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { TextFormat } from "../view/report-formats.ts";
@@ -53,22 +56,22 @@ export async function runEvaluation(
   context: CliContext,
 ): Promise<EvalOutcome> {
   // The runtime is slow to load: not for --help.
-  const { runEval } = await import("../run/run-eval.ts");
+  const { evaluatePolicy } = await import("../run/run-eval.ts");
+  const { runAlone } = await import("../run/driver.ts");
+  const { evaluateStage } = await import("../run/stages/shipped.ts");
   let progress: Progress | null = null;
   /** The first of each kind. */
   const failures = new Map<string, string>();
   const download = watchDownload(context);
   try {
-    return await runEval(resolved, {
-      index,
-      limit,
-      shuffle,
-      out: folder,
+    const options = definedValues({ index, limit, shuffle });
+    const session: Omit<Session, "out"> = {
+      version: packageVersion(),
       resume: resume === true,
-      countFirst: context.terminal,
+      countsFirst: context.terminal,
       signal: context.signal,
       download: download.options,
-      onStart: ({ draws, kept }) => {
+      onStart: ({ total: draws, kept }) => {
         if (kept > 0) context.note(`${kept} rows are taken over from ${folder ?? ""}.`);
         const unit = resolved.settings.evaluation.samplesPerTask > 1 ? "draws" : "questions";
         progress = startProgress(context, { label: "evaluating", total: draws ?? 0, unit });
@@ -78,7 +81,9 @@ export async function runEvaluation(
         if (error !== undefined && !failures.has(error.code))
           failures.set(error.code, error.message);
       },
-    });
+    };
+    if (folder === undefined) return await evaluatePolicy({ ...session, resolved }, options);
+    return await runAlone(evaluateStage, resolved, { ...session, out: folder }, { options });
   } finally {
     download.stop();
     (progress as Progress | null)?.stop();

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import type { RunFolderUse } from "../run/folder/claim-run.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
-import type { RunOptions } from "../run/train/training-method.ts";
+import type { Session } from "../run/session.ts";
 import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { ConfigError } from "../base/errors.ts";
@@ -68,7 +68,7 @@ async function trainingPlace(
   const named = argument ?? flags.recipe;
   const run = named ?? out;
   if (resume === true && run !== undefined) {
-    const { RESOLVED_FILE } = await import("../run/folder/run-origin.ts");
+    const { RESOLVED_FILE } = await import("../run/folder/run-file.ts");
     const recipe = join(run, RESOLVED_FILE);
     if (existsSync(recipe)) return { recipe, out: out ?? run };
   }
@@ -112,7 +112,7 @@ export interface ShownTraining<R> {
   resolved: ResolvedSettings<Settings>;
   /** Run folder. */
   out: string;
-  train: (options: RunOptions) => Promise<R>;
+  train: (session: Session) => Promise<R>;
   /** For --json. */
   json: (result: R, wallSeconds: number) => unknown;
   text: (result: R, wallSeconds: number) => string;
@@ -161,7 +161,7 @@ export async function showTraining<R>(
     context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
     context.note(nextText(out, resolved.settings, context.call));
   } catch (error) {
-    const { MANIFEST_FILE } = await import("../run/folder/run-origin.ts");
+    const { MANIFEST_FILE } = await import("../run/folder/run-file.ts");
     // Without a run folder there is nothing to resume, and a wrong setting is wrong again.
     if (existsSync(join(out, MANIFEST_FILE)) && !(error instanceof ConfigError)) {
       const kept = context.signal.aborted

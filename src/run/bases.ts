@@ -12,7 +12,7 @@ import { ggufPlace, isGgufFile } from "./gguf-policy.ts";
 import { madeOnce } from "./made-once.ts";
 import { namedModelHere, placeOfWheel } from "./fetch-named-model.ts";
 import { namedModel, namedModels } from "./named-models.ts";
-import { settingsHash } from "./run-stages.ts";
+import { settingsHash } from "./settings/settings-hash.ts";
 import { baseNamed, shippedBases } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";

@@ -4,9 +4,9 @@ import { performance } from "node:perf_hooks";
 import { sha256File, writeFileAtomic } from "../base/files.ts";
 import { packageVersion } from "../base/package-version.ts";
 import type { Base, BaseProgress, MakeBase } from "./bases.ts";
-import { RESOLVED_FILE } from "./folder/run-origin.ts";
-import { runStage } from "./run-recipe.ts";
-import { runStages } from "./run-stages.ts";
+import { RESOLVED_FILE } from "./folder/run-file.ts";
+import { runStages } from "./driver.ts";
+import type { Session } from "./session.ts";
 import { toYaml } from "./settings/resolved-yaml.ts";
 import { settingsSchema } from "./settings/settings-schema.ts";
 import { withOverrides } from "./settings/settings.ts";
@@ -26,26 +26,22 @@ export const makeBase: MakeBase = async (base, out, options) => {
   let stage = "";
   const progress = (at: Omit<BaseProgress, "name" | "note">, note = ""): void =>
     onBase?.({ name: base.name, ...at, note: `${stage}${note}` });
-  const { policy } = await runStages(staged, {
+  const session = {
     out,
-    resume: false,
+    version: packageVersion(),
+    signal,
+    download: options,
     onStage: ({ number, name }, total) => {
       stage = total === 1 ? "" : `stage ${number}/${total} ${name} `;
     },
-    run: (planned) =>
-      runStage(planned, {
-        out,
-        version: packageVersion(),
-        signal,
-        download: options,
-        onStep: ({ step, totalSteps }) => {
-          progress({ done: step, total: totalSteps });
-        },
-        onStageProgress: ({ note, ...at }) => {
-          progress(at, note);
-        },
-      }),
-  });
+    onStep: ({ step, totalSteps }) => {
+      progress({ done: step, total: totalSteps });
+    },
+    onStageProgress: ({ note, ...at }) => {
+      progress(at, note);
+    },
+  } satisfies Session;
+  const { policy } = await runStages(staged, session, { around: false });
   if (policy === null) {
     throw new Error(`${resolved.recipe.path}: no stage trains a policy.`);
   }

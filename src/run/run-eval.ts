@@ -1,10 +1,12 @@
 import { actsInThought } from "../env/protocols/thoughts.ts";
+import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
+import { definedValues } from "../base/defined-values.ts";
+import { writeFileAtomic } from "../base/files.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import {
   type EvaluationLog,
   openEvaluationLog,
@@ -19,47 +21,35 @@ import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Roles } from "../trajectory/role.ts";
-import {
-  environmentOver,
-  openNamedDataset,
-  type PolicyDownload,
-  retrieverOver,
-} from "./assemble.ts";
+import { environmentOver, openNamedDataset, retrieverOver } from "./assemble.ts";
 import {
   evaluateSubject,
   type MeasuredEvaluation,
   protocolOf,
   type ProtocolSoFar,
 } from "./evaluation.ts";
-import { withRunLock } from "./folder/run-lock.ts";
+import { RESOLVED_FILE, runStage } from "./folder/run-file.ts";
+import { machineFacts, startRun } from "./folder/run-folder.ts";
+import type { Session } from "./session.ts";
+import { toYaml } from "./settings/resolved-yaml.ts";
+import type { StageResult } from "./stages/stage.ts";
 import { openRoles, type RoleOptions } from "./roles.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
 import { resolvePolicy, type PolicyIdentity, type PolicyUnderTest } from "./resolve-policy.ts";
 
-export interface RunEvalOptions {
+/** An evaluation beside its settings. */
+export interface EvalOptions {
   /** Index folder to search; without it BM25 in memory over the dataset's own passages. */
   index?: string;
-  /** At most so many questions, from the start. */
+  /** Evaluate only the first n questions. */
   limit?: number;
   /** Seed of a random order of the questions, each type in its share; default: the dataset's order. */
   shuffle?: number;
-  /** Folder for `rows.jsonl`, `trajectories.jsonl` and `results.json`; nothing is written without it. */
-  out?: string;
-  /** Go on with the rows that `out` holds. */
-  resume?: boolean;
-  signal: AbortSignal;
-  /** When the policy is one of the hub. */
-  download?: PolicyDownload;
-  /** Reads the questions once to count them, for who shows how far it is; they are streamed. */
-  countFirst?: boolean;
-  /**
-   * @param start.draws questions times draws; null without `countFirst`.
-   * @param start.kept rows taken over from an interrupted run.
-   */
-  onStart?: (start: { draws: number | null; kept: number }) => void;
-  onProgress?: (progress: EvaluationProgress) => void;
 }
+
+/** The session of an evaluation: without `out` nothing is written. */
+type EvalSession = Omit<Session, "out"> & { out?: string };
 
 /** What `results.json` holds: the same for the same seed, so no times. */
 export interface EvalResult extends EvaluationSummary {
@@ -78,7 +68,7 @@ export interface EvalResult extends EvaluationSummary {
 }
 
 /** An evaluation as it went. */
-export interface EvalOutcome {
+export interface EvalOutcome extends StageResult {
   result: EvalResult;
   timings: EvaluationTimings;
   /** What a server was asked in this run. */
@@ -90,26 +80,18 @@ export interface EvalOutcome {
 }
 
 /**
- * Evaluates the policy of a recipe's settings as its `evaluation` says.
+ * Evaluates the policy of a recipe's settings as its `evaluation` says. With `out` it is a run, whose folder the driver holds.
  *
  * @throws {ConfigError} EVALUATION_EXISTS
- * @throws {ExternalError} RUN_BUSY
  * @throws {DataError} when policy, dataset or index cannot be read, each by its own code.
  * @throws {ScoreError} EVALUATION_GIVEN_UP
  */
-export async function runEval(
-  resolved: ResolvedSettings<Settings>,
-  options: RunEvalOptions,
+export function evaluatePolicy(
+  { resolved, ...session }: EvalSession & { resolved: ResolvedSettings<Settings> },
+  given: EvalOptions,
 ): Promise<EvalOutcome> {
-  const { out } = options;
-  const work = (): Promise<EvalOutcome> => evaluateAs(resolved, options);
-  return out === undefined ? work() : withRunLock(out, work);
-}
-
-function evaluateAs(
-  { recipe, tier, settings }: ResolvedSettings<Settings>,
-  options: RunEvalOptions,
-): Promise<EvalOutcome> {
+  const { recipe, tier, settings } = resolved;
+  const options = { ...session, ...given };
   const { seed, evaluation } = settings;
   const { signal, out, resume = false } = options;
   return deferring(async (defer) => {
@@ -123,6 +105,7 @@ function evaluateAs(
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
     defer(() => log?.close());
+    if (out !== undefined) await startEvaluation(out, resolved, { policy, given, session });
     const held: RoleOptions = { download: { ...options.download, signal } };
     const roles = openRoles(settings, held);
     defer(() => roles.close());
@@ -143,7 +126,7 @@ function evaluateAs(
       recipe: { name: recipe.name, tier },
     };
     await log?.finish(result);
-    return { result, ...rest };
+    return { policy: null, result, ...rest };
   });
 }
 
@@ -171,7 +154,7 @@ function strategyName({ strategy }: Pick<ProtocolParts, "strategy">): string {
 
 interface EvalWork {
   settings: Settings;
-  options: RunEvalOptions;
+  options: EvalSession & EvalOptions;
   tested: PolicyUnderTest;
   dataset: Dataset;
   environment: Environment;
@@ -184,7 +167,7 @@ interface EvalWork {
 
 function answerAll(
   work: EvalWork,
-): Promise<Omit<EvalOutcome, "result"> & { measured: MeasuredEvaluation }> {
+): Promise<Omit<EvalOutcome, "result" | "policy"> & { measured: MeasuredEvaluation }> {
   const { settings, options, tested, dataset, environment, roles, log, protocol } = work;
   return deferring(async (defer) => {
     const opened = await tested.open(environment);
@@ -194,13 +177,13 @@ function answerAll(
     const timings = openTimings();
     const begun = performance.now();
     const { limit, shuffle } = options;
-    const questions = options.countFirst === true ? await countOf(dataset, limit) : null;
+    const questions = options.countsFirst === true ? await countOf(dataset, limit) : null;
     const ordered = shuffle === undefined ? dataset : inShuffledOrder(dataset, shuffle);
     const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
     const { pattern } = environment.protocol.answer;
     let unanswered: EvalOutcome["unanswered"];
     const answersInThoughts = { messages: 0, inside: 0 };
-    options.onStart?.({ draws, kept: log?.kept ?? 0 });
+    options.onStart?.({ total: draws, kept: log?.kept ?? 0 });
     const measured = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
       {
@@ -266,8 +249,30 @@ export function searchedForEvaluation(
   return retrieverOver(dataset, settings, "evaluation");
 }
 
+/** Writes what the run is; the flags too, so that it can be resumed from its folder. */
+async function startEvaluation(
+  out: string,
+  resolved: ResolvedSettings<Settings>,
+  { policy, given, session }: { policy: PolicyIdentity; given: EvalOptions; session: EvalSession },
+): Promise<void> {
+  await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
+  const { recipe, tier } = resolved;
+  const manifest = {
+    agentrl: session.version,
+    recipe: recipe.name,
+    tier,
+    hashes: definedValues({ policy: policy.sha256 ?? undefined }),
+    machine: machineFacts(),
+  };
+  const stage = runStage("evaluate", "evaluate", {
+    number: 1,
+    options: definedValues({ ...given }),
+  });
+  await startRun(out, manifest, [stage]);
+}
+
 function openLog(
-  { out, resume = false }: RunEvalOptions,
+  { out, resume = false }: EvalSession,
   given: { protocol: ProtocolSoFar; policy: PolicyIdentity; seed: number },
 ): Promise<EvaluationLog | null> {
   if (out === undefined) return Promise.resolve(null);

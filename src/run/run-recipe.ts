@@ -8,17 +8,12 @@ import {
   recordedEvaluations,
 } from "./held-out-evaluation.ts";
 import { openRunFolder } from "./folder/run-folder.ts";
-import { runPreference } from "./sft/run-preference.ts";
-import { runSft } from "./sft/run-sft.ts";
-import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
+import { runPlanned, runStages, type StageOutcome } from "./driver.ts";
+import { SEVERAL } from "./folder/run-file.ts";
+import type { Session } from "./session.ts";
 import { stageList } from "./settings/stages.ts";
-import { runSynth } from "./synth/run-synth.ts";
-import {
-  runTrain,
-  runTrainStage,
-  type RunTrainOptions,
-  type TrainResult,
-} from "./train/on-policy-method.ts";
+import { trainStage } from "./stages/shipped.ts";
+import { evaluatedAround, trainByRollouts, type TrainResult } from "./train/on-policy-method.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
 
@@ -28,33 +23,38 @@ export interface RecipeResult extends TrainResult {
   stages?: StageOutcome[];
 }
 
+/** A run of several stages, as its folder is claimed. */
+const STAGES = { name: SEVERAL, resumesBy: "settings" } as const;
+
 /**
  * Runs a recipe from its policy to the one that it ends with, evaluated before and after on the same held-out questions: its stages
- * in order, or, where it has none, its `algorithm`.
+ * in order. A recipe with `algorithm` alone is short for evaluate, train, evaluate.
  *
- * @throws as `runTrain`, `runStages` and what the stages run.
+ * @throws as `withClaimedRun`, `runStages` and what the stages run.
  */
 export async function runRecipe(
   resolved: ResolvedSettings<Settings>,
-  options: RunTrainOptions,
+  session: Session,
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   requireTrainable(settings);
-  if (settings.stages === undefined) return runTrain(resolved, options);
-  const use = { ...options, settingsOf: "stages" } as const;
-  const { out, signal } = options;
-  return withClaimedRun({ out, command: "train", resolved, use, signal }, () =>
-    runInStages(resolved, options),
+  const { out, signal } = session;
+  const isOne = settings.stages === undefined;
+  const claim = { out, stage: isOne ? trainStage : STAGES, resolved, use: session, signal };
+  return withClaimedRun(claim, () =>
+    isOne
+      ? trainByRollouts({ ...session, resolved }, evaluatedAround())
+      : runInStages(resolved, session),
   );
 }
 
 async function runInStages(
   resolved: ResolvedSettings<Settings>,
-  options: RunTrainOptions,
+  options: Session,
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   const begun = performance.now();
-  const { out, resume = false, overwrite = false, signal } = options;
+  const { out, resume = false, signal } = options;
   const before = (model: string) =>
     evaluate(resolved, model, { when: "before", known: resume, options });
   const making = stageList(settings.stages ?? []).findLast(({ isStart }) => isStart);
@@ -64,13 +64,9 @@ async function runInStages(
     start = await policyFolder(settings.policy.from, { ...options.download, signal });
     first = await before(start);
   }
-  const { stages, policy } = await runStages(resolved, {
-    out,
-    resume,
-    overwrite,
-    onStage: options.onStage,
-    run: async (planned, resumed) => {
-      const outcome = await runStage(planned, { ...options, resume: resumed });
+  const { stages, policy } = await runStages(resolved, options, {
+    run: async (planned, session) => {
+      const outcome = await runPlanned(planned, session);
       if (planned.stage.number === making?.number && outcome.policy !== null)
         first = await before((start = outcome.policy));
       return outcome;
@@ -99,7 +95,7 @@ async function runInStages(
 async function evaluateBetween(
   resolved: ResolvedSettings<Settings>,
   outcomes: readonly StageOutcome[],
-  options: RunTrainOptions,
+  options: Session,
 ): Promise<void> {
   const asked = stageList(resolved.settings.stages ?? []).filter((stage) => stage.evaluate);
   let steps = 0;
@@ -114,7 +110,7 @@ async function evaluateBetween(
 async function evaluate(
   resolved: ResolvedSettings<Settings>,
   model: string,
-  how: { when: EvaluationTime; known: boolean; options: RunTrainOptions },
+  how: { when: EvaluationTime; known: boolean; options: Session },
 ): Promise<{ evaluation: Measured<HeldOutEvaluation>; device: string }> {
   const { when, known, options } = how;
   const { out, version, signal } = options;
@@ -127,42 +123,11 @@ async function evaluate(
     const download = { ...options.download, signal };
     const engine = await openEngine(settings, model, { ...download, trains: false });
     defer(() => engine.close());
-    const facts = { version, command: "train" } as const;
+    const facts = { version, stages: null };
     const run = await openRunFolder({ engine, out, resolved: quiet, facts, onEvent, signal });
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
     const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);
     return { evaluation, device: engine.machine.device };
   });
-}
-
-/** Runs one stage of a recipe in its folder. */
-export async function runStage(
-  { stage, folder, resolved }: PlannedStage,
-  options: RunTrainOptions,
-): Promise<Pick<StageOutcome, "policy" | "facts">> {
-  const own = { ...options, out: folder, overwrite: false };
-  switch (stage.do) {
-    case "synth": {
-      const { result } = await runSynth(resolved, {
-        ...own,
-        onDraw: ({ questions, rollouts }) => {
-          options.onStageProgress?.({ done: questions, total: null, note: `${rollouts} rollouts` });
-        },
-      });
-      return { policy: null, facts: { ...result } };
-    }
-    case "sft": {
-      const { policy, checkpoint: _, ...facts } = await runSft(resolved, own);
-      return { policy, facts };
-    }
-    case "preference": {
-      const { policy, checkpoint: _, ...facts } = await runPreference(resolved, own);
-      return { policy, facts };
-    }
-    case "train": {
-      const { policy, ...facts } = await runTrainStage(resolved, own);
-      return { policy, facts };
-    }
-  }
 }

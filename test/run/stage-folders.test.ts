@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
-import { runStages } from "../../src/run/run-stages.ts";
+import { runStages } from "../../src/run/driver.ts";
 import { checkSettings, resolveSettings } from "../../src/run/settings/settings.ts";
 import { type Settings, settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -26,9 +26,8 @@ it("a stage's settings name the folders of stages before it, and keep other brac
   const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }));
   const out = temporaryFolder();
   const seen: Settings[] = [];
-  await runStages(resolved, {
-    out,
-    resume: false,
+  const session = { out, version: "test", signal: new AbortController().signal };
+  await runStages(resolved, session, {
     run: (planned) => {
       seen.push(planned.resolved.settings);
       return Promise.resolve({ policy: null, facts: {} });

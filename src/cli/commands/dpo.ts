@@ -48,7 +48,8 @@ async function train(
   flags: DpoFlags,
   context: CliContext,
 ): Promise<void> {
-  const { runPreference } = await import("../../run/sft/run-preference.ts");
+  const { runAlone } = await import("../../run/driver.ts");
+  const { preferenceStage } = await import("../../run/stages/shipped.ts");
   const more = overridesOf(flags);
   const suffix = "-preference";
   const { resolved, out } = await trainingSettings(recipe, flags, context, { more, suffix });
@@ -56,7 +57,7 @@ async function train(
     flags,
     resolved,
     out,
-    train: (options) => runPreference(resolved, options),
+    train: (session) => runAlone(preferenceStage, resolved, session),
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
     text: (result, wallSeconds) => asText(out, result, wallSeconds),
   });

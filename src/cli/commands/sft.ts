@@ -33,7 +33,8 @@ export const sftCommand: CliCommand = {
       )
       .addOption(refusedDatasetOption({ command: "sft", from: "samples" }))
       .action(async (recipe: string | undefined, flags: SftFlags) => {
-        const { runSft } = await import("../../run/sft/run-sft.ts");
+        const { runAlone } = await import("../../run/driver.ts");
+        const { sftStage } = await import("../../run/stages/shipped.ts");
         const { data } = flags;
         const { resolved, out } = await trainingSettings(recipe, flags, context, {
           more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
@@ -42,7 +43,7 @@ export const sftCommand: CliCommand = {
           flags,
           resolved,
           out,
-          train: (options) => runSft(resolved, options),
+          train: (session) => runAlone(sftStage, resolved, session),
           json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
           text: (result, wallSeconds) => asText(result, out, wallSeconds),
         });

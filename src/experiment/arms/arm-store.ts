@@ -14,7 +14,7 @@ import { processMark } from "../../base/process-mark.ts";
 import { userCache } from "../../base/user-cache.ts";
 import { z } from "../../base/schema.ts";
 import type { RunOrigin } from "../claims/run-origin.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../../run/folder/run-origin.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../../run/folder/run-file.ts";
 
 /** A finished run of an arm, with what it came to. */
 export interface FinishedArm {

@@ -8,12 +8,12 @@ import { quote } from "../../base/schema.ts";
 import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import type { SettingEffect } from "../../base/setting-effect.ts";
 import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
-import { originOfRun, type RunOrigin, type RunCommand } from "./run-origin.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./run-origin.ts";
+import { MANIFEST_FILE, originOfRun, RESOLVED_FILE, type RunOrigin, SEVERAL } from "./run-file.ts";
 import { restoreReplaced, setRunAside } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { removeRemains, SNAPSHOTS_FOLDER } from "./whole-folder.ts";
 import { withRunLock } from "./run-lock.ts";
+import type { StageHead } from "../settings/stage-heads.ts";
 import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
 
@@ -25,17 +25,13 @@ export interface RunFolderUse {
   overwrite?: boolean;
 }
 
-interface ClaimOptions {
-  /** Which settings a resumed run compares: the run's own, or its stages', each of which runs again if its settings changed. */
-  settingsOf?: "run" | "stages";
-}
-
 /** A run that claims a folder. */
 interface RunClaim {
   out: string;
-  command: RunCommand;
+  /** The stage that the folder is for; a run of several is `stages`. */
+  stage: Pick<StageHead, "name" | "resumesBy">;
   resolved: ResolvedSettings<Settings>;
-  use: RunFolderUse & ClaimOptions;
+  use: RunFolderUse;
 }
 
 /**
@@ -43,7 +39,8 @@ interface RunClaim {
  * folder. A replaced run is moved aside until the new run has started, and restored if it does not start.
  *
  * @throws {ConfigError} RUN_EXISTS when the folder has a run and neither `--resume` nor `--overwrite` is given, when `--resume` meets another
- *   command's run, and always over a synthesis; RUN_SETTINGS_CHANGED when `--resume` comes with settings that can change a step's result.
+ *   stage's run, and always over draws and measured rows; RUN_SETTINGS_CHANGED when `--resume` comes with settings that can change a
+ *   step's result.
  * @throws {ExternalError} RUN_BUSY when another process writes the folder.
  */
 export function withClaimedRun<T>(
@@ -89,19 +86,22 @@ function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
   return { state: endedAsAsked(error, signal) ? "interrupted" : "failed", message };
 }
 
-async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void> {
-  const { resume = false, overwrite = false, settingsOf = "run" } = use;
+async function claimRun({ out, stage, resolved, use }: RunClaim): Promise<void> {
+  const { resume = false, overwrite = false } = use;
   const begun = await originOfRun(out);
   if (begun === null) return;
-  if (begun.command === "synth-data") {
+  const isSame = begun.kind === null || begun.kind === stage.name;
+  const keepsRows = begun.kind === "synth" || begun.kind === "evaluate";
+  if (!isSame && (resume || keepsRows || stage.resumesBy === "itself")) {
     throw new ConfigError(
       "RUN_EXISTS",
-      `${out}: holds draws of agentrl synth-data, and what they were made with, which a run of agentrl ${command} there would replace. Name another folder by --out.`,
+      `${out}: contains a run of the stage ${begun.kind ?? ""}, which ${stage.name} cannot continue. Choose another folder with --out${keepsRows ? "" : ", or replace it with --overwrite"}.`,
     );
   }
+  // It refuses to mix what it made under other settings by its own hashes.
+  if (stage.resumesBy === "itself") return;
   if (resume) {
-    requireSameCommand(begun, { out, command });
-    const counts = settingsOf === "run" ? toldBySettings(begun) : isOfWholeRun;
+    const counts = stage.name === SEVERAL ? isOfWholeRun : toldBySettings(begun);
     await requireSameSettings(out, resolved, counts);
     return;
   }
@@ -112,18 +112,6 @@ async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void
     );
   }
   await setRunAside(out);
-}
-
-/** Another command cannot use the checkpoints: its steps differ, and its optimizer moments belong to another loss. */
-function requireSameCommand(
-  begun: RunOrigin,
-  { out, command }: Omit<RunClaim, "use" | "resolved">,
-) {
-  if (begun.command === null || begun.command === command) return;
-  throw new ConfigError(
-    "RUN_EXISTS",
-    `${out}: contains a run of agentrl ${begun.command}, which agentrl ${command} cannot continue. Choose another folder with --out, or replace it with --overwrite.`,
-  );
 }
 
 /** Settings that may change on --resume: those that cannot change a step's result. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { newestCheckpoint } from "./checkpoints.ts";
-import { RESOLVED_FILE } from "./run-origin.ts";
+import { RESOLVED_FILE } from "./run-file.ts";
 
 /** A policy that a training made. */
 export interface PolicyOfRun {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, removeAtOnce } from "../../base/files.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./run-origin.ts";
+import { MANIFEST_FILE, RESOLVED_FILE, RUN_FILE } from "./run-file.ts";
 
 /** Folder of a replaced run until the new one has started. */
 const REPLACED = "replaced";
@@ -10,7 +10,7 @@ const REPLACED = "replaced";
 /** Files of a run of any command; the last ones mark the folder as a run. */
 const REMAINS = [
   ...["checkpoints", "snapshots", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
-  ...["outcome.json", "stages.json", "sft.json", "report.html"],
+  ...["outcome.json", RUN_FILE, "stages.json", "sft.json", "report.html"],
   ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
   ...["reporters", "tensorboard", "wandb", RESOLVED_FILE, MANIFEST_FILE],
 ];

@@ -15,7 +15,7 @@ import { openReporters } from "../../watch/reporters/open-reporters.ts";
 import type { Reporter, RunStart } from "../../watch/reporters/reporter.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { checkpointFolder } from "./checkpoints.ts";
-import { MANIFEST_FILE, RESOLVED_FILE, type RunCommand } from "./run-origin.ts";
+import { MANIFEST_FILE, RESOLVED_FILE, type RunStage, writeRunFile } from "./run-file.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
@@ -49,7 +49,8 @@ export interface RunFolder {
 /** What a run folder's manifest says of a run. */
 export interface RunFacts {
   version: string;
-  command: RunCommand;
+  /** For `run.json`; null where the run has written it. */
+  stages: readonly RunStage[] | null;
   hashes?: Readonly<Record<string, string>>;
   /** What came of the check of the rewards; null: it was switched off. */
   rewardCheck?: RewardCheckFacts | null;
@@ -160,8 +161,7 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
   };
   try {
     // From here on there is a run.
-    await writeJson(join(path, MANIFEST_FILE), manifestOf(opening));
-    await removeReplaced(path);
+    await startRun(path, manifestOf(opening), given.stages);
   } catch (error) {
     await close("failed");
     throw error;
@@ -193,7 +193,6 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
 function manifestOf({ engine, resolved, facts }: RunToOpen): object {
   return {
     agentrl: facts.version,
-    command: facts.command,
     recipe: resolved.recipe.name,
     tier: resolved.tier,
     hashes: facts.hashes ?? {},
@@ -205,6 +204,17 @@ function manifestOf({ engine, resolved, facts }: RunToOpen): object {
       ...engine.machine,
     },
   };
+}
+
+/** Writes what a folder's run is, last its manifest: from then on there is a run, and the one that it replaces is removed. */
+export async function startRun(
+  path: string,
+  manifest: object,
+  stages: readonly RunStage[] | null,
+): Promise<void> {
+  if (stages !== null) await writeRunFile(path, stages);
+  await writeJson(join(path, MANIFEST_FILE), manifest);
+  await removeReplaced(path);
 }
 
 /** The run as reporters see it. */

@@ -4,7 +4,7 @@ import { readJson } from "../../base/files.ts";
 import { fileNameOf, type Plugin, pluginsNamedIn } from "../../base/plugins.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import { baseFolder } from "../assemble.ts";
-import { MANIFEST_FILE } from "./run-origin.ts";
+import { MANIFEST_FILE } from "./run-file.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 
 /**

@@ -9,7 +9,7 @@ import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
-import { ownOverrides } from "../run-stages.ts";
+import { ownOverrides } from "../driver.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
 import type { Work } from "./batch-plan.ts";
 

@@ -5,9 +5,10 @@ import { isResident } from "../../onnx/device-names.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { openNamedDataset } from "../assemble.ts";
 import { setsOf } from "../evaluation-sets.ts";
+import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import { runTrial } from "../train/on-policy-method.ts";
+import { trainByRollouts, trialOf } from "../train/on-policy-method.ts";
 import type { PlannedRun } from "./plan.ts";
 import { forecastTime, type RunLength, type TimeForecast, type Trial } from "./time-forecast.ts";
 
@@ -101,12 +102,17 @@ async function takeFirstSteps(
   const out = await mkdtemp(join(tmpdir(), "agentrl-trial-"));
   const ending = endingWith(signal, patience);
   try {
-    await runTrial(shortened(run.resolved, prompts), {
+    const length = {
+      questions: Math.ceil(most / samplesPerTask),
+      isEnough: (step: number) =>
+        step >= LEAST_STEPS && performance.now() - stepped > 1000 * STEP_SECONDS,
+    };
+    const session: Session & { resolved: ResolvedSettings<Settings> } = {
+      resolved: shortened(run.resolved, prompts),
       out: join(out, "run"),
       version: "trial",
       signal: ending.signal,
-      questions: Math.ceil(most / samplesPerTask),
-      isEnough: (step) => step >= LEAST_STEPS && performance.now() - stepped > 1000 * STEP_SECONDS,
+      allowIgnored: true,
       onEvaluationStart: (name, questions) => {
         asked = questions;
         if (name === "before") trial.opening = START_SECONDS + lap();
@@ -118,7 +124,8 @@ async function takeFirstSteps(
       },
       onBatch: () => (rollout = lap()),
       onStep: () => trial.steps.push({ rollout, update: lap() }),
-    });
+    };
+    await trainByRollouts(session, trialOf(length));
   } catch (error) {
     if (signal.aborted || !ending.signal.aborted) throw error;
   } finally {

@@ -1,10 +1,16 @@
+import { suggest } from "../../base/nearest.ts";
 import { z } from "../../base/schema.ts";
-
-/** What a stage does: draws trajectories, learns from them, from pairs of them, or by reinforcement. */
-const STAGE_KINDS = ["synth", "sft", "preference", "train"] as const;
+import { stageHeads } from "./stage-heads.ts";
 
 const stage = z.strictObject({
-  do: z.enum(STAGE_KINDS),
+  /** What it does: a stage by name, such as `synth`, `sft`, `preference`, `train`, `evaluate`, `index`, or one of a plug-in. */
+  do: z.string().superRefine((name, context) => {
+    if (stageHeads.names.includes(name)) return;
+    const message = `is "${name}"; no such stage. ${suggest(name, stageHeads.names)}`;
+    context.addIssue({ code: "custom", message, params: { code: "PART_UNKNOWN" } });
+  }),
+  /** The stage's own options. */
+  with: z.record(z.string(), z.unknown()).optional(),
   /** What other stages call it; what it does when absent. */
   name: z
     .string()

@@ -6,11 +6,11 @@ import {
   trainPreference,
   type PreferenceSettings,
 } from "../../algorithms/preference.ts";
-import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import { runStage } from "../folder/run-file.ts";
+import type { StageSession } from "../stages/stage.ts";
 import { openValidationProgress, type ValidationProgress } from "../train/progress.ts";
 import { runTraining } from "../train/run-training.ts";
-import type { OpenTraining, RunOptions, TrainingStart } from "../train/training-method.ts";
+import type { OpenTraining, TrainingStart } from "../train/training-method.ts";
 import { findPairFiles, loadPairs, type LoadedPairs, type PairFiles } from "./preference-data.ts";
 import { studentOf } from "./student.ts";
 
@@ -39,14 +39,14 @@ const VALIDATION_LOSS = "validation/losses/preference";
  * @throws {ConfigError} RECIPE_BAD_VALUE when no pairs are named.
  * @throws as `findPairFiles`, `loadPairs` and `runTraining`.
  */
-export async function runPreference(
-  resolved: ResolvedSettings<Settings>,
-  options: RunOptions,
-): Promise<PreferenceResult> {
+export async function trainOnPairs({
+  resolved,
+  ...options
+}: StageSession): Promise<PreferenceResult> {
   const files = await findPairFiles(resolved);
   return runTraining(
     {
-      command: "dpo",
+      stages: [runStage("preference", "preference", { number: 1 })],
       learnsFrom: "pairs",
       length: "preference.epochs",
       open: (start) => openPairs(start, files),

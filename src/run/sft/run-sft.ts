@@ -1,16 +1,11 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { writeJson } from "../../base/files.ts";
+import { runStage } from "../folder/run-file.ts";
+import type { StageSession } from "../stages/stage.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
-import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
 import { runTraining } from "../train/run-training.ts";
-import type {
-  RunOptions,
-  TrainingMethod,
-  TrainingSession,
-  TrainingStart,
-} from "../train/training-method.ts";
+import type { TrainingMethod, TrainingSession, TrainingStart } from "../train/training-method.ts";
 import type { OpenSft, SftResult } from "./open-sft.ts";
 import { openSamples } from "./sft-from-samples.ts";
 import { openStream } from "./sft-from-stream.ts";
@@ -27,10 +22,7 @@ const RESULT_FILE = "sft.json";
  * @throws {DataError} as `findSampleFiles` and `loadSamples`.
  * @throws as `runTraining`.
  */
-export async function runSft(
-  resolved: ResolvedSettings<Settings>,
-  options: RunOptions,
-): Promise<SftResult> {
+export async function trainOnSamples({ resolved, ...options }: StageSession): Promise<SftResult> {
   const { settings, recipe } = resolved;
   const { sft } = settings;
   if (sft === undefined) {
@@ -54,7 +46,7 @@ function sftMethod(
   open: (start: TrainingStart) => Promise<OpenSft>,
 ): TrainingMethod<SftResult> {
   return {
-    command: "sft",
+    stages: [runStage("sft", "sft", { number: 1 })],
     learnsFrom: "samples",
     length,
     trainsFresh: true,

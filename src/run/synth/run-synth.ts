@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, DataError, ExternalError } from "../../base/errors.ts";
+import { DataError, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { MeterReading } from "../../http/meter.ts";
@@ -8,41 +7,22 @@ import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
 import { type DrawProgress, drawQuestions } from "../../synth/draw.ts";
 import { selectSamples, type Selection } from "../../synth/select.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
-import type { PolicyDownload } from "../assemble.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
-import { originOfRun } from "../folder/run-origin.ts";
-import { withRunLock } from "../folder/run-lock.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
-import { machineFacts } from "../folder/run-folder.ts";
+import { RESOLVED_FILE, runStage } from "../folder/run-file.ts";
+import type { Session } from "../session.ts";
+import type { StageResult, StageSession } from "../stages/stage.ts";
+import { machineFacts, startRun } from "../folder/run-folder.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 
-export interface RunSynthOptions {
-  /** Folder of the run. */
-  out: string;
-  /** agentrl's version, for the rows and the manifest. */
-  version: string;
-  signal: AbortSignal;
-  /** Goes on with the draws that the folder holds. */
-  resume?: boolean;
+/** A synthesis beside its settings. */
+export interface SynthOptions {
   /** Also writes what was dropped. */
   keepDropped?: boolean;
-  /** Ends well though so many rollouts failed; none by default. */
+  /** Most failed rollouts that are tolerated; default 0. */
   allowErrors?: number;
-  /** When the teacher is a model of the hub. */
-  download?: PolicyDownload;
-  /** Reads the questions once to count them, for who shows how far it is; they are streamed. */
-  countFirst?: boolean;
-  /**
-   * @param start.questions null without `countFirst`.
-   * @param start.kept questions taken over from an interrupted run.
-   */
-  onStart?: (start: { questions: number | null; kept: number }) => void;
-  onDraw?: (progress: DrawProgress) => void;
-  /** @param questions gone through by the steps. */
-  onSelect?: (questions: number) => void;
 }
 
 /** What a run's manifest says of what it drew from. */
@@ -63,7 +43,7 @@ export interface SynthFacts {
 export interface SynthResult extends SynthFacts, Selection {}
 
 /** A synthesis as it went. */
-export interface SynthOutcome {
+export interface SynthOutcome extends StageResult {
   result: SynthResult;
   out: string;
   /** Of this run: draws that were taken over cost nothing. */
@@ -77,32 +57,24 @@ const RESULT_FILE = "synth.json";
 /**
  * Draws trajectories of a recipe's questions as its `synth` says, and selects samples from them.
  *
- * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings; RUN_EXISTS
- *   when it holds a training.
- * @throws {ExternalError} RUN_BUSY; SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
+ * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings.
+ * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
  *   more failed than are allowed.
  * @throws {DataError} when dataset, index or model cannot be read, each by its own code.
  */
-export async function runSynth(
-  resolved: ResolvedSettings<Settings>,
-  options: RunSynthOptions,
+export async function drawAndSelect(
+  { resolved, ...session }: StageSession,
+  options: SynthOptions = {},
 ): Promise<SynthOutcome> {
-  return withRunLock(options.out, () => synthesise(resolved, options));
-}
-
-async function synthesise(
-  resolved: ResolvedSettings<Settings>,
-  options: RunSynthOptions,
-): Promise<SynthOutcome> {
-  const { out, version, signal, download } = options;
+  const { out, version, signal, download } = session;
   const synthesis = await findSynthesis(resolved.settings, { ...download, version, signal });
   try {
     const facts = factsOf(resolved, synthesis);
-    const { progress, requests, seconds } = await draw(resolved, synthesis, options);
-    const result = await selectInto(out, resolved, { ...options, facts });
+    const { progress, requests, seconds } = await draw(resolved, synthesis, session);
+    const result = await selectInto(out, resolved, { ...session, ...options, facts });
     requireComplete(result, options.allowErrors ?? 0);
     const drawn = { rollouts: progress.rollouts, seconds };
-    return { result, out, drawn, requests };
+    return { policy: null, result, out, drawn, requests };
   } finally {
     await synthesis.close();
   }
@@ -111,25 +83,20 @@ async function synthesise(
 async function draw(
   resolved: ResolvedSettings<Settings>,
   synthesis: Synthesis,
-  options: RunSynthOptions,
+  options: Session,
 ): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
-  const { out, resume = false, signal, countFirst, onStart, onDraw } = options;
+  const { out, resume = false, signal, countsFirst, onStart, onDraw } = options;
   const { synth, dataset, origin, window } = synthesis;
-  await requireNoOtherRun(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
-    const facts = factsOf(resolved, synthesis);
-    await writeJson(join(out, MANIFEST_FILE), {
-      command: "synth-data",
-      ...facts,
-      machine: machineFacts(),
-    });
+    const facts = { ...factsOf(resolved, synthesis), machine: machineFacts() };
+    await startRun(out, facts, [runStage("synth", "synth", { number: 1 })]);
     const opened = await synthesis.open();
     const begun = performance.now();
     try {
-      const questions = countFirst === true ? await countOf(dataset, synth.limit) : null;
-      onStart?.({ questions, kept: log.kept });
+      const questions = countsFirst === true ? await countOf(dataset, synth.limit) : null;
+      onStart?.({ total: questions, kept: log.kept });
       const tasks = dataset.stream(synth.limit);
       const progress = await drawQuestions(opened.setting, {
         tasks,
@@ -166,13 +133,14 @@ function factsOf(
   };
 }
 
+/** What a selection is given beside its settings. */
+export type SelectOptions = Pick<Session, "signal" | "download" | "onSelect"> & SynthOptions;
+
 /** Selects from a folder's draws and writes what came of it to `synth.json`. */
 export async function selectInto(
   out: string,
   { settings }: ResolvedSettings<Settings>,
-  options: Pick<RunSynthOptions, "signal" | "download" | "keepDropped" | "onSelect"> & {
-    facts: SynthFacts;
-  },
+  options: SelectOptions & { facts: SynthFacts },
 ): Promise<SynthResult> {
   const { signal, download, keepDropped = false, onSelect, facts } = options;
   const selection = await selectSamples({
@@ -226,15 +194,4 @@ async function countOf(dataset: Dataset, limit: number | undefined): Promise<num
   let count = 0;
   for await (const _ of dataset.stream(limit)) count += 1;
   return count;
-}
-
-/** A run keeps its settings and checksums under the same names. @throws {ConfigError} RUN_EXISTS */
-async function requireNoOtherRun(out: string): Promise<void> {
-  const begun = await originOfRun(out);
-  // Existing draws decide themselves whether they can be resumed.
-  if (begun === null || begun.command === "synth-data" || existsSync(join(out, DRAWS_FILE))) return;
-  throw new ConfigError(
-    "RUN_EXISTS",
-    `${out}: holds a run of agentrl ${begun.command ?? "train or sft"}, whose settings draws would replace. Choose another --out.`,
-  );
 }

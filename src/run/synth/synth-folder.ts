@@ -5,14 +5,9 @@ import { readJson, writeFileAtomic } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-file.ts";
 import { withRunLock } from "../folder/run-lock.ts";
-import {
-  type RunSynthOptions,
-  selectInto,
-  type SynthFacts,
-  type SynthResult,
-} from "./run-synth.ts";
+import { type SelectOptions, selectInto, type SynthFacts, type SynthResult } from "./run-synth.ts";
 import {
   checkSettings,
   type Override,
@@ -56,11 +51,7 @@ export async function openSynthFolder(
   overrides: readonly Override[] = [],
 ): Promise<SynthFolder> {
   const path = join(folder, MANIFEST_FILE);
-  const {
-    machine: _,
-    command: __,
-    ...facts
-  } = parseOptions(factsSchema, await readJson(path), path);
+  const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
   for (const { key, origin } of overrides) {
     if (SELECTION_KEYS.some((own) => key === own || key.startsWith(`${own}.`))) continue;
     throw new ConfigError(
@@ -101,9 +92,7 @@ async function resolvedOf(
  */
 export async function selectAgain(
   folder: string,
-  options: Pick<RunSynthOptions, "signal" | "download" | "keepDropped" | "onSelect"> & {
-    overrides: readonly Override[];
-  },
+  options: SelectOptions & { overrides: readonly Override[] },
 ): Promise<SynthResult> {
   const { overrides } = options;
   const { resolved, facts } = await openSynthFolder(folder, overrides);

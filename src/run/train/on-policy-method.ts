@@ -16,6 +16,7 @@ import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
 import { requireAheadFits, samplesAhead } from "../checks/off-policy.ts";
 import { requireHonoured } from "../checks/ignored-settings.ts";
 import { checkpointFolder } from "../folder/checkpoints.ts";
+import { runStage } from "../folder/run-file.ts";
 import {
   type AroundTraining,
   aroundTraining,
@@ -29,6 +30,7 @@ import {
   recordedEvaluations,
 } from "../held-out-evaluation.ts";
 import { openRoles } from "../roles.ts";
+import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { restoreSnapshots, takeSnapshots } from "../snapshots.ts";
@@ -40,7 +42,6 @@ import { unlessDiverged } from "./rollback.ts";
 import { evaluateNow, runTraining } from "./run-training.ts";
 import type {
   OpenTraining,
-  RunOptions,
   TrainingLeg,
   TrainingMethod,
   TrainingSession,
@@ -58,24 +59,58 @@ export interface TrainResult {
   eval: AroundTraining<HeldOutEvaluation>;
 }
 
-export interface RunTrainOptions extends RunOptions {
-  /** Settings that have no effect are no error. */
-  allowIgnored?: boolean;
+/** How far a trial goes. */
+export interface TrialLength {
+  /** Held-out questions before and after, at most. */
+  questions: number;
+  /** Asked after each step. @param step from 1. */
+  isEnough: (step: number) => boolean;
 }
 
+/** What of a training by rollouts differs with what it is for. */
+type Ends<R> = Pick<TrainingMethod<R>, "stages"> &
+  Pick<OpenTraining<R>, "begin" | "finish" | "policy"> &
+  Partial<Pick<OpenTraining<R>, "openProgress">>;
+
 /**
- * Trains by reinforcement as a recipe's `algorithm` says, evaluated before and after on the same held-out questions.
+ * Trains by reinforcement as a recipe's `algorithm` says.
  *
+ * @param ends `evaluatedAround()`, `trialOf()` or `oneOfSeveral`.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REWARD_CHECK_FAILED when a reward does not score known answers
  *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, VOCABULARY_UNFIT, DATASET_NOT_TRAINABLE.
  * @throws as `runTraining`.
  */
-export async function runTrain(
-  resolved: ResolvedSettings<Settings>,
-  options: RunTrainOptions,
-): Promise<TrainResult> {
+export function trainByRollouts<R>(
+  { resolved, ...session }: Session & { resolved: ResolvedSettings<Settings> },
+  { stages, ...ends }: Ends<R>,
+): Promise<R> {
+  const { algorithm } = resolved.settings;
+  if (algorithm === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
+    );
+  }
+  if (session.allowIgnored !== true) requireHonoured(resolved);
+  requireAheadFits(resolved.settings);
+  const method: TrainingMethod<R> = {
+    stages,
+    learnsFrom: "questions",
+    length: "algorithm.steps",
+    open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
+  };
+  return runTraining(method, resolved, session);
+}
+
+/** A training that is evaluated before and after on the same held-out questions, by the engine that it has open. */
+export function evaluatedAround(): Ends<TrainResult> {
   let before: Measured<HeldOutEvaluation>;
-  const method = onPolicyMethod<TrainResult>(resolved, options, {
+  return {
+    stages: [
+      runStage("before", "evaluate"),
+      runStage("train", "train", { number: 1 }),
+      runStage("after", "evaluate"),
+    ],
     begin: async (session) => {
       before = await evaluations(session, "before");
     },
@@ -90,85 +125,38 @@ export async function runTrain(
         eval: aroundTraining(before, after),
       };
     },
-  });
-  return runTraining(method, resolved, options);
-}
-
-/** How far a trial goes. */
-export interface TrialLength {
-  /** Held-out questions before and after, at most. */
-  questions: number;
-  /** Asked after each step. @param step from 1. */
-  isEnough: (step: number) => boolean;
-}
-
-/** The first steps of a training, to see what they take. Settings without effect are no error. */
-export function runTrial(
-  resolved: ResolvedSettings<Settings>,
-  options: RunOptions & TrialLength,
-): Promise<unknown> {
-  const { questions, isEnough } = options;
-  const method = onPolicyMethod<unknown>(
-    resolved,
-    { ...options, allowIgnored: true },
-    {
-      openProgress: () => {
-        let done = 0;
-        return {
-          best: null,
-          kept: null,
-          safe: 0,
-          add: ({ step }) => (done = step),
-          get enough() {
-            return done > 0 && isEnough(done);
-          },
-        };
-      },
-      begin: async (session) => {
-        await someQuestions(session, "before", questions);
-      },
-      finish: (session) => someQuestions(session, "after", questions),
-    },
-  );
-  return runTraining(method, resolved, options);
-}
-
-/** As `runTrain` for one stage of several: it evaluates nothing, and leaves its policy in `policy/` for the next stage. */
-export async function runTrainStage(
-  resolved: ResolvedSettings<Settings>,
-  options: RunTrainOptions,
-): Promise<{ policy: string; steps: number }> {
-  const method = onPolicyMethod<{ policy: string; steps: number }>(resolved, options, {
-    // Not the checkpoint: the next stage has an optimiser of its own.
-    policy: {},
-    finish: ({ run }, { done }) =>
-      Promise.resolve({ policy: join(run.path, "policy"), steps: done }),
-  });
-  return runTraining(method, resolved, options);
-}
-
-function onPolicyMethod<R>(
-  resolved: ResolvedSettings<Settings>,
-  { allowIgnored = false }: RunTrainOptions,
-  ends: Pick<OpenTraining<R>, "begin" | "finish" | "policy"> &
-    Partial<Pick<OpenTraining<R>, "openProgress">>,
-): TrainingMethod<R> {
-  const { algorithm } = resolved.settings;
-  if (algorithm === undefined) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
-    );
-  }
-  if (!allowIgnored) requireHonoured(resolved);
-  requireAheadFits(resolved.settings);
-  return {
-    command: "train",
-    learnsFrom: "questions",
-    length: "algorithm.steps",
-    open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
   };
 }
+
+/** The first steps of a training, to see what they take. */
+export function trialOf({ questions, isEnough }: TrialLength): Ends<unknown> {
+  return {
+    stages: [runStage("train", "train", { number: 1 })],
+    openProgress: () => {
+      let done = 0;
+      return {
+        best: null,
+        kept: null,
+        safe: 0,
+        add: ({ step }) => (done = step),
+        get enough() {
+          return done > 0 && isEnough(done);
+        },
+      };
+    },
+    begin: async (session) => {
+      await someQuestions(session, "before", questions);
+    },
+    finish: (session) => someQuestions(session, "after", questions),
+  };
+}
+
+/** A stage of several: it evaluates nothing, and leaves its policy in `policy/` for the next stage, not the checkpoint, whose optimiser is its own. */
+export const oneOfSeveral: Ends<{ policy: string; steps: number }> = {
+  stages: [runStage("train", "train", { number: 1 })],
+  policy: {},
+  finish: ({ run }, { done }) => Promise.resolve({ policy: join(run.path, "policy"), steps: done }),
+};
 
 async function open(
   start: TrainingStart,

@@ -15,7 +15,6 @@ import {
   openCheckpoints,
   saveStart,
 } from "../folder/checkpoints.ts";
-import { withClaimedRun } from "../folder/claim-run.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
 import { resumePoint } from "../folder/resume-point.ts";
 import { type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
@@ -26,47 +25,36 @@ import { writeWholeFolder } from "../folder/whole-folder.ts";
 import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { writeFreshPolicy } from "../fresh-policy.ts";
 import { recordedEvaluation } from "../held-out-evaluation.ts";
+import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { goBack, handleAlarms, unlessDiverged } from "./rollback.ts";
 import type {
   OpenTraining,
   Progress,
-  RunOptions,
   TrainingEnd,
   TrainingMethod,
   TrainingSession,
 } from "./training-method.ts";
 
 /**
- * Trains a policy by one method and writes the run folder. Every training command runs through here: lock and claim of the folder,
- * resume, data checks, reference, checkpoints, metrics, alarms, rollbacks, requests of a person who watches, and the final policy.
+ * Trains a policy by one method, as a stage of a run: resume, data checks, reference, checkpoints, metrics, alarms, rollbacks, requests
+ * of a person who watches, and the final policy. The driver holds the folder (`runAlone`).
  *
  * All decisions depend on the metrics and the checkpoints on disk, so a run that was interrupted and resumed gives the same bytes as
  * one that was not.
  *
- * @throws {ConfigError} RUN_EXISTS, RUN_SETTINGS_CHANGED and RUN_DATA_CHANGED for a folder that cannot be used so; RUN_NOTHING_LEFT when the
- *   run to resume is finished.
- * @throws {ExternalError} RUN_BUSY; RUN_ALARM when an alarm ends the run.
+ * @throws {ConfigError} RUN_DATA_CHANGED for a folder that cannot be used so; RUN_NOTHING_LEFT when the run to resume is finished.
+ * @throws {ExternalError} RUN_ALARM when an alarm ends the run.
  * @throws {StoppedAsAsked} when `options.control` says so.
  * @throws what the method throws.
  */
 export function runTraining<R>(
   method: TrainingMethod<R>,
   resolved: ResolvedSettings<Settings>,
-  options: RunOptions,
+  options: Session,
 ): Promise<R> {
   requireTrainable(resolved.settings);
-  const { out, signal } = options;
-  const claim = { out, command: method.command, resolved, use: options, signal };
-  return withClaimedRun(claim, () => train(method, resolved, options));
-}
-
-function train<R>(
-  method: TrainingMethod<R>,
-  resolved: ResolvedSettings<Settings>,
-  options: RunOptions,
-): Promise<R> {
   const begun = performance.now();
   const { settings } = resolved;
   const { out, version, signal, onEvent } = options;
@@ -109,7 +97,7 @@ function train<R>(
       events: [...events, ...(training.warnings ?? []), ...exposureWarnings(settings)],
       facts: {
         version,
-        command: method.command,
+        stages: method.stages,
         steps: totalSteps,
         afterStep: from?.step ?? -1,
         hashes: { policy, ...Object.fromEntries(hashes) },
@@ -151,7 +139,7 @@ function train<R>(
 async function startingPolicy(
   { trainsFresh = false }: Pick<TrainingMethod<unknown>, "trainsFresh">,
   { policy: { from, fresh }, seed, environment }: Settings,
-  { out, download, signal }: RunOptions,
+  { out, download, signal }: Session,
 ): Promise<string> {
   if (fresh === undefined || !trainsFresh) return policyFolder(from, { ...download, signal });
   const model = checkpointFolder(out, 0);

@@ -2,33 +2,19 @@ import type { Dataset } from "../../data/datasets.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { MetricsLine } from "../../watch/metrics-line.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
-import type { PolicyDownload } from "../assemble.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import type { Checkpoint } from "../folder/checkpoints.ts";
-import type { RunFolderUse } from "../folder/claim-run.ts";
-import type { ControlledRun } from "../folder/run-control.ts";
 import type { RunFolder } from "../folder/run-folder.ts";
-import type { RunCommand } from "../folder/run-origin.ts";
+import type { RunStage } from "../folder/run-file.ts";
+import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import type { RunEvents, RunStep } from "./run-events.ts";
-
-/** Options of every training run. */
-export interface RunOptions extends Partial<RunEvents>, RunFolderUse {
-  /** Run folder. */
-  out: string;
-  /** agentrl's version, for the manifest. */
-  version: string;
-  signal: AbortSignal;
-  /** For a policy of the hub. */
-  download?: PolicyDownload;
-  /** Requests of a person who watches the run. */
-  control?: ControlledRun;
-}
+import type { RunStep } from "./run-events.ts";
 
 /** A way to train a policy: reinforcement learning, samples, pairs. `runTraining` does all that the methods share. */
 export interface TrainingMethod<R> {
-  command: Exclude<RunCommand, "synth-data">;
+  /** For `run.json`. */
+  stages: readonly RunStage[];
   /** What is learned from, for messages: `samples`. */
   learnsFrom: string;
   /** The setting that makes a run longer, for messages. */
@@ -42,7 +28,7 @@ export interface TrainingMethod<R> {
 /** Where a run starts. */
 export interface TrainingStart {
   resolved: ResolvedSettings<Settings>;
-  options: RunOptions;
+  options: Session;
   /** Folder of the policy that the run began with. */
   model: string;
   /** Checkpoint to resume from; null: a new run. */
@@ -85,7 +71,7 @@ export interface OpenTraining<R> {
 /** A training run under way. */
 export interface TrainingSession {
   settings: Settings;
-  options: RunOptions;
+  options: Session;
   run: RunFolder;
   engine: PolicyEngine;
   /** Folder of the policy that the run began with. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { withClaimedRun } from "../../../src/run/folder/claim-run.ts";
 import { resolveRecipe } from "../../../src/run/settings/resolve-recipe.ts";
+import { trainStage } from "../../../src/run/stages/shipped.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 describe("a run folder after a kill", () => {
@@ -20,7 +21,7 @@ describe("a run folder after a kill", () => {
     for (const name of [...remains, ...kept]) mkdirSync(join(out, name), { recursive: true });
     writeFileSync(join(out, "checkpoints", "step-2.removed", "model.safetensors"), "x");
     const resolved = await resolveRecipe("search-r1", { tier: "smoke" });
-    const claim = { out, command: "train" as const, resolved, use: {} };
+    const claim = { out, stage: trainStage, resolved, use: {} };
     const { signal } = new AbortController();
     await withClaimedRun({ ...claim, signal }, () => Promise.resolve());
     expect(remains.filter((name) => existsSync(join(out, name)))).toEqual([]);

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256File } from "../../../src/base/files.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
-import { runSft } from "../../../src/run/sft/run-sft.ts";
+import { runAlone } from "../../../src/run/driver.ts";
+import { sftStage } from "../../../src/run/stages/shipped.ts";
 import { checkSettings, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
-import type { RunOptions } from "../../../src/run/train/training-method.ts";
+import type { Session } from "../../../src/run/session.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -20,8 +21,8 @@ const resolved = checkSettings(
   resolveSettings(recipe, { tier: "smoke", overrides }),
 );
 
-const run = (out: string, changes: Partial<RunOptions> = {}) =>
-  runSft(resolved, {
+const run = (out: string, changes: Partial<Session> = {}) =>
+  runAlone(sftStage, resolved, {
     out: join(folder, out),
     version: "test",
     signal: new AbortController().signal,
@@ -33,7 +34,7 @@ describe("runSft on a stream", { timeout: 120_000 }, () => {
     const { steps } = await run("straight");
     expect(steps).toBe(5);
     const halt = new AbortController();
-    const onStep: RunOptions["onStep"] = ({ step }) => {
+    const onStep: Session["onStep"] = ({ step }) => {
       if (step === 3) halt.abort(new Error("stop"));
     };
     await expect(run("cut", { signal: halt.signal, onStep })).rejects.toThrow("stop");

@@ -5,10 +5,11 @@ import { describe, expect, it } from "vitest";
 import { sha256File } from "../../../src/base/files.ts";
 import { openRunControl, StoppedAsAsked } from "../../../src/run/folder/run-control.ts";
 import { parseRecipe } from "../../../src/run/settings/recipe-file.ts";
-import { runSft } from "../../../src/run/sft/run-sft.ts";
+import { runAlone } from "../../../src/run/driver.ts";
+import { sftStage } from "../../../src/run/stages/shipped.ts";
 import { checkSettings, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
-import type { RunOptions } from "../../../src/run/train/training-method.ts";
+import type { Session } from "../../../src/run/session.ts";
 import type { RunEvent } from "../../../src/watch/run-event.ts";
 import type { Sample } from "../../../src/trajectory/sample.ts";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -77,8 +78,8 @@ const settings = {
   optimizer: { learningRate: 0.01 },
 };
 
-const run = (out: string, sft: object, changes: Partial<RunOptions> = {}) =>
-  runSft(resolved(sft), {
+const run = (out: string, sft: object, changes: Partial<Session> = {}) =>
+  runAlone(sftStage, resolved(sft), {
     out: join(folder, out),
     version: "test",
     signal: new AbortController().signal,
@@ -123,7 +124,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
 
   it("goes on after an interruption as if there had been none, to the byte", async () => {
     const halt = new AbortController();
-    const onStep: RunOptions["onStep"] = ({ step }) => {
+    const onStep: Session["onStep"] = ({ step }) => {
       if (step === 4) halt.abort(new Error("stop"));
     };
     // It is interrupted after its fourth step, before that step's measurement.
@@ -185,7 +186,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
       signal: new AbortController().signal,
       onEvent: (event: RunEvent) => events.push(event),
     };
-    await expect(runSft(resolved(broken, undefined, more), options)).rejects.toThrow(
+    await expect(runAlone(sftStage, resolved(broken, undefined, more), options)).rejects.toThrow(
       errorWith("RUN_ALARM", "gone back 1 times"),
     );
     expect(events.map(({ kind }) => kind)).toEqual(["alarm", "rollback", "alarm"]);
@@ -197,7 +198,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
 
   it("saves and stops when asked between steps, and continues to the same bytes", async () => {
     const control = openRunControl();
-    const onStep: RunOptions["onStep"] = ({ step }) => {
+    const onStep: Session["onStep"] = ({ step }) => {
       if (step === 1) control.save();
       if (step === 2) control.stop();
     };
@@ -218,7 +219,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
       version: "test",
       signal: new AbortController().signal,
     };
-    const { validation } = await runSft(chained, options);
+    const { validation } = await runAlone(sftStage, chained, options);
     const [straight] = (await metricsOf("straight")).slice(-1);
     expect(validation?.before.loss).toBeCloseTo(straight?.data["validation/loss"] ?? 0, 1);
   });

@@ -6,7 +6,7 @@ import { runRecipe } from "../../../src/run/run-recipe.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
-import type { RunTrainOptions } from "../../../src/run/train/on-policy-method.ts";
+import type { Session } from "../../../src/run/session.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -20,7 +20,7 @@ const SMALL = [
 ];
 
 /** Trains into a folder; the names of what was evaluated, in order, come along. */
-async function train(name: string, sets: string[] = [], options: Partial<RunTrainOptions> = {}) {
+async function train(name: string, sets: string[] = [], options: Partial<Session> = {}) {
   const evaluated: string[] = [];
   const overrides = [...SMALL, ...sets].map(parseSet);
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides });

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/base/files.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
-import { runTrain, type RunTrainOptions } from "../../../src/run/train/on-policy-method.ts";
+import { runRecipe } from "../../../src/run/run-recipe.ts";
+import type { Session } from "../../../src/run/session.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -16,11 +17,11 @@ const SMALL = [
   ...["engine.workers=1", "alarms=[]"],
 ];
 
-async function train(name: string, options: Partial<RunTrainOptions> = {}): Promise<void> {
+async function train(name: string, options: Partial<Session> = {}): Promise<void> {
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides: SMALL.map(parseSet) });
   const { signal } = new AbortController();
   const given = { out: join(root, name), version: "0", signal, ...options };
-  await runTrain(checkSettings(settingsSchema, resolved), given);
+  await runRecipe(checkSettings(settingsSchema, resolved), given);
 }
 
 const dataOf = (name: string): unknown[] =>

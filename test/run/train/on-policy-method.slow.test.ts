@@ -14,7 +14,8 @@ import { policyFolder } from "../../../src/run/assemble.ts";
 import { setRunAside } from "../../../src/run/folder/replaced-run.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { openRunControl, StoppedAsAsked } from "../../../src/run/folder/run-control.ts";
-import { runTrain, type RunTrainOptions } from "../../../src/run/train/on-policy-method.ts";
+import { runRecipe } from "../../../src/run/run-recipe.ts";
+import type { Session } from "../../../src/run/session.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import type { RunEvent } from "../../../src/watch/run-event.ts";
@@ -30,11 +31,11 @@ const SMALL = [
 ];
 
 /** Trains into a folder; what was told comes along. */
-async function train(name: string, sets: string[] = [], options: Partial<RunTrainOptions> = {}) {
+async function train(name: string, sets: string[] = [], options: Partial<Session> = {}) {
   const events: RunEvent[] = [];
   const overrides = [...SMALL, ...sets].map(parseSet);
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides });
-  const result = await runTrain(checkSettings(settingsSchema, resolved), {
+  const result = await runRecipe(checkSettings(settingsSchema, resolved), {
     out: join(root, name),
     version: "0",
     signal: new AbortController().signal,
@@ -212,7 +213,7 @@ describe("runTrain", { timeout: 300_000 }, () => {
   });
 
   it("learns nothing from a first batch that does not hold together", async () => {
-    const damage: RunTrainOptions["onBatch"] = ([first]) => {
+    const damage: Session["onBatch"] = ([first]) => {
       const logprobs = first?.calls[0]?.completion[0]?.logprobs as number[];
       logprobs[0] = (logprobs[0] ?? 0) - 1;
     };

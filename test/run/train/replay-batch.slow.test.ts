@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { type BatchReplay, replayBatch } from "../../../src/run/train/replay-batch.ts";
-import { runTrain } from "../../../src/run/train/on-policy-method.ts";
+import { runRecipe } from "../../../src/run/run-recipe.ts";
+
 import { settingsSchema, type Settings } from "../../../src/run/settings/settings-schema.ts";
 import {
   checkSettings,
@@ -34,7 +35,7 @@ const replay = (step: number, ...sets: string[]): Promise<BatchReplay> =>
 
 describe("replayBatch", { timeout: 120_000 }, () => {
   beforeAll(async () => {
-    await runTrain(resolved(), { out: run, version: "0", signal });
+    await runRecipe(resolved(), { out: run, version: "0", signal });
   }, 120_000);
 
   it("learns from a saved batch what the run learned, to the last bit, from the newest checkpoint before it", async () => {

@@ -5,7 +5,8 @@ import { sha256 } from "../../../src/base/files.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
-import { runTrain } from "../../../src/run/train/on-policy-method.ts";
+import { runRecipe } from "../../../src/run/run-recipe.ts";
+
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -28,7 +29,7 @@ async function train(name: string, steps: number, resume = false): Promise<void>
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides });
   const { signal } = new AbortController();
   const given = { out: at(name), version: "0", signal, resume };
-  await runTrain(checkSettings(settingsSchema, resolved), given);
+  await runRecipe(checkSettings(settingsSchema, resolved), given);
 }
 
 const metricsOf = (name: string): unknown[] =>

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
+import type { Session } from "../../../run/session.ts";
 import type { ResolvedSettings } from "../../../run/settings/settings.ts";
 import type { Settings } from "../../../run/settings/settings-schema.ts";
 import type { CliContext } from "../../command.ts";
@@ -69,7 +70,8 @@ async function run(
   context: CliContext,
 ): Promise<SynthOutcome> {
   // The runtime is slow to load: not for --help.
-  const { runSynth } = await import("../../../run/synth/run-synth.ts");
+  const { runAlone } = await import("../../../run/driver.ts");
+  const { synthStage } = await import("../../../run/stages/shipped.ts");
   let progress: Progress | null = null;
   let total = 0;
   const stop = (): void => {
@@ -81,16 +83,15 @@ async function run(
   const download = watchDownload(context);
   let selecting = false;
   try {
-    return await runSynth(resolved, {
+    const options = { keepDropped: dropped === true, allowErrors: Infinity };
+    const session: Session = {
       out,
       version: packageVersion(),
       signal: context.signal,
       download: download.options,
       resume: resume === true,
-      keepDropped: dropped === true,
-      allowErrors: Infinity,
-      countFirst: context.terminal,
-      onStart: ({ questions, kept }) => {
+      countsFirst: context.terminal,
+      onStart: ({ total: questions, kept }) => {
         if (kept > 0) context.note(`${kept} questions are taken over from ${out}.`);
         total = questions ?? 0;
         progress = begin("drawing");
@@ -107,7 +108,8 @@ async function run(
         selecting = true;
         progress?.update(questions);
       },
-    });
+    };
+    return await runAlone(synthStage, resolved, session, { options });
   } finally {
     download.stop();
     stop();

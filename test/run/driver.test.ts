@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { readJson } from "../../src/base/files.ts";
 import { parseYamlValue } from "../../src/base/yaml.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
-import { type PlannedStage, runStages } from "../../src/run/run-stages.ts";
+import { type PlannedStage, runStages } from "../../src/run/driver.ts";
+import { readRunFile } from "../../src/run/folder/run-file.ts";
+import type { Session } from "../../src/run/session.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { checkSettings, type Override, resolveSettings } from "../../src/run/settings/settings.ts";
 import { stageList, stagesSchema } from "../../src/run/settings/stages.ts";
@@ -46,15 +47,17 @@ async function run(
   const ran: (PlannedStage & { resumed: boolean })[] = [];
   const kept: number[] = [];
   const settings = settingsOf(stages, "staged.yaml", ...(more.overrides ?? []));
-  const result = runStages(settings, {
-    out: join(more.below ?? folder, name),
+  const session = {
+    ...sessionIn(join(more.below ?? folder, name)),
     resume: more.resume ?? false,
     overwrite: more.overwrite ?? false,
-    onStage: ({ number }, _, done) => {
+    onStage: ({ number }: { number: number }, _: number, done: boolean) => {
       if (done) kept.push(number);
     },
-    run: (planned, resumed) => {
-      ran.push({ ...planned, resumed });
+  };
+  const result = runStages(settings, session, {
+    run: (planned, { resume = false }) => {
+      ran.push({ ...planned, resumed: resume });
       mkdirSync(planned.folder, { recursive: true });
       if (planned.stage.number === more.fail) return Promise.reject(new Error("interrupted"));
       const policy = planned.stage.do === "synth" ? null : join(planned.folder, "policy");
@@ -63,6 +66,15 @@ async function run(
   });
   const outcome = await result.catch((error: unknown) => error as Error);
   return { outcome, ran, kept };
+}
+
+function sessionIn(out: string): Session {
+  return { out, version: "test", signal: new AbortController().signal };
+}
+
+/** The stages that a run's file records as done. */
+async function doneIn(name: string): Promise<unknown[]> {
+  return (await readRunFile(join(folder, name)))!.filter(({ done }) => done);
 }
 
 const at = (name: string, stage: string): string => join(folder, name, "stages", stage);
@@ -139,7 +151,7 @@ describe("stages", () => {
     const stages = "[{ do: synth }, { do: sft }, { do: train }]";
     const first = await run(stages, "resumed", { fail: 2 });
     expect(first.outcome).toMatchObject({ message: "interrupted" });
-    expect(await readJson(join(folder, "resumed", "stages.json"))).toMatchObject([
+    expect(await doneIn("resumed")).toMatchObject([
       { number: 1, name: "synth", do: "synth", policy: null, facts: { steps: 1 } },
     ]);
     const second = await run(stages, "resumed", { resume: true });
@@ -172,12 +184,11 @@ describe("stages", () => {
   it("that had ended when the run was interrupted are run anew", async () => {
     await run("[{ do: train }]", "ended", { fail: 1 });
     const left: boolean[] = [];
-    const { stages } = await runStages(settingsOf("[{ do: train }]"), {
-      out: join(folder, "ended"),
-      resume: true,
-      run: ({ folder: own }, resumed) => {
+    const session = { ...sessionIn(join(folder, "ended")), resume: true };
+    const { stages } = await runStages(settingsOf("[{ do: train }]"), session, {
+      run: ({ folder: own }, { resume }) => {
         left.push(existsSync(own));
-        if (resumed) throw new ConfigError("RUN_NOTHING_LEFT", "no step is left");
+        if (resume === true) throw new ConfigError("RUN_NOTHING_LEFT", "no step is left");
         return Promise.resolve({ policy: own, facts: {} });
       },
     });
@@ -221,7 +232,7 @@ describe("stages", () => {
       `[{ do: train, set: { algorithm.steps: ${steps} } }, { do: train }]`;
     await run(stages(3), "redone");
     await run(stages(4), "redone", { resume: true, fail: 1 });
-    expect(await readJson(join(folder, "redone", "stages.json"))).toEqual([]);
+    expect(await doneIn("redone")).toEqual([]);
     const again = await run(stages(3), "redone", { resume: true });
     expect(again.kept).toEqual([]);
     expect(again.ran).toHaveLength(2);
@@ -259,9 +270,7 @@ describe("stages", () => {
     const stages = `[{ do: synth, name: draw }, { do: train, set: { dataset: ${own}, evaluation.dataset.tasks: /abs/h.jsonl, evaluation.dataset.name: files } }]`;
     const datasetsOf = async (resolved: ReturnType<typeof settingsOf>, out: string) => {
       const found: unknown[] = [];
-      await runStages(resolved, {
-        out: join(folder, out),
-        resume: false,
+      await runStages(resolved, sessionIn(join(folder, out)), {
         run: ({ folder: own, resolved: { settings } }) => {
           mkdirSync(own, { recursive: true });
           found.push(settings.dataset, settings.evaluation.dataset);

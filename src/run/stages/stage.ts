@@ -1,0 +1,68 @@
+import { requireDescribed } from "../../base/part-members.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
+import type { Dataset } from "../../data/datasets.ts";
+import type { Session } from "../session.ts";
+import type { StageHead } from "../settings/stage-heads.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+
+/** What a stage leaves: the folder of the policy that it trained, and numbers that claims may name (`stages.NAME.facts`). */
+export interface StageResult {
+  /** null where it trained none. */
+  policy: string | null;
+}
+
+/** A stage at work: the run's session, and what the recipe hands to the stage. */
+export interface StageSession extends Session {
+  settings: Settings;
+  /** Where the values come from, for messages. */
+  resolved: ResolvedSettings<Settings>;
+  /** Folders of the draws that it learns from. */
+  draws: readonly string[];
+  /** Opens the dataset to learn from, or to evaluate on. */
+  dataset(purpose: "training" | "evaluation"): Promise<Dataset>;
+  /** Opens an engine with the policy of `settings.policy`; the driver closes it. */
+  engine(): Promise<PolicyEngine>;
+}
+
+/** A unit of work of a run: it reads products of earlier stages and leaves one. */
+export interface StagePart<R extends StageResult = StageResult, O = object> extends StageHead {
+  run(session: StageSession, options: O): Promise<R>;
+}
+
+/** What an author writes of a stage. */
+interface Described<O extends z.ZodObject, R extends StageResult> extends Partial<
+  Pick<StageHead, "makes" | "resumesBy">
+> {
+  name: string;
+  summary: string;
+  options?: O;
+  run: (session: StageSession, options: z.output<O>) => Promise<R>;
+}
+
+/**
+ * A stage whose options are checked before they reach it. The driver holds the lock of its folder, writes what the run is and how it
+ * ended, and on resume keeps a finished stage and runs one again whose settings changed.
+ *
+ * @example defineStage({
+ *   name: "note", summary: "writes a file",
+ *   options: z.object({ text: z.string() }),
+ *   run: async ({ out }, { text }) => { await writeFile(join(out, "note.txt"), text); return { policy: null }; },
+ * })
+ */
+export function defineStage<O extends z.ZodObject, R extends StageResult>(
+  described: Described<O, R>,
+): StagePart<R> {
+  requireDescribed("stage", described, ["run"]);
+  const { name, options = z.strictObject({}), run, ...rest } = described;
+  return {
+    part: "stage",
+    makes: null,
+    resumesBy: "settings",
+    ...rest,
+    name,
+    options,
+    run: (session, given) => run(session, parseOptions(options, given, name) as z.output<O>),
+  };
+}
