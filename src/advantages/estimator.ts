@@ -74,7 +74,7 @@ export type Advantage = PlainAdvantage | AdvantageWithReturns;
 
 export interface AdvantageWithReturns {
   readonly advantages: readonly number[];
-  /** What the critic should have said at each token; NaN where it does not learn. */
+  /** Value targets (returns) per token; NaN where it does not learn. */
   readonly returns: readonly number[];
 }
 

@@ -4,7 +4,7 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import { tokenRows, type TokenRow } from "../trajectory/token-rows.ts";
 import type { Call, InsertedHint, Segment, Trajectory, Turn } from "../trajectory/trajectory.ts";
 
-/** The model that is to learn from a trajectory: its tokens, and how text is put to it where it was trained to chat. */
+/** The model that is to learn from a trajectory: its tokens, and its chat template, if it has one. */
 export interface Student {
   tokenizer: Tokenizer;
   rendering?: Rendering | undefined;
@@ -140,7 +140,7 @@ function idReader(tokenizer: Tokenizer, hints: Hints): Reader {
   };
 }
 
-/** All is said again in the student's tokens. @param source what the ids are of, where there are any. */
+/** Re-encodes every text with the student's tokenizer. @param source what the ids are of, where there are any. */
 function textReader(student: Student, source: Tokenizer, hints: Hints): Reader {
   const { tokenizer, rendering, stopStrings = [] } = student;
   const say = (segment: Segment): string => textOf(segment, source);

@@ -53,7 +53,7 @@ export interface MeasuringFlags extends ServedModelFlags, FieldFlags {
 /** As `addAnsweringOptions`, with how many questions and answers an evaluation takes. */
 export function addMeasuringOptions(command: Command): void {
   addAnsweringOptions(command)
-    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
+    .option("--limit <n>", "evaluate only the first n questions", wholeNumber(1))
     .option(
       "--shuffle <seed>",
       "take questions in a random order, each type in its share; with --limit 100 of 900 bridge and 100 comparison questions: 90 and 10 (default: the dataset's order)",

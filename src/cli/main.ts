@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import "../base/telemetry.ts";
 import { errorMessage } from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
-import { StoppedAsAsked } from "../run/folder/run-control.ts";
+import { StopRequested } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
@@ -162,7 +162,7 @@ function createContext(io: PrintingIo, state: RunState, signal: AbortSignal): Cl
 function report(error: unknown, io: PrintingIo, state: RunState, signal: AbortSignal): number {
   if (signal.reason instanceof StopReason && isAbort(error, signal))
     return reportStop(signal.reason, io, state);
-  if (error instanceof StoppedAsAsked)
+  if (error instanceof StopRequested)
     return reportStop(new StopReason(error.message, EXIT.interrupted), io, state);
   if (error instanceof CommanderError) {
     // Help (requested, or shown for a family without a subcommand) and the version are already printed.

@@ -47,7 +47,7 @@ function frozenText({ held, stored }: FrozenPlan): string {
 function batchText({ batch }: Plan): string {
   const { prompts, groupSize, leaves, trajectories, epochs, minibatches, microBatch, tokens } =
     batch;
-  const isTrain = batch.command === "train";
+  const isTrain = batch.stage === "train";
   const rows = [
     [
       "a step",

@@ -28,7 +28,7 @@ export interface EvalFlags extends MeasuringFlags {
 function interruptedText(out: string | undefined): string {
   return out === undefined
     ? "The evaluation was interrupted; without --out nothing was kept."
-    : `${out}: interrupted, finished rows are kept; the same command with --resume continues.`;
+    : `${out}: interrupted, finished rows are kept; \`agentrl resume ${out}\` continues.`;
 }
 
 /** @throws {ScoreError} EVALUATION_INCOMPLETE */

@@ -3,6 +3,7 @@ import { ABSENT, fixed, formatBytes, orAbsent, shorten, shortNumber } from "../b
 import { intervalColumn, renderText, type Table } from "../base/table.ts";
 import { metricColumn } from "../evaluate/metrics/metric-columns.ts";
 import type { RunDetail } from "../view/runs/run-detail.ts";
+import { countsSteps } from "../view/runs/run-state.ts";
 import type { RunSummary } from "../view/runs/run-summary.ts";
 
 const RUN_COLUMNS = [
@@ -33,19 +34,20 @@ export function runTable(
 
 function runRow(run: RunSummary, name: string): Table["rows"][number] {
   const { recipe, tier, seed, state, em, updatedAt, bytes } = run;
-  const facts = [stepsText(run), state, emText(em), timeText(updatedAt)];
+  const facts = [stepsText(run), state, emText(run), timeText(updatedAt)];
   return [name, recipe, tier, seed, ...facts, bytes];
 }
 
 function stepsText({ steps: { done, planned }, kind }: RunSummary): string {
-  if (kind === "synth" || kind === "staged") return ABSENT;
+  if (!countsSteps(kind)) return ABSENT;
   return planned === null ? String(done) : `${done}/${planned}`;
 }
 
-function emText({ before, after }: RunSummary["em"]): string {
+function emText({ kind, em: { before, after } }: RunSummary): string {
   if (before === null && after === null) return ABSENT;
   const [was, is] = [before, after].map((em) => (em === null ? "…" : fixed(3)(em)));
-  return `${was ?? ""} → ${is ?? ""}`;
+  // An evaluation alone measures one policy.
+  return kind === "evaluate" ? (is ?? "") : `${was ?? ""} → ${is ?? ""}`;
 }
 
 /** @example timeText("2026-03-01T12:34:56.789Z") // "2026-03-01 12:34 UTC" */
@@ -115,7 +117,7 @@ function factsOf(run: RunDetail): string[][] {
     ["seed", orAbsent(seed, String)],
     ["state", stateMessage === null ? state : `${state}: ${stateMessage}`],
     ["steps", stepsText(run)],
-    ["EM", emText(em)],
+    ["EM", emText(run)],
     ["last written", timeText(updatedAt)],
     ["size", formatBytes(bytes)],
   ];

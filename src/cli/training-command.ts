@@ -167,7 +167,7 @@ export async function showTraining<R>(
       const kept = context.signal.aborted
         ? "stopped early and saved"
         : "failed, and its checkpoints are kept";
-      context.note(`${out}: ${kept}; the same command with --resume continues.`);
+      context.note(`${out}: ${kept}; \`${context.call} resume ${quoted(out)}\` continues.`);
     }
     throw error;
   }

@@ -45,7 +45,7 @@ export interface ReproduceOptions {
 
 /**
  * Runs every arm of every claim over seeds and says what the results mean for each claim. After each look only the arms of claims that
- * further seeds may answer run again; a claim keeps the seeds that it was decided on. Arms of equal settings run once, seeds are gone
+ * further seeds may answer run again; a decided claim gets no further seeds (sequential stopping). Arms of equal settings run once, seeds are gone
  * through one after the other (so that an interrupted reproduction has something of every arm), and each result is appended as it comes: the
  * same command continues after an interruption.
  *

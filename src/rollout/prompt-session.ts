@@ -106,7 +106,7 @@ export function withPrompts(
   });
 }
 
-/** An session into a trajectory that is already under way, for strategies that ask beside the agent's loop. */
+/** A session on a trajectory in progress, for strategies that ask beside the agent's loop. */
 export function promptSession(
   options: RolloutOptions,
   trajectory: Trajectory,

@@ -39,11 +39,14 @@ export const dpoCommand: CliCommand = {
         "pairs that are only measured; the folder's own if it has some",
       )
       .addOption(refusedDatasetOption({ command: "dpo", from: "pairs", synthesis: PAIRS }))
-      .action((recipe: string | undefined, flags: DpoFlags) => train(recipe, flags, context));
+      .action((recipe: string | undefined, flags: DpoFlags) =>
+        trainOnPairs(recipe, flags, context),
+      );
   },
 };
 
-async function train(
+/** Trains on pairs as a recipe says, with all output. */
+export async function trainOnPairs(
   recipe: string | undefined,
   flags: DpoFlags,
   context: CliContext,

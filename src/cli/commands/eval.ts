@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../run/run-eval.ts";
+import type { Settings } from "../../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../../run/settings/settings.ts";
 import type { TextFormat } from "../../view/report-formats.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { answerWarnings } from "../answer-warnings.ts";
@@ -89,7 +91,15 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
     await evaluateMatrix(cells, flags, context);
     return;
   }
-  const resolved = await measuringSettings(flags, context);
+  await evaluateResolved(await measuringSettings(flags, context), flags, context);
+}
+
+/** An evaluation with settings that are known, and what is said of it. */
+export async function evaluateResolved(
+  resolved: ResolvedSettings<Settings>,
+  flags: EvalFlags,
+  context: CliContext,
+): Promise<void> {
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));

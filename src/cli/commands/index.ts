@@ -10,6 +10,7 @@ import { initCommand } from "./init.ts";
 import { judgeCommand } from "./judge.ts";
 import { modelsCommand } from "./models.ts";
 import { newCommand } from "./new.ts";
+import { resumeCommand } from "./resume.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { rewardCommand } from "./reward.ts";
@@ -27,7 +28,10 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Data, models and search",
     commands: [initCommand, dataCommand, modelsCommand, indexCommand, serveCommand],
   },
-  { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
+  {
+    title: "Training",
+    commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand, resumeCommand],
+  },
   {
     title: "Measuring",
     commands: [askCommand, evalCommand, scoreCommand, judgeCommand, reproduceCommand],

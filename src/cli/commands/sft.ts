@@ -1,7 +1,7 @@
 import { fixed, formatCount } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import type { SftResult } from "../../run/sft/open-sft.ts";
-import type { CliCommand } from "../command.ts";
+import type { CliCommand, CliContext } from "../command.ts";
 import {
   addTrainingOptions,
   showTraining,
@@ -32,24 +32,31 @@ export const sftCommand: CliCommand = {
         "samples to learn from: the folder of a synthesis, or a file; `agentrl synth-data` makes them from questions",
       )
       .addOption(refusedDatasetOption({ command: "sft", from: "samples" }))
-      .action(async (recipe: string | undefined, flags: SftFlags) => {
-        const { runAlone } = await import("../../run/driver.ts");
-        const { sftStage } = await import("../../run/stages/shipped.ts");
-        const { data } = flags;
-        const { resolved, out } = await trainingSettings(recipe, flags, context, {
-          more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
-        });
-        await showTraining(context, {
-          flags,
-          resolved,
-          out,
-          train: (session) => runAlone(sftStage, resolved, session),
-          json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
-          text: (result, wallSeconds) => asText(result, out, wallSeconds),
-        });
-      });
+      .action((recipe: string | undefined, flags: SftFlags) => fineTune(recipe, flags, context));
   },
 };
+
+/** Fine-tunes as a recipe says, with all output. */
+export async function fineTune(
+  recipe: string | undefined,
+  flags: SftFlags,
+  context: CliContext,
+): Promise<void> {
+  const { runAlone } = await import("../../run/driver.ts");
+  const { sftStage } = await import("../../run/stages/shipped.ts");
+  const { data } = flags;
+  const { resolved, out } = await trainingSettings(recipe, flags, context, {
+    more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
+  });
+  await showTraining(context, {
+    flags,
+    resolved,
+    out,
+    train: (session) => runAlone(sftStage, resolved, session),
+    json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
+    text: (result, wallSeconds) => asText(result, out, wallSeconds),
+  });
+}
 
 function asText(result: SftResult, run: string, wallSeconds: number): string {
   const { steps, loss, policy, checkpoint, stoppedEarly, validation } = result;

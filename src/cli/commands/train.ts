@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/format.ts";
 import { mapAround } from "../../run/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
 import type { RecipeResult } from "../../run/run-recipe.ts";
-import type { CliCommand } from "../command.ts";
+import type { CliCommand, CliContext } from "../command.ts";
 import { changeText, READS_GOLD, setsText } from "../evaluation-text.ts";
 import { wholeNumber } from "../options.ts";
 import {
@@ -41,29 +41,38 @@ export const trainCommand: CliCommand = {
           .argParser(wholeNumber(1))
           .conflicts(["resume", "overwrite"]),
       )
-      .action(async (recipe: string | undefined, flags: TrainFlags) => {
-        const { runRecipe } = await import("../../run/run-recipe.ts");
-        const { resolved, out } = await trainingSettings(recipe, flags, context);
-        if (flags.replayBatch !== undefined) {
-          const { showReplay } = await import("../batch-replay.ts");
-          const json = flags.json === true;
-          await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
-          return;
-        }
-        const { requireRoom } = await import("../../run/checks/require-room.ts");
-        await requireRoom(resolved, out);
-        const allowIgnored = flags.allowIgnored === true;
-        await showTraining(context, {
-          flags,
-          resolved,
-          out,
-          json: asJson,
-          text: asText,
-          train: (options) => runRecipe(resolved, { ...options, allowIgnored }),
-        });
-      });
+      .action((recipe: string | undefined, flags: TrainFlags) =>
+        trainRecipe(recipe, flags, context),
+      );
   },
 };
+
+/** Trains as a recipe says, with all output. */
+export async function trainRecipe(
+  recipe: string | undefined,
+  flags: TrainFlags,
+  context: CliContext,
+): Promise<void> {
+  const { runRecipe } = await import("../../run/run-recipe.ts");
+  const { resolved, out } = await trainingSettings(recipe, flags, context);
+  if (flags.replayBatch !== undefined) {
+    const { showReplay } = await import("../batch-replay.ts");
+    const json = flags.json === true;
+    await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
+    return;
+  }
+  const { requireRoom } = await import("../../run/checks/require-room.ts");
+  await requireRoom(resolved, out);
+  const allowIgnored = flags.allowIgnored === true;
+  await showTraining(context, {
+    flags,
+    resolved,
+    out,
+    json: asJson,
+    text: asText,
+    train: (options) => runRecipe(resolved, { ...options, allowIgnored }),
+  });
+}
 
 function asJson(result: RecipeResult): unknown {
   const { run, device, steps, checkpoint, wallSeconds, eval: evaluations, stages } = result;

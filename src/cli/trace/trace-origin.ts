@@ -51,10 +51,11 @@ async function beside(file: string): Promise<TraceOrigin | null> {
   const folder = dirname(resolve(file));
   // The trajectories of a training's steps are in their own folder.
   for (const place of [folder, dirname(folder)]) {
-    const recipe = join(place, "recipe.resolved.yaml");
-    if (existsSync(recipe)) return ofRecipe(recipe);
+    // An evaluation has both, and its results name the policy by its content.
     const results = join(place, "results.json");
     if (existsSync(results)) return ofResults(results);
+    const recipe = join(place, "recipe.resolved.yaml");
+    if (existsSync(recipe)) return ofRecipe(recipe);
   }
   return null;
 }

@@ -1,5 +1,5 @@
 import { barrier, checkpoint } from "../../autodiff/checkpoint.ts";
-import { rowSlopes } from "../../autodiff/row-slopes.ts";
+import { rowGradients } from "../../autodiff/row-gradients.ts";
 import { sizeOf, type Value } from "../../autodiff/graph.ts";
 import { targetLogprob } from "../../autodiff/ops/composites.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
@@ -20,7 +20,7 @@ export const SCORES_BYTES = 64 * 2 ** 20;
  * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats.
  *
  * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks. Under a frozen head the forward pass also
- * computes what the backward pass needs of a chunk (`rowSlopes`); otherwise that recomputes the chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
+ * computes what the backward pass needs of a chunk (`rowGradients`); otherwise that recomputes the chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
  * of it, so chunks then have at least D rows, whose scores are equally large. A large 16-bit head is scored in chunks of the vocabulary
  * instead (`scoresByVocabulary`).
  *
@@ -61,7 +61,7 @@ export function targetScores(
   }
 
   /** Each log-probability depends on its own row alone, and a frozen head needs no gradient. */
-  function hasSlopes(): boolean {
+  function hasGradients(): boolean {
     return !options.headTrained && !options.entropy;
   }
 
@@ -70,7 +70,7 @@ export function targetScores(
     const parts = split(from, 0, lengths).map((rows, i) => {
       const build = (each: Value): Value => score(each, classes[i]!);
       if (!options.differentiated) return build(rows);
-      return hasSlopes() ? rowSlopes(build, rows) : checkpoint(build, rows);
+      return hasGradients() ? rowGradients(build, rows) : checkpoint(build, rows);
     });
     return concat(parts, { axis: 0 });
   }

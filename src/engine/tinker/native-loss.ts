@@ -92,20 +92,20 @@ export function wireRow(row: TrainingRow, fields: WireRow["fields"]): WireRow {
  */
 export function linearLoss(
   { aggregation }: Dialect,
-  slopes: ReadonlyMap<TrainingRow, { logprobs: Float32Array; slope: Float32Array }>,
+  gradients: ReadonlyMap<TrainingRow, { logprobs: Float32Array; gradient: Float32Array }>,
 ): NativeLoss {
-  const of = (row: TrainingRow): { logprobs: Float32Array; slope: Float32Array } =>
-    slopes.get(row) ?? { logprobs: new Float32Array(0), slope: new Float32Array(0) };
+  const of = (row: TrainingRow): { logprobs: Float32Array; gradient: Float32Array } =>
+    gradients.get(row) ?? { logprobs: new Float32Array(0), gradient: new Float32Array(0) };
   if (aggregation === "sum")
-    return crossEntropy((row) => Array.from(of(row).slope, (slope) => -slope));
+    return crossEntropy((row) => Array.from(of(row).gradient, (gradient) => -gradient));
   return {
     lossFn: "importance_sampling",
     config: {},
     row: (row) => {
-      const { logprobs, slope } = of(row);
+      const { logprobs, gradient } = of(row);
       return wireRow(row, {
         logprobs: Array.from(logprobs),
-        advantages: Array.from(slope, (each) => -each * row.targets.length),
+        advantages: Array.from(gradient, (each) => -each * row.targets.length),
       });
     },
   };

@@ -44,6 +44,6 @@ export async function probedDialect(
   if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
   throw new ConfigError(
     "ENGINE_UNFIT",
-    `${session.connection.where}: does not tell how it adds up losses (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`,
+    `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`,
   );
 }

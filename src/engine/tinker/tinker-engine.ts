@@ -19,7 +19,7 @@ import {
 import { checkRows } from "./check-rows.ts";
 import { ignoredAdam, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts";
 import { linearLoss, nativeLoss } from "./native-loss.ts";
-import { lossSlopes } from "./loss-slopes.ts";
+import { lossGradients } from "./loss-gradients.ts";
 import { openRemote } from "./open-remote.ts";
 import type { TinkerEngineOptions } from "./options.ts";
 import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
@@ -37,7 +37,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   const remote = await openRemote(options);
   const { session, tokenizer, maxPositions, vocabSize } = remote;
   const { connection, dialect } = session;
-  const slopes = lossSlopes();
+  const gradients = lossGradients();
   const kept = new Map<string, RemoteModel>();
   const state = { model: remote.policy, version: 0, isFresh: true };
   let source: Promise<Draw> | null = null;
@@ -146,7 +146,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       remote.endHeartbeat();
       await sampling.close();
       await Promise.all([state.model, ...kept.values()].map((model) => model.unload()));
-      await slopes.close();
+      await gradients.close();
     },
   };
   try {
@@ -170,17 +170,17 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const first = await scoredOnly(rows, (some) =>
       native === null ? model.forward(some) : model.forwardBackward(some, native),
     );
-    const { slopes: slope, ...result } = await slopes.of(rows, first, loss);
+    const { gradients: gradient, ...result } = await gradients.of(rows, first, loss);
     if (native === null) {
       const parts = rows.flatMap((row, i) => {
-        const [logprobs, own] = [first[i], slope[i]];
+        const [logprobs, own] = [first[i], gradient[i]];
         return logprobs === undefined || own === undefined
           ? []
-          : [[row, { logprobs, slope: own }] as const];
+          : [[row, { logprobs, gradient: own }] as const];
       });
       const linear = linearLoss(dialect, new Map(parts));
       // Rows that nothing pulls at are not sent.
-      const pulled = parts.filter(([, part]) => part.slope.some((each) => each !== 0));
+      const pulled = parts.filter(([, part]) => part.gradient.some((each) => each !== 0));
       if (pulled.length > 0)
         await model.forwardBackward(
           pulled.map(([row]) => row),

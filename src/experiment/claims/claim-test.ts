@@ -179,7 +179,7 @@ export function verdictOf({
   return room === null ? "inconclusive" : "not able to show";
 }
 
-/** What one comparison of equal arms says: a replicate must not be told apart from its original. */
+/** The verdict of an A/A test: identical arms must not differ. */
 export function equalityOf(p: number | null, isIdentical: boolean, level = LEVEL): Verdict {
   if (isIdentical) return "identical arms";
   if (p === null) return "inconclusive";

@@ -19,7 +19,7 @@ export interface PlanChecks {
  * leaves what needs them out. What a chat template adds to prompts is not counted.
  */
 export async function checkPlan({ resolved, work, model }: PlannedRun): Promise<PlanChecks> {
-  if (work.command === "sft") return { budgets: [], ignored: [], withoutFacts: null };
+  if (work.stage === "sft") return { budgets: [], ignored: [], withoutFacts: null };
   const ignored = ignoredSettings(resolved);
   const of = (facts: BudgetFacts | null, withoutFacts: string | null): PlanChecks => {
     return { budgets: checkBudgets(resolved, facts), ignored, withoutFacts };

@@ -66,7 +66,7 @@ export function openRunControl(): ControlledRun {
 }
 
 /** Ends a run on request: its folder stays as it is, and --resume continues it. */
-export class StoppedAsAsked extends Error {
+export class StopRequested extends Error {
   constructor() {
     super("The run was asked to stop after a step.");
     this.name = "AbortError";
@@ -75,5 +75,5 @@ export class StoppedAsAsked extends Error {
 
 /** Whether somebody ended a run, rather than something. */
 export function endedAsAsked(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted || error instanceof StoppedAsAsked;
+  return signal.aborted || error instanceof StopRequested;
 }

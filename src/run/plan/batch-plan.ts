@@ -5,8 +5,8 @@ import type { LossSpec } from "../../losses/loss.ts";
 
 /** What one step is made of, at most: every trajectory as long as its budgets allow. */
 export interface BatchPlan {
-  /** What runs it: `agentrl train`, or `agentrl sft` for a recipe of supervised stages alone. */
-  command: "train" | "sft";
+  /** The kind of stage that is planned. */
+  stage: "train" | "sft";
   /** Questions a step; of a supervised stage, trajectories. */
   prompts: number;
   groupSize: number;
@@ -14,7 +14,7 @@ export interface BatchPlan {
   leaves: number;
   trajectories: number;
   longest: LongestSequence;
-  /** Times the batch is gone through, and parts that it is dealt into: together the optimiser's steps. */
+  /** Epochs and minibatches per batch: together the optimiser's steps. */
   epochs: number;
   minibatches: number;
   optimizerSteps: number;
@@ -25,10 +25,10 @@ export interface BatchPlan {
   tokens: { sampled: number; trained: number };
 }
 
-/** What a step does, whichever command runs it. */
+/** What a step does, whichever stage runs it. */
 export interface Work extends Pick<
   BatchPlan,
-  "command" | "prompts" | "groupSize" | "leaves" | "epochs" | "minibatches" | "steps"
+  "stage" | "prompts" | "groupSize" | "leaves" | "epochs" | "minibatches" | "steps"
 > {
   loss: LossSpec;
   /** Whether tokens that the policy did not write are trained as well. */
@@ -43,7 +43,7 @@ export interface Work extends Pick<
 
 /** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */
 export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchPlan {
-  const { prompts, groupSize, leaves, epochs, minibatches, steps, command } = work;
+  const { prompts, groupSize, leaves, epochs, minibatches, steps, stage } = work;
   const trajectories = prompts * groupSize * leaves;
   const optimizerSteps = epochs * minibatches;
   const { batch } = microBatchShape(load.rowTokens, load.microBatchTokens, load.scoredShare);
@@ -53,9 +53,9 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
   );
   const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
   const models = work.critic === "own" ? 2 : 1;
-  const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
+  const sampled = stage === "train" ? trajectories * longest.messages.tokens : 0;
   return {
-    command,
+    stage,
     prompts,
     groupSize,
     leaves,

@@ -50,7 +50,7 @@ export function loadOf(
     scoredShare: work.scoresAll ? 1 : written,
     loss: work.loss,
     references: work.readsReference ? 1 : 0,
-    samples: work.command === "train",
+    samples: work.stage === "train",
     sequences: work.steps * work.epochs * work.prompts * work.groupSize * work.leaves,
     critic: work.critic,
     scores: work.scorings > 0 ? "logprobs" : work.critic === "shared" ? "values" : null,

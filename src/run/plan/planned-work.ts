@@ -62,7 +62,7 @@ export function workOf(
     const losses = lossesOf(algorithms.get(name, "algorithm"), given);
     const [loss = { name: "policy-gradient", options: {} }] = losses;
     return {
-      command: "train",
+      stage: "train",
       prompts: given.promptsPerStep,
       groupSize: given.groupSize,
       leaves: openStrategy(settings.strategy, "strategy").leaves,
@@ -83,7 +83,7 @@ export function workOf(
     );
   }
   return {
-    command: "sft",
+    stage: "sft",
     groupSize: 1,
     leaves: 1,
     epochs: 1,

@@ -69,7 +69,7 @@ export async function trialForecast(
 
 /** Why a run is not tried; null where it is. */
 function notTried({ work, model, resolved }: PlannedRun): string | null {
-  if (work.command === "sft") return "only a training by rollouts is tried";
+  if (work.stage === "sft") return "only a training by rollouts is tried";
   if (work.steps === 0) return "there is no step to train";
   if (model.folder === null) return `the weights of ${model.from} are not on this machine`;
   const remote = Object.entries(resolved.settings.models ?? {}).find(([, at]) => "endpoint" in at);

@@ -127,7 +127,7 @@ const settingsShape = z.strictObject({
       lora: adapters.optional(),
       /** Asks the policy through the chat template of its folder; without it all text is put to it as it is. */
       chat: chatSchema.optional(),
-      /** Instead, for evaluations: a model behind an OpenAI-compatible server. */
+      /** Alternative to `from`, evaluation only: a model behind an OpenAI-compatible server. */
       endpoint: endpointSchema.optional(),
       /** Instead, for evaluations: a file of answers that were given elsewhere, by the questions' ids. */
       predictions: z
@@ -196,7 +196,7 @@ const settingsShape = z.strictObject({
       budgets: budgetsSchema.optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
-      /** Also on the way, every so many steps, on the first so many questions. */
+      /** Evaluate every `every` steps on the first `questions` questions. */
       during: z
         .strictObject({ every: z.int().min(1), questions: z.int().min(1).default(100) })
         .optional()

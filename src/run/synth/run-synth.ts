@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { definedValues } from "../../base/defined-values.ts";
 import { DataError, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
@@ -70,7 +71,10 @@ export async function drawAndSelect(
   const synthesis = await findSynthesis(resolved.settings, { ...download, version, signal });
   try {
     const facts = factsOf(resolved, synthesis);
-    const { progress, requests, seconds } = await draw(resolved, synthesis, session);
+    const { progress, requests, seconds } = await draw(resolved, synthesis, {
+      ...session,
+      ...options,
+    });
     const result = await selectInto(out, resolved, { ...session, ...options, facts });
     requireComplete(result, options.allowErrors ?? 0);
     const drawn = { rollouts: progress.rollouts, seconds };
@@ -83,15 +87,17 @@ export async function drawAndSelect(
 async function draw(
   resolved: ResolvedSettings<Settings>,
   synthesis: Synthesis,
-  options: Session,
+  options: Session & SynthOptions,
 ): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
-  const { out, resume = false, signal, countsFirst, onStart, onDraw } = options;
+  const { out, resume = false, signal, countsFirst, onStart, onDraw, keepDropped } = options;
   const { synth, dataset, origin, window } = synthesis;
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
     const facts = { ...factsOf(resolved, synthesis), machine: machineFacts() };
-    await startRun(out, facts, [runStage("synth", "synth", { number: 1 })]);
+    await startRun(out, facts, [
+      runStage("synth", "synth", { number: 1, options: definedValues({ keepDropped }) }),
+    ]);
     const opened = await synthesis.open();
     const begun = performance.now();
     try {

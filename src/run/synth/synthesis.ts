@@ -110,7 +110,7 @@ function searching(settings: Settings, { draws, annotate, scores }: SynthSetting
 /** A strategy that searches. */
 const AGENT = partSchema(strategies).parse("agent");
 
-/** Hash of how a question is put to the teacher, and of the grammar and limits that it answers in. */
+/** Hash of the teacher's prompt template, grammar and budgets. */
 function templateHash(settings: Settings, rendering: unknown): string {
   return shortHash({ environment: worldOf(settings), rendering: rendering ?? null });
 }

@@ -34,7 +34,7 @@ export async function handleAlarms(
  * Returns to the newest checkpoint up to a safe step, or to the start where there is none.
  * @throws {ExternalError} RUN_ALARM where the start was not kept.
  */
-export async function goBack(
+export async function rollBack(
   { run, engine, settings, model }: TrainingSession,
   from: { alarm: TriggeredAlarm; rollbacks: readonly Rollback[]; safe: number },
 ): Promise<{ to: Checkpoint; rollbacks: Rollback[] }> {

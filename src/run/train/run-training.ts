@@ -18,7 +18,7 @@ import {
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
 import { resumePoint } from "../folder/resume-point.ts";
 import { type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
-import { StoppedAsAsked } from "../folder/run-control.ts";
+import { StopRequested } from "../folder/run-control.ts";
 import { openRunFolder } from "../folder/run-folder.ts";
 import { recordFiles } from "../../models/recorded-files.ts";
 import { writeWholeFolder } from "../folder/whole-folder.ts";
@@ -28,7 +28,7 @@ import { recordedEvaluation } from "../held-out-evaluation.ts";
 import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import { goBack, handleAlarms, unlessDiverged } from "./rollback.ts";
+import { rollBack, handleAlarms, unlessDiverged } from "./rollback.ts";
 import type {
   OpenTraining,
   Progress,
@@ -46,7 +46,7 @@ import type {
  *
  * @throws {ConfigError} RUN_DATA_CHANGED for a folder that cannot be used so; RUN_NOTHING_LEFT when the run to resume is finished.
  * @throws {ExternalError} RUN_ALARM when an alarm ends the run.
- * @throws {StoppedAsAsked} when `options.control` says so.
+ * @throws {StopRequested} when `options.control` says so.
  * @throws what the method throws.
  */
 export function runTraining<R>(
@@ -123,7 +123,7 @@ export function runTraining<R>(
     if (from !== null) await engine.load(from.path);
     const { done, progress: judged } = isTrained
       ? { done: from.step, progress }
-      : await takeSteps(session, training, from);
+      : await trainSteps(session, training, from);
     const end: TrainingEnd = {
       done,
       kept: judged.kept ?? done,
@@ -174,7 +174,7 @@ async function progressUpTo(
 }
 
 /** Trains to the last step; after an alarm that asks for it, again from an earlier checkpoint with a lower learning rate. */
-async function takeSteps(
+async function trainSteps(
   session: TrainingSession,
   training: OpenTraining<unknown>,
   from: Checkpoint | null,
@@ -201,7 +201,7 @@ async function takeSteps(
     const { done, alarm } = await trainUntilAlarm(session, training, leg);
     if (alarm === null) return { done, progress };
     const limit = await progressUpTo(training, run.path, alarm.lastGoodStep);
-    const back = await goBack(session, { alarm, rollbacks, safe: limit.safe });
+    const back = await rollBack(session, { alarm, rollbacks, safe: limit.safe });
     [rollbacks, firstStep, state] = [
       back.rollbacks,
       back.to.step,
@@ -301,7 +301,7 @@ async function trainUntilAlarm(
   return state;
 }
 
-/** Does what was asked for since the last step, and what is asked for while the run is paused. @throws {StoppedAsAsked} */
+/** Does what was asked for since the last step, and what is asked for while the run is paused. @throws {StopRequested} */
 async function applyControls(
   session: TrainingSession,
   step: number,
@@ -316,7 +316,7 @@ async function applyControls(
     const isEvaluated = existsSync(join(session.run.path, "eval", `${name}.json`));
     if (evaluate && !isEvaluated) await evaluateNow(session, name);
     if (save) await saveCheckpoint();
-    if (stop) throw new StoppedAsAsked();
+    if (stop) throw new StopRequested();
   } while (control.paused);
 }
 

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { fixed, formatCount, formatInterval, orAbsent, plural, signed } from "../../base/format.ts";
 import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
+import { SEVERAL } from "../../run/folder/run-file.ts";
 import { armsOf, type Arm, type EffectOf } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
 import { lastFigures, lastStepsText } from "../runs/last-steps.ts";
@@ -156,7 +157,7 @@ function headline(arm: Arm, isNamed: boolean): Markup {
   const facts = [
     ...(first?.manifest.tier === undefined ? [] : [`tier ${first.manifest.tier}`]),
     `${seeds.length === 1 ? "seed" : "seeds"} ${seeds.map(String).join(", ")}`,
-    ...(first?.kind === "staged"
+    ...(first?.kind === SEVERAL
       ? [`${first.stages.length} stages`]
       : [`${done.map(formatCount).join("–")} steps`]),
     states.join(", "),

@@ -1,6 +1,7 @@
 import { ABSENT, formatCount, plural } from "../../base/format.ts";
 import type { Arm, ArmComparisonBase } from "../runs/arms.ts";
 import type { RunFiles } from "../runs/run-files.ts";
+import { countsSteps } from "../runs/run-state.ts";
 import { runLabel, runName } from "../runs/run-parts.ts";
 import { type HtmlCell, type HtmlGroup, small, tableCard } from "./html-table.ts";
 import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
@@ -66,7 +67,7 @@ function runCells(run: RunFiles): HtmlCell[] {
   return [
     tag("code", {}, folder),
     [
-      kind === "synth" || kind === "staged" ? ABSENT : formatCount(done),
+      countsSteps(kind) ? formatCount(done) : ABSENT,
       planned !== null && small(`of ${formatCount(planned)}`),
     ],
     [

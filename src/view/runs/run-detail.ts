@@ -38,53 +38,25 @@ export async function detailOf(run: RunFiles): Promise<RunDetail> {
     evaluations: [...evaluations, ...sets].map(({ rows: _, ...own }) => own),
     checkpoints: await readRunCheckpoints(run.folder),
     events,
-    next: nextCommand(run, summary),
+    next: nextCommand(run),
   };
 }
 
-const COMMANDS: Readonly<Record<RunFiles["kind"], string>> = {
-  train: "train",
-  staged: "train",
-  sft: "sft",
-  dpo: "dpo",
-  synth: "synth-data",
+/** Commands that make a page of a run, by its kind; of all others `runs report`. */
+const PAGES: Readonly<Record<string, string>> = {
+  synth: "synth-data report",
+  evaluate: "eval report",
 };
 
-function nextCommand(
-  { folder, kind, state, settings, evaluations }: RunFiles,
-  summary: RunSummary,
-): RunDetail["next"] {
+function nextCommand({ folder, kind, state, settings, evaluations }: RunFiles): RunDetail["next"] {
   if (state.state === "running") return null;
   if (state.state === "finished") {
-    if (kind === "synth" || evaluations.length === 0) return null;
-    return { command: `agentrl runs report ${quoted(folder)}`, does: "shows it as a page" };
+    const page = PAGES[kind] ?? "runs report";
+    if (kind !== "synth" && evaluations.length === 0) return null;
+    return { command: `agentrl ${page} ${quoted(folder)}`, does: "shows it as a page" };
   }
   if (settings === null) return null;
-  const how = startedBy(settings, summary) ?? [
-    // As its own recipe with one tier, it contains every setting.
-    ...["--recipe", quoted(`${folder}/recipe.resolved.yaml`)],
-  ];
-  const tier = summary.tier === null ? [] : ["--tier", summary.tier];
-  const words = [COMMANDS[kind], ...how, ...tier, "--out", quoted(folder), "--resume"];
-  return { command: `agentrl ${words.join(" ")}`, does: "continues it" };
-}
-
-/** The recipe and settings that a run was started with; null if they cannot be flags (whole lists, stages, claims). */
-function startedBy({ recipe, values, origins }: RunSettings, summary: RunSummary): string[] | null {
-  if (recipe === null) return null;
-  const name = summary.recipe;
-  const words = [
-    "--recipe",
-    recipe === `recipes/${name ?? ""}.yaml` ? (name ?? "") : quoted(recipe),
-  ];
-  for (const [key, origin] of origins) {
-    if (!isOverride(origin)) continue;
-    if (!origin.startsWith("--") || /\.\d+(\.|$)/.test(key)) return null;
-    const value = values.get(key);
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    words.push(...(key === "seed" ? ["--seed", text] : ["--set", quoted(`${key}=${text}`)]));
-  }
-  return words;
+  return { command: `agentrl resume ${quoted(folder)}`, does: "continues it" };
 }
 
 /** Quotes a word for a shell. @example quoted("a b") // "'a b'" */

@@ -47,6 +47,8 @@ export async function readRunEvaluations(
   folder: string,
   lastStep: number,
 ): Promise<RunEvaluations> {
+  const alone = await readResults(folder);
+  if (alone !== null) return { evaluations: [alone], sets: [], troubles: [] };
   const place = join(folder, "eval");
   const { evaluations, troubles } = await readEvaluations(place, null, lastStep);
   const entries = existsSync(place) ? await readdir(place, { withFileTypes: true }) : [];
@@ -58,6 +60,15 @@ export async function readRunEvaluations(
     troubles.push(...found.troubles);
   }
   return { evaluations, sets, troubles };
+}
+
+/** What a run measured that is an evaluation alone; null for others. */
+async function readResults(folder: string): Promise<RunEvaluation | null> {
+  const parsed = summarySchema.safeParse(
+    await readJson(join(folder, "results.json")).catch(() => null),
+  );
+  if (!parsed.success) return null;
+  return { name: "after", step: 0, rows: join(folder, "rows.jsonl"), ...parsed.data };
 }
 
 async function readEvaluations(

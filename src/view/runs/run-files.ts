@@ -4,6 +4,13 @@ import { basename, join } from "node:path";
 import { DataError, errorMessage } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
+import {
+  kindOfStages,
+  readRunFile,
+  RESOLVED_FILE,
+  RUN_FILE,
+  SEVERAL,
+} from "../../run/folder/run-file.ts";
 import { type LoggedEvent, readRunEvents } from "./run-events.ts";
 import { type RunEvaluation, readRunEvaluations } from "./run-evaluations.ts";
 import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
@@ -47,7 +54,7 @@ export interface RunFiles {
 
 /** Whether a folder looks like a run's: it has a log, settings, or stages. */
 export function isRunFolder(folder: string): boolean {
-  return ["recipe.resolved.yaml", "metrics.jsonl", "stages.json"].some((name) =>
+  return [RUN_FILE, RESOLVED_FILE, "metrics.jsonl", "stages.json"].some((name) =>
     existsSync(join(folder, name)),
   );
 }
@@ -62,7 +69,7 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
   if (!isRunFolder(folder)) {
     throw new DataError(
       "FILE_MISSING",
-      `${folder}: is no run: it has neither recipe.resolved.yaml nor metrics.jsonl nor stages.json. Give the --out folder of agentrl train, sft or dpo; agentrl runs list FOLDER finds runs.`,
+      `${folder}: is no run: it has neither run.json nor recipe.resolved.yaml nor metrics.jsonl. Give the --out folder of a command, such as agentrl train or eval; agentrl runs list FOLDER finds runs.`,
     );
   }
   const troubles: string[] = [];
@@ -79,7 +86,11 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
   const metrics = await tried(readRunMetrics(join(folder, "metrics.jsonl")), []);
   const events = await tried(readRunEvents(folder), []);
   const result = await tried(readResult(folder), null);
-  const kind = kindOf(folder, { manifest, settings, metrics });
+  const recorded = await tried(readRunFile(folder), null);
+  const kind =
+    recorded === null
+      ? kindBefore(folder, { manifest, settings, metrics })
+      : kindOfStages(recorded);
   const done = Math.max(metrics.at(-1)?.step ?? 0, result?.steps ?? 0);
   const none = { evaluations: [], sets: [], troubles: [] };
   const { evaluations, sets, ...found } = await tried(readRunEvaluations(folder, done), none);
@@ -133,11 +144,9 @@ async function readStages(folder: string): Promise<RunFiles[]> {
     /^\d+-/.test(name),
   );
   names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-  const list = existsSync(join(folder, "stages.json"))
-    ? await readJson(join(folder, "stages.json")).catch(() => [])
-    : [];
-  const parsed = z.array(z.looseObject({ folder: z.string() })).safeParse(list);
-  const done = new Set((parsed.success ? parsed.data : []).map((stage) => basename(stage.folder)));
+  const recorded = await readRunFile(folder);
+  const finished = recorded?.filter(({ done }) => done) ?? (await stagesBefore(folder));
+  const done = new Set(finished.map((stage) => basename(stage.folder)));
   const stages: RunFiles[] = [];
   for (const name of names) {
     const own = join(place, name);
@@ -146,7 +155,18 @@ async function readStages(folder: string): Promise<RunFiles[]> {
   return stages;
 }
 
-function kindOf(
+/** Finished stages of a run of an older version. */
+async function stagesBefore(folder: string): Promise<{ folder: string }[]> {
+  const path = join(folder, "stages.json");
+  const list = existsSync(path) ? await readJson(path).catch(() => []) : [];
+  return z
+    .array(z.looseObject({ folder: z.string() }))
+    .catch([])
+    .parse(list);
+}
+
+/** The kind of a run without `run.json`, which older versions did not write. */
+function kindBefore(
   folder: string,
   { manifest, settings, metrics }: Pick<RunFiles, "manifest" | "settings" | "metrics">,
 ): RunKind {
@@ -155,15 +175,15 @@ function kindOf(
   const measured = new Set(metrics.flatMap(({ values }) => Object.keys(values)));
   const { hashes } = manifest;
   const isStaged = ["stages", "stages.json"].some((name) => existsSync(join(folder, name)));
-  if (isStaged) return "staged";
+  if (isStaged) return SEVERAL;
   if (existsSync(join(folder, "synth.json")) || existsSync(join(folder, "draws.jsonl")))
     return "synth";
   if (measured.has("rollout/reward_mean")) return "train";
   if (measured.has("losses/sft")) return "sft";
-  if (measured.has("losses/preference") || "pairs" in hashes) return "dpo";
+  if (measured.has("losses/preference") || "pairs" in hashes) return "preference";
   if ("samples" in hashes) return "sft";
   // Draws, samples and pairs may be from one stage that was run alone.
-  if (has("stages.") && metrics.length === 0) return "staged";
+  if (has("stages.") && metrics.length === 0) return SEVERAL;
   if (has("algorithm.")) return "train";
   return has("sft.") ? "sft" : "train";
 }

@@ -1,3 +1,4 @@
+import { SEVERAL } from "../../run/folder/run-file.ts";
 import { basename } from "node:path";
 import type { Arm } from "./arms.ts";
 import { readRolledBack, type RolledBack } from "./rolled-back.ts";
@@ -25,7 +26,7 @@ export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
     for (const run of arm.runs) {
       const name = runName(arm, run);
       const drawn =
-        run.kind === "staged" ? run.stages.filter(({ kind }) => kind !== "synth") : [run];
+        run.kind === SEVERAL ? run.stages.filter(({ kind }) => kind !== "synth") : [run];
       for (const files of drawn) {
         const stage = files === run ? null : basename(files.folder);
         const part = parts.get(stage) ?? { stage, arms: [] };

@@ -3,10 +3,16 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive, processOf } from "../../base/process-mark.ts";
 import { readOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
+import { RESOLVED_FILE, RUN_FILE, SEVERAL } from "../../run/folder/run-file.ts";
 import type { LoggedEvent } from "./run-events.ts";
 
-/** Kind of a run: reinforcement learning, samples, pairs, draws of a teacher, or several of these as stages. */
-export type RunKind = "train" | "sft" | "dpo" | "synth" | "staged";
+/** Kind of a run: the name of its stage, or `stages` for several. */
+export type RunKind = string;
+
+/** Whether a run of this kind counts steps: it trains by itself. */
+export function countsSteps(kind: RunKind): boolean {
+  return !["synth", "evaluate", "index", SEVERAL].includes(kind);
+}
 
 /** State of a run. */
 export interface KnownState {
@@ -15,13 +21,14 @@ export interface KnownState {
   message: string | null;
 }
 
-/** The file that a run of each kind writes last. */
+/** The file that a run of each of our stages writes last; runs of older versions recorded no outcome. */
 const LAST_FILE: Readonly<Record<RunKind, string>> = {
   train: join("eval", "after.json"),
-  staged: join("eval", "after.json"),
+  [SEVERAL]: join("eval", "after.json"),
   sft: "sft.json",
-  dpo: join("policy", "model.safetensors"),
+  preference: join("policy", "model.safetensors"),
   synth: "synth.json",
+  evaluate: "results.json",
 };
 
 /**
@@ -41,7 +48,7 @@ export async function stateOf(
     return { state: "interrupted", message: `${processOf(gone)} ended without an outcome` };
   const outcome = await readOutcome(folder);
   if (outcome !== null) return { state: outcome.state, message: outcome.message };
-  const last = LAST_FILE[kind];
+  const last = LAST_FILE[kind] ?? "outcome.json";
   if (existsSync(join(folder, last))) return { state: "finished", message: null };
   const since = events.findLastIndex(({ kind: what }) => what === "resumed");
   const stopped = events.slice(since + 1).findLast(({ facts }) => facts["action"] === "stop");
@@ -52,8 +59,8 @@ export async function stateOf(
 /** When a run's folder was last written to, in milliseconds since 1970; without the content of checkpoints. */
 export async function updatedMs(folder: string): Promise<number> {
   const names = [
-    ...["metrics.jsonl", "events.jsonl", "manifest.json", "recipe.resolved.yaml", "stages.json"],
-    ...["trajectories", "checkpoints", "eval", "draws.jsonl", "sft.json", "policy"],
+    ...["metrics.jsonl", "events.jsonl", "manifest.json", RESOLVED_FILE, RUN_FILE],
+    ...["trajectories", "checkpoints", "eval", "draws.jsonl", "rows.jsonl", "sft.json", "policy"],
   ];
   const times = await Promise.all(
     names.map((name) =>

@@ -68,7 +68,7 @@ describe("the batch of a plan", () => {
   it("multiplies questions, groups, epochs and steps out", async () => {
     const { batch } = await planned();
     expect(batch).toMatchObject({
-      command: "train",
+      stage: "train",
       prompts: 4,
       groupSize: 4,
       trajectories: 16,
@@ -96,7 +96,7 @@ describe("the batch of a plan", () => {
     const plan = planRecipe(plannedRun(all, await plannedPolicy({ from: model })), {
       memory: null,
     });
-    expect(plan.batch).toMatchObject({ command: "sft", groupSize: 1, tokens: { sampled: 0 } });
+    expect(plan.batch).toMatchObject({ stage: "sft", groupSize: 1, tokens: { sampled: 0 } });
   });
 
   it("counts the samples of a file, and says when there is none yet", async () => {
@@ -109,7 +109,7 @@ describe("the batch of a plan", () => {
     };
     const { batch } = await sft(`sft={data: ${file}, epochs: 2}`);
     // 32, 32 and 6 samples, twice.
-    expect(batch).toMatchObject({ command: "sft", prompts: 32, steps: 6 });
+    expect(batch).toMatchObject({ stage: "sft", prompts: 32, steps: 6 });
     await expect(sft("sft={data: nowhere}")).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", "there are none at sft.data (nowhere)"),
     );
@@ -125,7 +125,7 @@ describe("the batch of a plan", () => {
       "[{ do: synth }, { do: sft }, { do: train, name: rl, set: { algorithm.steps: 7 } }]",
     );
     expect(rl.stages).toEqual({ all: ["1-synth", "2-sft", "3-rl"], planned: "3-rl" });
-    expect(rl.batch).toMatchObject({ command: "train", steps: 7 });
+    expect(rl.batch).toMatchObject({ stage: "train", steps: 7 });
     // Of several that reinforce, the one that holds most, wherever it stands.
     const most = await staged(
       "[{ do: train, name: short, set: { engine.slots: 1 } }, { do: train, name: long }, { do: train, name: end, set: { engine.slots: 1 } }]",
@@ -137,7 +137,7 @@ describe("the batch of a plan", () => {
     writeFileSync(file, "{}\n".repeat(70));
     const sft = await staged(`[{ do: synth }, { do: sft, set: { sft.data: ${file} } }]`);
     expect(sft.stages?.planned).toBe("2-sft");
-    expect(sft.batch).toMatchObject({ command: "sft", steps: 3 });
+    expect(sft.batch).toMatchObject({ stage: "sft", steps: 3 });
     await expect(staged("[{ do: synth }]")).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", /none of its stages is train or sft/),
     );

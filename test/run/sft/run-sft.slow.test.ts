@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256File } from "../../../src/base/files.ts";
-import { openRunControl, StoppedAsAsked } from "../../../src/run/folder/run-control.ts";
+import { openRunControl, StopRequested } from "../../../src/run/folder/run-control.ts";
 import { parseRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { runAlone } from "../../../src/run/driver.ts";
 import { sftStage } from "../../../src/run/stages/shipped.ts";
@@ -202,7 +202,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
       if (step === 1) control.save();
       if (step === 2) control.stop();
     };
-    await expect(run("asked", settings, { control, onStep })).rejects.toThrow(StoppedAsAsked);
+    await expect(run("asked", settings, { control, onStep })).rejects.toThrow(StopRequested);
     const checkpoints = await readdir(join(folder, "asked", "checkpoints"));
     expect(checkpoints).toContain("step-2");
     await run("asked", settings, { resume: true });

@@ -13,7 +13,7 @@ import { sha256 } from "../../../src/base/files.ts";
 import { policyFolder } from "../../../src/run/assemble.ts";
 import { setRunAside } from "../../../src/run/folder/replaced-run.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
-import { openRunControl, StoppedAsAsked } from "../../../src/run/folder/run-control.ts";
+import { openRunControl, StopRequested } from "../../../src/run/folder/run-control.ts";
 import { runRecipe } from "../../../src/run/run-recipe.ts";
 import type { Session } from "../../../src/run/session.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
@@ -204,7 +204,7 @@ describe("runTrain", { timeout: 300_000 }, () => {
         if (step === 2) control.stop();
       },
     });
-    await expect(asked).rejects.toThrow(StoppedAsAsked);
+    await expect(asked).rejects.toThrow(StopRequested);
     expect(readdirSync(at("asked", "checkpoints"))).toEqual(["step-2"]);
     expect(existsSync(at("asked", "eval", "step-1.json"))).toBe(true);
     await train("asked", ["checkpoints.every=100"], { resume: true });

@@ -44,7 +44,8 @@ export function addSynthDraw(family: Command, context: CliContext): void {
     .action((flags: DrawFlags) => drawSamples(flags, context));
 }
 
-async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void> {
+/** Draws and selects, with progress. */
+export async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void> {
   const resolved = await synthSettings(flags, context.note);
   const out = flags.out ?? `${defaultRunFolder(resolved)}-synth`;
   const { recipe, tier, settings } = resolved;

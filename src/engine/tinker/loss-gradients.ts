@@ -8,27 +8,27 @@ import { type ForwardBackwardResult, isScored, type TrainingRow } from "../engin
 import { buildLoss, FIELD, fieldInputs, lossFields, METRIC } from "../local/training-graph.ts";
 
 /** A loss of given log-probabilities, computed here: its value and metrics, and its derivative by each log-probability. */
-export interface LossSlopes {
+export interface LossGradients {
   /**
    * @param logprobs per row, as long as its targets, of the tokens that are scored.
-   * @returns `slopes`, per row and of the same length; 0 where a token is not scored.
+   * @returns `gradients`, per row and of the same length; 0 where a token is not scored.
    */
   of(
     rows: readonly TrainingRow[],
     logprobs: readonly Float32Array[],
     loss: LossSpec,
-  ): Promise<Omit<ForwardBackwardResult, "logprobs"> & { slopes: Float32Array[] }>;
+  ): Promise<Omit<ForwardBackwardResult, "logprobs"> & { gradients: Float32Array[] }>;
   close(): Promise<void>;
 }
 
 const LOGPROBS = "logprobs";
-const SLOPES = "slopes";
+const GRADIENTS = "gradients";
 
 /** Compiled sizes: each loss for a count of tokens is a graph of its own, so counts are padded to a power of two. */
 const LEAST_TOKENS = 64;
 
 /** Runs losses on the processor, over log-probabilities that a server computed. */
-export function lossSlopes(): LossSlopes {
+export function lossGradients(): LossGradients {
   const device = openDevice("cpu", 1);
   const compiled = new Map<string, Promise<Session>>();
   const session = (loss: LossSpec, count: number): Promise<Session> => {
@@ -42,13 +42,13 @@ export function lossSlopes(): LossSlopes {
     const logprobs = graph.input(LOGPROBS, "float32", [count, 1]);
     const outputs = { logprobs, entropy: null, values: null };
     const built = buildLoss(loss, outputs, fieldInputs(graph, loss, count));
-    const [slopes] = backward(built.loss, [logprobs]);
+    const [gradients] = backward(built.loss, [logprobs]);
     const metrics = Object.entries(built.metrics).map(([name, value]) => [METRIC + name, value]);
     return device.compile(
       graph,
       definedValues({
         loss: built.loss,
-        [SLOPES]: slopes,
+        [GRADIENTS]: gradients,
         ...(Object.fromEntries(metrics) as typeof built.metrics),
       }),
     );
@@ -75,16 +75,16 @@ export function lossSlopes(): LossSlopes {
         const found = outputs[name];
         return found === undefined ? new Float32Array(count) : floats(found);
       };
-      const slopes = rows.map((row) => new Float32Array(row.targets.length));
-      const all = read(SLOPES);
+      const gradients = rows.map((row) => new Float32Array(row.targets.length));
+      const all = read(GRADIENTS);
       places.forEach(({ r, token }, k) => {
-        const row = slopes[r];
+        const row = gradients[r];
         if (row !== undefined) row[token] = all[k] ?? NaN;
       });
       const metrics = Object.keys(outputs).filter((name) => name.startsWith(METRIC));
       return {
         loss: read("loss")[0] ?? NaN,
-        slopes,
+        gradients,
         metrics: Object.fromEntries(
           metrics.map((name) => [name.slice(METRIC.length), read(name)[0] ?? NaN]),
         ),

@@ -12,7 +12,7 @@ import { mul } from "./ops/elementwise.ts";
  * @param build from [N, D] to [N, 1].
  * @throws {InternalError} GRAPH_NO_DERIVATIVE when the result does not depend on x.
  */
-export function rowSlopes(build: (x: Value) => Value, x: Value): Value {
+export function rowGradients(build: (x: Value) => Value, x: Value): Value {
   const { graph } = x;
   const start = graph.nodes.length;
   const result = build(x);
@@ -21,15 +21,15 @@ export function rowSlopes(build: (x: Value) => Value, x: Value): Value {
     result.shape,
     new Array<number>(sizeOf(result.shape)).fill(1),
   );
-  const slope = pullBack(graph.nodes.slice(start), new Map([[result, ones]]), [x]).get(x);
-  if (slope === undefined) {
+  const gradient = pullBack(graph.nodes.slice(start), new Map([[result, ones]]), [x]).get(x);
+  if (gradient === undefined) {
     throw new InternalError(
       "GRAPH_NO_DERIVATIVE",
-      `"${x.name}": the block does not depend on it, so its rows have no slope.`,
+      `"${x.name}": the block does not depend on it, so its rows have no gradient.`,
     );
   }
-  // The runtime would otherwise postpone the slope to the backward pass, and keep what it is computed from.
-  return withDerivative("rowSlopes", dependOn(result, [slope]), [x], {
-    vjp: ({ cotangents: [dy] }) => [dy ? mul([slope, dy]) : null],
+  // The runtime would otherwise postpone the gradient to the backward pass, and keep what it is computed from.
+  return withDerivative("rowGradients", dependOn(result, [gradient]), [x], {
+    vjp: ({ cotangents: [dy] }) => [dy ? mul([gradient, dy]) : null],
   });
 }

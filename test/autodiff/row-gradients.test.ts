@@ -6,7 +6,7 @@ import { targetLogprob } from "../../src/autodiff/ops/composites.ts";
 import { mul } from "../../src/autodiff/ops/elementwise.ts";
 import { gemm } from "../../src/autodiff/ops/linear.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
-import { rowSlopes } from "../../src/autodiff/row-slopes.ts";
+import { rowGradients } from "../../src/autodiff/row-gradients.ts";
 import { emitModel } from "../../src/onnx/emit.ts";
 import { ModelProtoSchema } from "../../src/onnx/schema/onnx_pb.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
@@ -46,18 +46,18 @@ async function results(
   return Object.fromEntries(Object.entries(made).map(([name, each]) => [name, floats(each)]));
 }
 
-describe("rowSlopes", () => {
+describe("rowGradients", () => {
   it("gives the block's value to the bit, and its derivative by row", async () => {
     const plain = await results((build, x) => build(x));
-    const sloped = await results(rowSlopes);
+    const sloped = await results(rowGradients);
     expect([...sloped["loss"]!]).toEqual([...plain["loss"]!]);
     const off = sloped["dx"]!.map((each, i) => Math.abs(each - plain["dx"]![i]!));
     expect(Math.max(...off)).toBeLessThan(1e-6);
     expect(Math.max(...plain["dx"]!.map(Math.abs))).toBeGreaterThan(0.1);
   });
 
-  it("computes the scores once: two products, of the scores and of the slope", () => {
-    const { graph, outputs } = weightedLogprobs(rowSlopes);
+  it("computes the scores once: two products, of the scores and of the gradient", () => {
+    const { graph, outputs } = weightedLogprobs(rowGradients);
     const { graph: made } = fromBinary(ModelProtoSchema, emitModel(graph, outputs));
     expect(made?.node.filter(({ opType }) => opType === "Gemm")).toHaveLength(2);
   });
@@ -66,6 +66,8 @@ describe("rowSlopes", () => {
     const graph = new Graph();
     const x = graph.input("x", "float32", [2, 1]);
     const other = graph.input("other", "float32", [2, 1]);
-    expect(() => rowSlopes(() => mul([other, other]), x)).toThrow(errorWith("GRAPH_NO_DERIVATIVE"));
+    expect(() => rowGradients(() => mul([other, other]), x)).toThrow(
+      errorWith("GRAPH_NO_DERIVATIVE"),
+    );
   });
 });
