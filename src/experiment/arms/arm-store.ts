@@ -14,7 +14,7 @@ import { processMark } from "../../base/process-mark.ts";
 import { userCache } from "../../base/user-cache.ts";
 import { z } from "../../base/schema.ts";
 import type { RunOrigin } from "../claims/run-origin.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../../run/folder/run-file.ts";
+import { MANIFEST_FILE, RESOLVED_FILE, RUN_FILE } from "../../run/folder/run-file.ts";
 
 /** A finished run of an arm, with what it came to. */
 export interface FinishedArm {
@@ -101,7 +101,14 @@ async function wholeEntry(entry: string, key: string) {
   return arm;
 }
 
-const SMALL_FILES = [RESOLVED_FILE, MANIFEST_FILE, "metrics.jsonl", "events.jsonl", "stages.json"];
+const SMALL_FILES = [
+  RESOLVED_FILE,
+  MANIFEST_FILE,
+  "metrics.jsonl",
+  "events.jsonl",
+  RUN_FILE,
+  "stages.json",
+];
 
 /** What claims and pages read of a run: all but checkpoints, policies and most trajectories. */
 async function copySmallFiles(from: string, to: string): Promise<void> {
