@@ -1,4 +1,4 @@
-// Measures the bases of recipes/bases on the worlds of their recipes and writes the table of docs/bases.md. A row that is not measured stays.
+// Measures the bases of recipes/bases on the worlds of their recipes and writes the table of docs/worlds.md. A row that is not measured stays.
 // Usage: npm run build && node scripts/base-cards.mjs [NAME…]
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { findBase } from "../dist/run/bases.js";
 import { shippedBases } from "../dist/run/settings/base-names.js";
 
 const root = join(import.meta.dirname, "..");
-const page = join(root, "docs", "bases.md");
+const page = join(root, "docs", "worlds.md");
 const [begin, end] = ["<!-- table: begin -->", "<!-- table: end -->"];
 const DRAWS = 16;
 const QUESTIONS = { once: 300, often: 60 };

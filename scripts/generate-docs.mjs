@@ -1,36 +1,28 @@
-// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, the tables of docs/metrics.md and docs/synthesis.md, from recipes/results docs/atlas.md, and of recipes docs/recipes. With --check it only compares.
+// Writes the pages that come from code, recipes and results: docs/atlas.md, cli.md, errors.md, papers.md, parts.md, settings.md and
+// results.schema.json. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { atlasSystems } from "../dist/cli/atlas.js";
 import { atlasMarkdown } from "../dist/cli/atlas-markdown.js";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
-import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
-import { hotpotqaMetrics } from "../dist/evaluate/metrics/hotpotqa-official.js";
-import { squadV2Metrics } from "../dist/evaluate/metrics/squad-v2-official.js";
-import { rowMetrics } from "../dist/evaluate/metrics/index.js";
-import { scoreLayouts } from "../dist/evaluate/score-file.js";
-import { normalizations } from "../dist/text/answer-normalizations.js";
-import { hints } from "../dist/rollout/hints/index.js";
-import { taskAnnotations } from "../dist/synth/annotations/index.js";
-import { sampleScorers } from "../dist/synth/scorers/index.js";
-import { sampleSelectors } from "../dist/synth/selectors/index.js";
-import { synthSteps } from "../dist/synth/steps/index.js";
 import * as prettier from "prettier";
 import { resultsJsonSchema } from "../dist/view/results-schema.js";
-import { recipePages } from "./recipe-pages.mjs";
 import { buildProgram } from "../dist/cli/program.js";
+import { papersPage } from "./papers-page.mjs";
+import { partsPage } from "./parts-page.mjs";
+import { settingsPage } from "./settings-page.mjs";
 
 const docs = join(import.meta.dirname, "..", "docs");
 const pages = {
   "errors.md": errorsPage(),
   "cli.md": cliPage(),
   "results.schema.json": await schemaPage(),
-  "metrics.md": metricsPage(),
-  "synthesis.md": synthesisPage(),
   "atlas.md": await atlasPage(),
-  ...(await formattedRecipePages()),
+  "papers.md": await papersPage(),
+  "parts.md": partsPage(),
+  "settings.md": settingsPage(),
 };
 const check = process.argv.includes("--check");
 
@@ -44,19 +36,9 @@ for (const [name, text] of Object.entries(pages)) {
     );
     process.exitCode = 1;
   } else {
-    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     console.log(`docs/${name} written`);
   }
-}
-
-async function formattedRecipePages() {
-  const options = await prettier.resolveConfig(join(docs, "recipes.md"));
-  const pages = Object.entries(await recipePages()).map(async ([name, text]) => [
-    `recipes/${name}`,
-    await prettier.format(text, { ...options, parser: "markdown" }),
-  ]);
-  return Object.fromEntries(await Promise.all(pages));
 }
 
 async function atlasPage() {
@@ -68,56 +50,6 @@ async function schemaPage() {
   const text = JSON.stringify(resultsJsonSchema());
   const options = await prettier.resolveConfig(join(docs, "results.schema.json"));
   return prettier.format(text, { ...options, parser: "json" });
-}
-
-/** The page as it is, its tables renewed: each stands between `<!-- table NAME -->` and `<!-- end -->`. */
-function metricsPage() {
-  const tables = {
-    metrics: partTable(rowMetrics.parts, ["source", (metric) => metric.source]),
-    answers: partTable(
-      answerMetrics.parts,
-      ["normalization", (metric) => metric.normalization ?? "as told"],
-      ["source", (metric) => metric.source],
-    ),
-    normalizations: partTable(normalizations.parts, ["source", (part) => part.source]),
-    hotpotqa: partTable(hotpotqaMetrics.parts),
-    squad: partTable(squadV2Metrics.parts),
-    layouts: partTable(scoreLayouts.parts),
-  };
-  return withTables("metrics.md", tables);
-}
-
-/** As `metricsPage`. */
-function synthesisPage() {
-  const source = ["source", (part) => (part.source ?? "").replaceAll("|", "\\|")];
-  const tables = {
-    annotations: partTable(taskAnnotations.parts, source),
-    hints: partTable(hints.parts, source),
-    scorers: partTable(sampleScorers.parts, source),
-    steps: partTable(synthSteps.parts, ["kind", (step) => step.kind], source),
-    selectors: partTable(sampleSelectors.parts, source),
-  };
-  return withTables("synthesis.md", tables);
-}
-
-function withTables(page, tables) {
-  return readFileSync(join(docs, page), "utf8").replace(
-    /(<!-- table (\w+) -->\n)[^]*?(<!-- end -->)/g,
-    (_, begin, name, end) => `${begin}${tables[name]}${end}`,
-  );
-}
-
-function partTable(parts, ...columns) {
-  const line = (cells) => `| ${cells.join(" | ")} |\n`;
-  const rows = parts.map((part) =>
-    line([
-      `\`${part.name}\``,
-      part.summary.replaceAll("|", "\\|"),
-      ...columns.map(([, of]) => of(part)),
-    ]),
-  );
-  const heads = ["name", "what it is", ...columns.map(([head]) => head)];
-  return line(heads) + line(heads.map(() => "---")).replaceAll(" ", "") + rows.join("");
 }
 
 function errorsPage() {
@@ -138,7 +70,7 @@ Every message ends with its code in brackets. \`--debug\` shows where it comes f
 | 4 | the machine: disk, network, runtime; or the run itself failed |
 | 5 | a score required with \`--require\` was missed |
 | 6 | a required score could not be computed |
-| 7 | the machine: the engine gave no sign of life any more; --resume goes on |
+| 7 | the machine: the engine hangs; --resume continues |
 | 129 | you closed its terminal; what is finished is kept |
 | 130 | you interrupted it |
 | 141 | whoever read its output went away |

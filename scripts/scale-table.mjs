@@ -1,4 +1,4 @@
-// Writes the table of docs/scale.md: which model trains on which card, by forecast. With --check it only compares.
+// Writes the table of docs/devices.md: which model trains on which card, by forecast. With --check it only compares.
 // Reads dist/, so build first (`npm run scale` does). Takes half a minute: every graph is built and its run planned.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,19 +12,19 @@ const CARDS = [8, 24, 80];
 const HALF = "float16";
 const lora = { rank: 16, alpha: 32, rslora: false, targets: targetModules };
 
-const page = join(import.meta.dirname, "..", "docs", "scale.md");
+const page = join(import.meta.dirname, "..", "docs", "devices.md");
 const [begin, end] = ["<!-- table: begin -->", "<!-- table: end -->"];
 const before = readFileSync(page, "utf8");
 const [head, rest] = before.split(begin);
 const [, tail] = rest.split(end);
 const text = `${head}${begin}\n\n${table()}\n\n${end}${tail}`;
-if (text === before) console.log("docs/scale.md is what the code says");
+if (text === before) console.log("docs/devices.md is what the code says");
 else if (process.argv.includes("--check")) {
-  console.error("docs/scale.md is not what the code says: run `npm run scale` and commit it.");
+  console.error("docs/devices.md is not what the code says: run `npm run scale` and commit it.");
   process.exitCode = 1;
 } else {
   writeFileSync(page, text);
-  console.log("docs/scale.md written");
+  console.log("docs/devices.md written");
 }
 
 function table() {

@@ -124,7 +124,7 @@ describe.skipIf(process.platform === "win32")("the packed package, in an empty f
     train(PROGRAM, cwd, OTHER);
   });
 
-  describe("does what docs/tutorial.md says", () => {
+  describe("does what docs/start.md says", () => {
     /** The page's address of a server; the test's server has a free port. */
     const ADDRESS = "http://127.0.0.1:9411";
     let address = ADDRESS;

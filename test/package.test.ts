@@ -17,18 +17,63 @@ const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: packageRoot, enco
   .split("\0")
   .filter((path) => path !== "" && existsSync(join(packageRoot, path)));
 
+/** Markdown without code, in which brackets are no links. */
+function withoutCode(text: string): string {
+  return text.replaceAll(/```[^]*?```|`[^`\n]*`/g, "");
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(path: string): Set<string> {
+  const headings = read(path).matchAll(/^#{1,6} (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = ""]) =>
+      heading
+        .replaceAll(/\]\([^)]*\)/g, "")
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
 describe("the package", () => {
-  it("has every file that README and docs link to", () => {
+  it("has every page and heading that README and docs link to", () => {
     const pages = tracked.filter((path) => path.endsWith(".md") && isPacked(path));
-    expect(pages.length).toBeGreaterThan(60);
+    expect(pages.length).toBeGreaterThan(35);
     const dead = pages.flatMap((from) =>
-      [...read(from).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
-        if (/^(https?:|#|mailto:)/.test(link)) return [];
-        const to = normalize(join(dirname(from), link.split("#")[0]!));
-        return isPacked(to) && existsSync(join(packageRoot, to)) ? [] : [`${from}: ${link}`];
+      [...withoutCode(read(from)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+        if (/^(https?:|mailto:)/.test(link)) return [];
+        const [path = "", anchor] = link.split("#");
+        const to = path === "" ? from : normalize(join(dirname(from), path));
+        const isThere = isPacked(to) && existsSync(join(packageRoot, to));
+        return isThere && (anchor === undefined || anchorsOf(to).has(anchor))
+          ? []
+          : [`${from}: ${link}`];
       }),
     );
     expect(dead).toEqual([]);
+  });
+
+  it("has every page that messages, help, recipes and comments name", () => {
+    const texts = tracked.filter((path) =>
+      /^(src|recipes|templates|examples|scripts|bench|datasets|docs|CHANGELOG|README)/.test(path),
+    );
+    const named = texts.flatMap((from) =>
+      [...read(from).matchAll(/\bdocs\/[\w/-]+\.(?:md|json|svg)\b/g)].map(([to]) => ({ from, to })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const dead = named.filter(({ to }) => !existsSync(join(packageRoot, to)));
+    expect(dead).toEqual([]);
+  });
+
+  it("has an index that names every page of docs", () => {
+    const index = read("docs/README.md");
+    const pages = tracked.filter((path) => /^docs\/[\w-]+\.md$/.test(path));
+    const names = pages.map((path) => path.slice("docs/".length));
+    expect(names.filter((name) => name !== "README.md" && !index.includes(`](${name})`))).toEqual(
+      [],
+    );
   });
 
   it("is installed without the install script of onnxruntime-node, in the clone by its lock file", () => {

@@ -6,7 +6,7 @@
  * log-probabilities first, then their derivatives as token weights of a cross-entropy, so that a pair may be split over micro-batches
  * and machines and no engine needs a loss over pairs. Leaves out: KTO, a reference of its own, a decaying β.
  *
- * Run: agentrl dpo --recipe NAME --data FOLDER (docs/preference.md)
+ * Run: agentrl dpo --recipe NAME --data FOLDER (docs/training.md)
  */
 import { partSchema } from "../base/part-schema.ts";
 import { random } from "../base/random.ts";

@@ -19,7 +19,7 @@ const TRUNCATED = new Set<EndReason>([
 ]);
 
 /**
- * What a batch of trajectories looks like, without its baselines, by metric (docs/metrics.md). Rewards by name as `reward/<name>`; entropy is estimated as
+ * What a batch of trajectories looks like, without its baselines, by metric (docs/files.md). Rewards by name as `reward/<name>`; entropy is estimated as
  * the mean −log-probability of sampled tokens (exact in expectation at the sampling temperature, without top-k, top-p and min-p). What does not apply to a batch is absent: of
  * rewards where none was scored, of queries where nothing was searched for.
  */

@@ -6,7 +6,7 @@
  * packing (rows are padded to their neighbours' length, which costs less than long packed rows do: docs/adr/0007-no-packing.md), so no
  * row sees another.
  *
- * Run: agentrl sft --recipe NAME --data FOLDER (docs/sft.md), agentrl sft --recipe base-policy
+ * Run: agentrl sft --recipe NAME --data FOLDER (docs/training.md), agentrl sft --recipe base-policy
  */
 import { choice, z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";

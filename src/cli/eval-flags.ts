@@ -87,7 +87,7 @@ export function addAnsweringOptions(command: Command): Command {
       // Not a list of choices: a plugin may bring it.
       .option(
         "--strategy <name>",
-        "how a question is answered: one of the strategies below, or a plugin's; docs/strategies.md tells more (default: agent)",
+        "how a question is answered: one of the strategies below, or a plugin's; docs/environments.md tells more (default: agent)",
       )
       .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
       .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")

@@ -60,6 +60,6 @@ ${recipe.summary}
 ${recipe.notes.map((note) => `- ${note}\n`).join("")}
 Made by agentrl ${packageVersion()} from \`${recipe.path}\`, tier ${tier}, in ${seconds.toFixed(0)} s on ${cpus()[0]?.model ?? "an unknown processor"}.
 Key \`${key}\`; SHA-256 of \`model.safetensors\`: \`${await sha256File(join(policy, "model.safetensors"))}\`.
-\`recipe.resolved.yaml\` has its settings; docs/bases.md has measured figures.
+\`recipe.resolved.yaml\` has its settings; docs/worlds.md has measured figures.
 `;
 }

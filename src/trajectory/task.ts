@@ -78,7 +78,7 @@ export interface TaskAnnotations {
   duplicateOf?: string;
   /**
    * Queries for each step, the best first: as long as `decomposition`, or as `evidences` if that is
-   * absent; a step may have none. Found by `synth-data` (docs/synthesis-papers.md), not given by
+   * absent; a step may have none. Found by `synth-data` (docs/synthesis.md), not given by
    * datasets.
    */
   searchTerms?: string[][];

@@ -113,8 +113,8 @@ describe("rolloutMetrics", () => {
     });
   });
 
-  it("has no metric that docs/metrics.md does not explain", () => {
-    const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  it("has no metric that docs/files.md does not explain", () => {
+    const page = readFileSync(new URL("../../docs/files.md", import.meta.url), "utf8");
     const names = Object.keys(rolloutMetrics([made(0, { queries: ["Oslo"] })]));
     const own = names.filter((name) => name.startsWith("rollout/"));
     expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);

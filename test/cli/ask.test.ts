@@ -91,7 +91,7 @@ describe("agentrl ask", () => {
   it("says which words the shipped policy does not know", async () => {
     const { stderr } = await runCommand(askCommand, ["ask", "What is the capital of Norway?"]);
     expect(stderr).toContain("Norway");
-    expect(stderr).toContain("docs/tiny-world.md");
+    expect(stderr).toContain("docs/worlds.md");
   });
 
   it("reads one question per line of stdin", () => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
-/** The page is the table of this test: a row that is not true fails here. */
-const page = readFileSync(join(import.meta.dirname, "../../docs/misuse.md"), "utf8");
+/** The table of this test: commands with a mistake, and what they must say. */
+const page = readFileSync(join(import.meta.dirname, "misuse.md"), "utf8");
 const cwd = temporaryFolder();
 const files = [...page.matchAll(/^\| `([^`]+)` \| `([^`]*)` \|$/gm)].map(
   ([, name = "", content = ""]) => [join(cwd, name), content.replaceAll("\\n", "\n")] as const,
@@ -37,7 +37,7 @@ describe("a mistake", () => {
   }
   const env = { HF_HUB_OFFLINE: "1", AGENTRL_DATA: join(cwd, "no-datasets") };
 
-  it("is shown on the page, many times", () => {
+  it("is tried many times", () => {
     expect(files.length).toBeGreaterThan(8);
     expect(rows.length).toBeGreaterThan(60);
   });

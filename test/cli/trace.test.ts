@@ -88,7 +88,7 @@ describe("agentrl trace lint", () => {
   });
 
   it("has every rule in its documentation", async () => {
-    const text = await readText(join(import.meta.dirname, "../../docs/trace.md"));
+    const text = await readText(join(import.meta.dirname, "../../docs/files.md"));
     const codes = [...lintRules.names, ...Object.keys(LINE_CODES), "template", "logprob-drift"];
     expect(codes.filter((code) => !text.includes(`| \`${code}\` |`))).toEqual([]);
   });

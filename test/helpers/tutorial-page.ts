@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../src/base/package-root.ts";
 
-export const tutorialPage = readFileSync(join(packageRoot, "docs", "tutorial.md"), "utf8");
+export const tutorialPage = readFileSync(join(packageRoot, "docs", "start.md"), "utf8");
 
 /** The page's first code block of a language. */
 export function tutorialFile(language: "js" | "yaml"): string {

@@ -7,16 +7,17 @@ import { checkSettings, resolveSettings, withOverrides } from "../../src/run/set
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { stageList } from "../../src/run/settings/stages.ts";
 
-const page = readFileSync(join(packageRoot, "docs", "synthesis-papers.md"), "utf8");
+const page = readFileSync(join(packageRoot, "docs", "synthesis.md"), "utf8");
 const blocks = page
-  .split(/^## /m)
+  .slice(page.indexOf("## Pipelines from papers"))
+  .split(/^### /m)
   .slice(1)
   .flatMap((section): [string, string][] => {
     const yaml = /```yaml\n(.*?)```/s.exec(section)?.[1];
     return yaml === undefined ? [] : [[section.slice(0, section.indexOf("\n")), yaml]];
   });
 
-describe("docs/synthesis-papers.md", () => {
+describe("docs/synthesis.md", () => {
   it("has a block for each of its papers", () => {
     expect(blocks.map(([title]) => title.split(" ")[0])).toEqual([
       ...["CoRAG", "EXSEARCH", "StepSearch", "Tool-Star", "Select2Reason", "Collab-RAG", "RARE"],

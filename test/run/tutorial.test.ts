@@ -22,7 +22,7 @@ const named = [
 ].map(([, quoted, plain, inText]) => quoted ?? plain ?? inText ?? "");
 const overrides = [...new Set(named)];
 
-describe("docs/tutorial.md", () => {
+describe("docs/start.md", () => {
   it("has a recipe whose plugin, settings and claim are valid", () => {
     const { stdout, stderr, status } = runCli(["recipes", "check", "./my-search.yaml"], {
       cwd: folder,

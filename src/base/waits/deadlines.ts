@@ -3,7 +3,7 @@ import { z } from "../schema.ts";
 /** Seconds; null waits for ever. */
 const limit = z.number().positive().max(604_800).nullable();
 
-/** Deadlines of a run; docs/deadlines.md. Servers have their own deadlines beside their addresses. */
+/** Deadlines of a run; docs/running.md. Servers have their own deadlines beside their addresses. */
 export const deadlinesSchema = z.strictObject({
   /** One tool call, including its wait for a turn. Longer than the deadlines of the servers that tools call, whose errors are more precise. */
   toolSeconds: limit.default(300),

@@ -118,7 +118,7 @@ function answering(session: AskSession, json: boolean, context: CliContext): Ans
 function smallWorldText(words: readonly string[]): string {
   return (
     `This policy does not know the ${words.length === 1 ? "word" : "words"} ${words.join(", ")}: its vocabulary is that of the tiny ` +
-    "world (docs/tiny-world.md), so its answer means nothing. For other questions name a real model with --policy."
+    "world (docs/worlds.md), so its answer means nothing. For other questions name a real model with --policy."
   );
 }
 

@@ -16,7 +16,7 @@ export function registerExport(recipes: Command, context: CliContext): void {
     .command("export")
     .summary("Write a recipe's experiment for verl, SkyRL or TRL.")
     .description(
-      "Write a recipe's experiment for another trainer: its configuration, data, rewards, and code that plays the episodes. Searches go to `agentrl serve`. A setting that the trainer cannot have is refused. docs/exports.md",
+      "Write a recipe's experiment for another trainer: its configuration, data, rewards, and code that plays the episodes. Searches go to `agentrl serve`. A setting that the trainer cannot have is refused. docs/servers.md",
     )
     .argument("<recipe>", "name of a shipped recipe, or a path")
     .addOption(

@@ -73,7 +73,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         )
         .option(
           "--seeds <n>",
-          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/reproducing.md)",
+          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/claims.md)",
           seedList,
         )
         .addOption(setOption())

@@ -28,7 +28,7 @@ export function addTraceLint(parent: Command, context: CliContext): void {
     .command("lint")
     .summary("check that trajectories hold together")
     .description(
-      "Check every trajectory of a file by fixed rules (docs/trace.md): lengths of ids and log-probabilities, who owns what, calls, " +
+      "Check every trajectory of a file by fixed rules (docs/files.md): lengths of ids and log-probabilities, who owns what, calls, " +
         "turns and observations in place, answers as the protocol reads them, hints, rewards. The file is a trajectories.jsonl, a " +
         "step-N.jsonl of a run, a samples.jsonl, draws.jsonl or pairs.jsonl. How they were made is read from the " +
         "recipe.resolved.yaml or results.json beside the file. Exits with 3 if a rule is broken.",
@@ -72,7 +72,7 @@ async function lint(file: string, flags: LintFlags, context: CliContext): Promis
   if (total === 0) return;
   throw new DataError(
     "TRACE_VIOLATIONS",
-    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in ${checked} trajectories (${Object.keys(counts).join(", ")}). docs/trace.md explains each rule. Delete these lines, or draw them again.`,
+    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in ${checked} trajectories (${Object.keys(counts).join(", ")}). docs/files.md explains each rule. Delete these lines, or draw them again.`,
   );
 }
 

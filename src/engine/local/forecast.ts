@@ -63,7 +63,7 @@ export interface MemoryForecast {
 
 /**
  * Fixed costs: Node, the runtime's library, the tokenizer, some hundred questions with their index, and garbage; and the heap of each worker
- * thread. Measured on Linux x64 (docs/planning.md): heaps reach this size during the first evaluation, for any model.
+ * thread. Measured on Linux x64 (docs/devices.md): heaps reach this size during the first evaluation, for any model.
  */
 const PROCESS_BYTES = 180e6;
 const WORKER_BYTES = 50e6;

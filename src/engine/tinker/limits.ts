@@ -12,7 +12,7 @@ const NO_CLIPPING = 1e6;
 /**
  * Options of the optimiser that the server would ignore.
  * @throws {ConfigError} ENGINE_UNFIT for those with an effect here: clipping and weight decay. Moments' decay and epsilon are then the
- *   server's own; `machine` and docs/remote-engines.md say so.
+ *   server's own; `machine` and docs/servers.md say so.
  */
 export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dialect): void {
   const refuse = (key: string, value: number, remedy: string): ConfigError =>

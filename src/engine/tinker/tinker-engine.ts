@@ -1,7 +1,7 @@
 /**
  * A model behind a server of the Tinker API (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The
  * server holds the weights and adapters, computes log-probabilities and gradients, and steps; losses that it does not have are computed
- * here from log-probabilities, in two passes (docs/remote-engines.md).
+ * here from log-probabilities, in two passes (docs/servers.md).
  */
 import { ConfigError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";

@@ -16,7 +16,7 @@ export interface SeedPlan {
  *
  * Source: Pocock, Biometrika 64 (1977), equal levels at all looks. Different here: the levels add up to 5 % (Bonferroni) instead of being
  * computed for a normal distribution, from which three seeds are far; Holm's correction over claims then stays valid. Simulated in
- * test/experiment/claims/looks.test.ts; figures in docs/reproducing.md.
+ * test/experiment/claims/looks.test.ts; figures in docs/claims.md.
  */
 export const SEEDS_BY_RULE: SeedPlan = planOf([1, 2, 3, 4, 5, 6, 7, 8], [3, 5, 8]);
 

@@ -24,7 +24,7 @@ export type PairSide = "chosen" | "rejected";
 
 /**
  * A loss over the log-probabilities of a chosen and a rejected text. A function of their sums, not a graph: a trainer computes the sums in one
- * pass, gets the derivatives from here, and backpropagates them as token weights in a second pass (docs/preference.md).
+ * pass, gets the derivatives from here, and backpropagates them as token weights in a second pass (docs/training.md).
  */
 export interface PreferenceLoss extends PartWithOptions {
   /** Paper and equation, and differences here. */

@@ -31,7 +31,7 @@ export class HeaderContinues extends Error {}
  * @param bad makes an error from a sentence about the file.
  * @throws {HeaderContinues}
  *
- * Source: ggml's docs/gguf.md, versions 2 and 3, little-endian.
+ * Source: ggml's gguf.md, versions 2 and 3, little-endian.
  */
 export function parseGgufHeader(
   bytes: Buffer,

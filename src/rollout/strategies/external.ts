@@ -28,7 +28,7 @@ const options = z.strictObject({
 
 const reported = z.looseObject({ answer: z.string().nullish(), reward: z.number().optional() });
 
-/** An agent's own program, in any language, answers; it asks the policy over OpenAI's API. docs/external-agents.md */
+/** An agent's own program, in any language, answers; it asks the policy over OpenAI's API. docs/servers.md */
 export const external = defineStrategy({
   name: "external",
   summary: "A program of yours answers; it asks the policy over OpenAI's API.",

@@ -238,7 +238,7 @@ function observationFindings(settings: Settings, { budgets, tokens }: Sized): Fo
   ];
 }
 
-/** A small policy that reads a reply without its closing tag goes on writing the passage (docs/real-models.md). */
+/** A small policy that reads a reply without its closing tag goes on writing the passage (docs/environments.md). */
 function losesItsEnd(budgets: readonly BudgetNow[]): string {
   return budgetOf(budgets, "observation") === null
     ? ""

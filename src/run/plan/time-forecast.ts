@@ -32,7 +32,7 @@ export interface TimeForecast {
   range: { low: number; high: number };
 }
 
-/** By so much forecasts and runs differ: docs/planning.md. */
+/** By so much forecasts and runs differ: docs/devices.md. */
 const UNCERTAINTY = 0.2;
 
 /**

@@ -208,11 +208,11 @@ const settingsShape = z.strictObject({
       sets: z.record(setName, evaluationSet).optional(),
     })
     .prefault({}),
-  /** Deadlines of everything outside the process, and when a long wait is reported; docs/deadlines.md. */
+  /** Deadlines of everything outside the process, and when a long wait is reported; docs/running.md. */
   deadlines: deadlinesSchema.prefault({}).meta(affects("bookkeeping")),
   engine: z
     .strictObject({
-      /** `local`: this machine. `tinker`: a server of the Tinker API holds and trains the model; docs/remote-engines.md. */
+      /** `local`: this machine. `tinker`: a server of the Tinker API holds and trains the model; docs/servers.md. */
       name: z.enum(["local", "tinker"]).default("local"),
       /** The server's address, e.g. http://127.0.0.1:8000. */
       url: serverAddress.optional().meta({ ...affects("place"), ...ofServer }),
@@ -226,7 +226,7 @@ const settingsShape = z.strictObject({
         .meta({ ...affects("place"), ...ofServer }),
       /** Which server it is, where it does not tell and a probe cannot find out. */
       dialect: z.enum(dialectNames).optional().meta(ofServer),
-      /** Samples in place of the training server, with adapters that it loads while it runs; docs/remote-engines.md. */
+      /** Samples in place of the training server, with adapters that it loads while it runs; docs/servers.md. */
       sampler: z
         .strictObject({
           /** Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8100. */
@@ -296,9 +296,9 @@ const settingsShape = z.strictObject({
   /** Checks the first batch of a training by the rules of `agentrl trace lint`, and stops at a violation. */
   batchCheck: z.boolean().default(true).meta(affects("bookkeeping")),
   checkpoints: checkpointsSchema.prefault({}).meta(affects("bookkeeping")),
-  /** Programs that receive the metrics of a training while it runs; docs/reporters.md. */
+  /** Programs that receive the metrics of a training while it runs; docs/running.md. */
   reporters: reportersSchema.meta(affects("bookkeeping")),
-  /** Rules on the metrics of a training; docs/alarms.md. */
+  /** Rules on the metrics of a training; docs/running.md. */
   alarms: alarmsSchema.meta(affects("rollback")),
   /** How a training continues after an alarm rolled it back to its best checkpoint. */
   rollback: rollbackSchema.prefault({}).meta(affects("rollback")),

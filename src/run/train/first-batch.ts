@@ -90,6 +90,6 @@ function violated(
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return new DataError(
     "TRACE_VIOLATIONS",
-    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in the first batch (${Object.keys(counts).join(", ")}), e.g. ${first?.id ?? "?"}: ${first?.message ?? ""} Nothing was learned from it. What each rule asks is in docs/trace.md; \`agentrl trace lint ${file}\` lists all, and batchCheck: false trains nevertheless.`,
+    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in the first batch (${Object.keys(counts).join(", ")}), e.g. ${first?.id ?? "?"}: ${first?.message ?? ""} Nothing was learned from it. What each rule asks is in docs/files.md; \`agentrl trace lint ${file}\` lists all, and batchCheck: false trains nevertheless.`,
   );
 }

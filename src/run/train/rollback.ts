@@ -26,7 +26,7 @@ export async function handleAlarms(
   const again = stop === undefined ? ` It has gone back ${rollbacks.length} times before.` : "";
   throw new ExternalError(
     "RUN_ALARM",
-    `${options.out}: stopped after step ${step} by the alarm ${alarm}.${again} All steps until then are kept. docs/alarms.md explains the alarm; change what caused it, or continue with --resume and --set alarms=[] if it is harmless.`,
+    `${options.out}: stopped after step ${step} by the alarm ${alarm}.${again} All steps until then are kept. docs/running.md explains the alarm; change what caused it, or continue with --resume and --set alarms=[] if it is harmless.`,
   );
 }
 

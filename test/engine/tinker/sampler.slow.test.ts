@@ -183,7 +183,7 @@ describe("a training server that does not sample, and serve policy as its sample
   });
 });
 
-// A running vLLM (docs/remote-engines.md), the folder of its model, which must have heads of 64, and a rank of 4 allowed.
+// A running vLLM (docs/servers.md), the folder of its model, which must have heads of 64, and a rank of 4 allowed.
 const vllm = process.env["VLLM_URL"] ?? "";
 const vllmModel = process.env["VLLM_MODEL"] ?? "";
 

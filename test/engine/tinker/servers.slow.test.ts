@@ -15,7 +15,7 @@ import { openRemoteEngine, SMALL, smallLora } from "../../helpers/served-engine.
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 /**
- * Servers that run, with the same base model as a folder here; docs/remote-engines.md has the commands. For each: NAME_URL, NAME_MODEL,
+ * Servers that run, with the same base model as a folder here; docs/servers.md has the commands. For each: NAME_URL, NAME_MODEL,
  * and where needed NAME_FILES, the folder of the server's checkpoints on this machine, and NAME_API_KEY.
  */
 const servers: Record<string, { dialect: DialectName; alpha: number; samples: boolean }> = {

@@ -44,7 +44,7 @@ describe("seeds by rule", () => {
     expect(seeds).toBeLessThan(4.5);
   });
 
-  /** The table of docs/reproducing.md: effect in deviations of the difference from seed to seed. */
+  /** As in docs/claims.md and the lab log: effect in deviations of the difference from seed to seed. */
   it.each([
     { effect: 1, power: 0.47, seeds: 5.8 },
     { effect: 1.5, power: 0.82, seeds: 5.9 },

@@ -29,7 +29,7 @@ export function addServeEngine(serve: Command, context: CliContext): void {
     .command("engine")
     .summary("serve this machine's engine to any client of the Tinker API")
     .description(
-      "Train and sample adapters (LoRA) of one model for other programs: the Tinker SDK, or agentrl with engine.name: tinker. Saved weights stay in --data, so that clients continue after a restart. docs/remote-engines.md",
+      "Train and sample adapters (LoRA) of one model for other programs: the Tinker SDK, or agentrl with engine.name: tinker. Saved weights stay in --data, so that clients continue after a restart. docs/servers.md",
     )
     .option(
       "--policy <model>",

@@ -26,7 +26,7 @@ export function addServeEnv(serve: Command, context: CliContext): void {
     .command("env")
     .summary("serve a recipe's environment to any OpenEnv client")
     .description(
-      "Serve a recipe's questions, tools, budgets and rewards as an OpenEnv environment, for trainers with a policy of their own: TRL, verifiers, prime-rl, SkyRL, NeMo Gym. WebSocket /ws, one episode at a time on each; GET /health, /metadata, /schema. docs/environments-for-others.md",
+      "Serve a recipe's questions, tools, budgets and rewards as an OpenEnv environment, for trainers with a policy of their own: TRL, verifiers, prime-rl, SkyRL, NeMo Gym. WebSocket /ws, one episode at a time on each; GET /health, /metadata, /schema. docs/servers.md",
     )
     .argument("[recipe]", "name of a recipe of the package, or path of a YAML file, e.g. search-r1")
     .option("--recipe <name>", "the recipe; the same as the argument")

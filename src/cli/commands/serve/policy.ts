@@ -32,7 +32,7 @@ export function addServePolicy(serve: Command, context: CliContext): void {
     .command("policy")
     .summary("serve a local policy to any client of OpenAI's API")
     .description(
-      "Serve a policy over OpenAI's API: /v1/chat/completions, /v1/completions, /v1/models. Token ids and log-probabilities of all answers are recorded by conversation (header X-Conversation, field user, or messages that continue earlier ones); POST /v1/rewards ends one. docs/external-agents.md",
+      "Serve a policy over OpenAI's API: /v1/chat/completions, /v1/completions, /v1/models. Token ids and log-probabilities of all answers are recorded by conversation (header X-Conversation, field user, or messages that continue earlier ones); POST /v1/rewards ends one. docs/servers.md",
     )
     .option(
       "--policy <model>",

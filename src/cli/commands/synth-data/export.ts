@@ -28,7 +28,7 @@ export function addSynthExport(family: Command, context: CliContext): void {
     .command("export")
     .summary("write samples or pairs in another program's layout")
     .description(
-      "Write samples or pairs in another program's layout, as JSON lines or Parquet (--out out.parquet). Our own layout is the file itself. docs/exports.md",
+      "Write samples or pairs in another program's layout, as JSON lines or Parquet (--out out.parquet). Our own layout is the file itself. docs/synthesis.md",
     )
     .argument("<from>", "folder of a synthesis, or a file of samples or pairs")
     .addOption(
