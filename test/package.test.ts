@@ -76,6 +76,19 @@ describe("the package", () => {
     );
   });
 
+  it("has an architecture page with the folders and floors that lint enforces", () => {
+    const [, list = ""] = /const layers = \[\n([^]*?)\n\];/.exec(read("eslint.config.js")) ?? [];
+    const floors = list
+      .split("\n")
+      .flatMap((line, floor) =>
+        [...line.matchAll(/"(\w+)"/g)].map(([, name]) => `${floor} ${name}`),
+      );
+    const rows = read("docs/architecture.md").matchAll(/^\| (\d+) \| `(\w+)` \|/gm);
+    const shown = [...rows].map(([, floor, name]) => `${floor} ${name}`);
+    expect(floors.length).toBeGreaterThan(20);
+    expect(shown.sort()).toEqual(floors.sort());
+  });
+
   it("is installed without the install script of onnxruntime-node, in the clone by its lock file", () => {
     const { packages } = JSON.parse(read("package-lock.json")) as {
       packages: Record<string, { resolved?: string; hasInstallScript?: boolean }>;

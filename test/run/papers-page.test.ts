@@ -14,7 +14,7 @@ const recipes = await Promise.all(
   shippedRecipes().map(async (name) => ({ name, paper: (await loadRecipe(name)).paper })),
 );
 const papers = recipes.flatMap(({ name, paper }) =>
-  paper === undefined ? [] : [{ name, id: paper.id, title: paper.title ?? "" }],
+  paper === undefined ? [] : [{ name, id: paper.id, title: paper.title }],
 );
 
 describe("docs/papers.md", () => {
