@@ -1,5 +1,5 @@
 // docs/papers.md: one row for each shipped recipe, from the recipe itself and its kept results, and where the code names a paper.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { readKeptResults } from "../dist/experiment/claims/kept-results.js";
 import { shippedBases } from "../dist/run/settings/base-names.js";
@@ -27,6 +27,8 @@ export async function papersPage() {
   return `<!-- Generated from recipes, recipes/results and src by \`npm run generate\`. -->
 # Papers
 
+${summary(systems)}
+
 Every shipped recipe: papers first, by number, then instruments and own recipes. Figures of a claim stand behind its number; *ours* are those of the miniature, which has another model,
 corpus and size: compare directions, not numbers. Intervals, seeds and the origin of each number: [atlas](atlas.md). How a verdict is made: [claims](claims.md).
 
@@ -40,13 +42,31 @@ npx agentrl recipes plan NAME --tier paper # the published settings, and what th
 ${tableOf(heads, rows)}
 ## Where the code names a paper
 
-${tableOf(["paper", "named as", "files below src"], namedPapers())}`;
+${tableOf(["paper", "named as", "files below src"], namedPapers(systems))}`;
 }
 
 async function systemOf(name) {
   const recipe = await loadRecipe(name);
-  const results = await readKeptResults(keptResultsFile(name)).catch(() => null);
+  const file = keptResultsFile(name);
+  const results = existsSync(file) ? await readKeptResults(file) : null;
   return { name, recipe, results };
+}
+
+/** How many papers and claims there are, and what became of the claims. */
+function summary(systems) {
+  const papers = systems.filter(({ recipe }) => recipe.paper !== undefined);
+  const ids = new Set(papers.map(({ recipe }) => recipe.paper.id));
+  const claims = papers.flatMap((system) => testsOf(system)).filter(({ role }) => role === "claim");
+  return `${ids.size} papers in ${papers.length} recipes, ${claims.length} claims: ${tally(claims)}.`;
+}
+
+function testsOf({ recipe, results }) {
+  const measured = new Map(results?.claims.map((claim) => [claim.id, claim]));
+  return recipe.claims.tests.map((test, i) => ({
+    ...test,
+    number: i + 1,
+    measured: measured.get(test.id),
+  }));
 }
 
 /** Papers by number, then those without. */
@@ -54,18 +74,12 @@ function orderOf({ name, recipe: { paper } }) {
   return paper === undefined ? `z ${name}` : `a ${paper.id} ${name}`;
 }
 
-function rowOf({ name, recipe, results }) {
-  const { paper, notes, summary, claims } = recipe;
-  const measured = new Map(results?.claims.map((claim) => [claim.id, claim]));
-  const tests = claims.tests.map((test, i) => ({
-    ...test,
-    number: i + 1,
-    measured: measured.get(test.id),
-  }));
+function rowOf(system) {
+  const { name, recipe } = system;
+  const { paper, notes, summary } = recipe;
+  const tests = testsOf(system);
   return [
-    paper === undefined
-      ? `– ${oneLine(summary)}`
-      : `${oneLine(paper.title)}, ${paper.id} (${paper.year})${paper.code === undefined ? "" : `; code: ${paper.code}`}`,
+    paper === undefined ? `– ${oneLine(summary)}` : paperText(paper),
     `\`${name}\``,
     tests.map((test) => claimText(test)).join("<br>"),
     tally(tests),
@@ -79,6 +93,12 @@ function rowOf({ name, recipe, results }) {
       .join("<br>"),
     notes.map((note) => oneLine(note)).join("<br>"),
   ];
+}
+
+function paperText({ title, id, year, code }) {
+  const link = `[${id}](https://arxiv.org/abs/${id.replace("arXiv ", "")})`;
+  const repository = code === undefined ? "" : `; code: ${code}`;
+  return `${oneLine(title)}, ${id.startsWith("arXiv ") ? link : id} (${year})${repository}`;
 }
 
 function claimText({ number, statement, role, measured }) {
@@ -109,11 +129,18 @@ function figure(value) {
 }
 
 /** Paper, names and files by number, of all comments and texts in src. */
-function namedPapers() {
+function namedPapers(systems) {
+  const titles = new Map(
+    systems.flatMap(({ recipe: { paper } }) =>
+      paper === undefined
+        ? []
+        : [[paper.id.replace("arXiv ", ""), oneLine(paper.title.split(":")[0])]],
+    ),
+  );
   const papers = new Map();
   for (const path of filesBelow(join(root, "src"))) {
     for (const [, name = "", id] of readFileSync(path, "utf8").matchAll(
-      /([^;:.,()*"`\n]*), arXiv (\d{4}\.\d{5})/g,
+      /((?:[^;:.,()*"`\n]|et al\.|Dr\.|v\d\.\d)*),? \(?arXiv (\d{4}\.\d{5})/g,
     )) {
       const known = papers.get(id) ?? { names: new Map(), files: new Set() };
       papers.set(id, known);
@@ -126,7 +153,7 @@ function namedPapers() {
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([id, { names, files }]) => [
       `arXiv ${id}`,
-      [...names].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "",
+      [...names].sort(([, a], [, b]) => b - a)[0]?.[0] ?? titles.get(id) ?? "",
       [...files]
         .sort()
         .map((file) => `\`${file}\``)
