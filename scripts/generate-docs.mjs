@@ -59,7 +59,7 @@ function errorsPage() {
   return `<!-- Generated from src/base/errors.ts by \`npm run generate\`. -->
 # Errors
 
-Every message ends with its code in brackets. \`--debug\` shows where it comes from.
+Every message ends with its code in brackets. \`--debug\` shows where it comes from. What to do when a machine, disk or server fails: [running](running.md#when-something-goes-wrong).
 
 | exit status | who must act |
 |---|---|

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ERROR_CODES } from "../../src/base/errors.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 
 const docs = join(packageRoot, "docs");
@@ -72,5 +73,18 @@ describe("commands on the pages", () => {
   it("are many", () => {
     expect(commands.size).toBeGreaterThan(30);
     expect(pages.flatMap((page) => commandsOf(page)).length).toBeGreaterThan(120);
+  });
+});
+
+describe("error codes on the pages", () => {
+  /** Variables have the form of codes. */
+  const VARIABLE =
+    /^(AGENTRL|HF|HTTPS?|ALL|NO|PIP|UV|VK|OPENAI|OPENSEARCH|MLFLOW|TRACKIO|WANDB|SEARCH|BRAVE|OPEN|BASE|SAMPLING|XDG|ORT|NODE)_/;
+
+  it.each(pages)("%s: are codes of the program", (page) => {
+    const text = readFileSync(join(packageRoot, page), "utf8");
+    const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, code = ""]) => code);
+    const unknown = named.filter((code) => !(code in ERROR_CODES) && !VARIABLE.test(code));
+    expect(unknown).toEqual([]);
   });
 });

@@ -54,6 +54,27 @@ describe("settings on the pages", () => {
     }
   });
 
+  it("are keys of the reference where they stand in the text", () => {
+    const reference = readFileSync(join(docs, "settings.md"), "utf8").replaceAll("[]", "");
+    const keys = [...reference.matchAll(/^\| `([\w.]+)`/gm)].map(([, key = ""]) => key);
+    // Options of a part are the part's; `stages.NAME` are results of a stage.
+    const nested = keys.filter((key) => key.includes(".") && !key.startsWith("stages."));
+    const groups = new Set(nested.map((key) => key.split(".")[0]!));
+    const named = readdirSync(docs)
+      .filter((name) => name.endsWith(".md") && !OWN.has(name) && name !== "atlas.md")
+      .flatMap((page) =>
+        [
+          ...readFileSync(join(docs, page), "utf8").matchAll(/`([a-z]\w*\.[\w.]+)(?:[=:][^`]*)?`/g),
+        ].map(([, key = ""]) => ({ page, key })),
+      )
+      // Files and metrics have dots as well.
+      .filter(({ key }) => groups.has(key.split(".")[0]!) && !/\.(json|jsonl|ts|py|name)$/.test(key));
+    expect(named.length).toBeGreaterThan(40);
+    const isKnown = (key: string) =>
+      keys.some((each) => each === key || each.startsWith(`${key}.`));
+    expect(named.filter(({ key }) => !isKnown(key))).toEqual([]);
+  });
+
   it("are many, and have a pipeline for each of these papers", () => {
     expect(blocks.length).toBeGreaterThan(40);
     const page = readFileSync(join(docs, "synthesis.md"), "utf8");
