@@ -39,11 +39,14 @@ const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnE
  */
 const budgetSchema = z
   .strictObject({
+    /** What is limited: the whole trajectory, one message, one reply of the environment, the context. */
     scope: z.enum(SCOPES),
+    /** What is counted. */
     unit: z.enum(UNITS),
     /** A tool's name, where only its calls or observations count. */
     tool: z.string().optional(),
     limit: scheduled(z.int().min(1)),
+    /** What happens at the limit. */
     onExhausted: z.enum(ON_EXHAUSTED),
     /** Put behind an observation that was cut, beyond its limit. Agent-R1: `...` */
     ending: z.string().min(1).optional(),

@@ -21,7 +21,9 @@ import { defineLoss, type LossSpec, weightedSum } from "./loss.ts";
 export const policyGradientShape = {
   ...allIgnoredWhen(
     {
+      /** The ratio counts down to 1 − clipLow. */
       clipLow: z.number().positive().max(1).default(0.2),
+      /** The ratio counts up to 1 + clipHigh. */
       clipHigh: z.number().positive().default(0.2),
       /** Bounds the loss of negative advantages (verl: 3); null is off. */
       dualClip: z.number().min(1).nullable().default(null),

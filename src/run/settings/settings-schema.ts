@@ -147,6 +147,7 @@ const settingsShape = z.strictObject({
     .meta(ignoredWhen({ strategy: neverSearches, "evaluation.strategy": neverSearches })),
   /** Further retrievers by name, for tools that name one (`{ name: corpus-search, as: news-search, retriever: news }`). */
   retrievers: z.record(z.string(), retrieverSchema).optional(),
+  /** What the policy acts in, with its protocol and tools. */
   environment: environment.prefault("search-qa"),
   /** Limits on what a trajectory may use. */
   budgets: budgetsSchema.default([]),
@@ -174,6 +175,7 @@ const settingsShape = z.strictObject({
   models: modelsSchema.optional(),
   /** Tests the rewards on known answers before training (`agentrl reward check`), and stops where one fails. */
   rewardCheck: z.boolean().default(true).meta(affects("bookkeeping")),
+  /** How `agentrl train` learns from rollouts. */
   algorithm: partSchema(algorithms, {}, { scheduled: true }).optional(),
   sampling: samplingSchema.prefault({}),
   /** Several things done in order, for `agentrl train`: draws, supervised fine-tuning, preferences, reinforcement. */
@@ -257,11 +259,13 @@ const settingsShape = z.strictObject({
         .enum(["auto", ...deviceNames])
         .default("auto")
         .meta({ ...affects("numerics"), ...ofLocal }),
+      /** Sequences that are sampled at once. */
       slots: z
         .int()
         .min(1)
         .default(32)
         .meta({ ...affects("numerics"), ...ofLocal }),
+      /** Positions that go through the model at once in training: fewer need less memory. */
       microBatchTokens: z
         .int()
         .min(1)
