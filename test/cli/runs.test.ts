@@ -52,9 +52,7 @@ describe("agentrl runs show", () => {
     expect(stdout).toContain("settings that override the recipe (2 of 5)");
     expect(stdout).toMatch(/^ {2}seed +2 +--seed$/m);
     expect(stdout).toMatch(/^metrics of step 2$/m);
-    expect(stdout).toContain(
-      "agentrl train --recipe search-r1 --seed 2 --set algorithm.klCoef=0.001",
-    );
+    expect(stdout).toContain(`agentrl resume ${join(folder, "deep", "two")}`);
     const { stdout: json } = await run("show", one, "--json");
     expect(JSON.parse(json)).toMatchObject({
       version: "0.1.0",

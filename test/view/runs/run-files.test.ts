@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { processMark } from "../../../src/base/process-mark.ts";
+import { type RunStage, runStage } from "../../../src/run/folder/run-file.ts";
 import { findRuns } from "../../../src/view/runs/find-runs.ts";
 import { detailOf } from "../../../src/view/runs/run-detail.ts";
 import { readRun } from "../../../src/view/runs/run-files.ts";
@@ -107,7 +108,7 @@ describe("readRun", () => {
       kind,
       stages.map((stage) => [stage.folder.split("/").at(-1), stage.state.state]),
     ]).toEqual([
-      "staged",
+      "stages",
       [
         ["2-sft", "finished"],
         ["10-train", "interrupted"],
@@ -122,7 +123,34 @@ describe("readRun", () => {
     expect(await kindOf("drawn", { "synth.json": "{}" })).toBe("synth");
     const manifest = JSON.stringify({ hashes: { samples: "1f" } });
     expect(await kindOf("tuned", { "manifest.json": manifest })).toBe("sft");
-    expect(await kindOf("begun")).toBe("staged");
+    expect(await kindOf("begun")).toBe("stages");
+  });
+
+  it("takes from run.json what a run is, and which stages have ended", async () => {
+    const entry = (number: number, does: string, done: boolean) =>
+      runStage(does, does, { number, folder: `stages/${number}-${does}`, done });
+    const files = (...stages: RunStage[]) => ({
+      files: { "run.json": JSON.stringify({ stages }) },
+    });
+    const run = at("recorded");
+    writeRun(run, files(entry(1, "sft", true), entry(2, "mine", false)));
+    for (const name of ["1-sft", "2-mine"]) writeRun(join(run, "stages", name), {});
+    const { kind, stages } = await readRun(run);
+    expect(kind).toBe("stages");
+    expect(stages.map(({ state }) => state.state)).toEqual(["finished", "interrupted"]);
+    const around = [runStage("before", "evaluate"), entry(1, "mine", false)];
+    expect((await readRun(writeRun(at("one"), files(...around)))).kind).toBe("mine");
+    const measured = { metrics: { em: 0.5 }, intervals: { em: null }, n: 4, fingerprint: "ab" };
+    const evaluation = writeRun(at("evaluation"), {
+      files: {
+        "run.json": JSON.stringify({ stages: [runStage("evaluate", "evaluate")] }),
+        "results.json": JSON.stringify(measured),
+      },
+    });
+    expect(await readRun(evaluation)).toMatchObject({
+      kind: "evaluate",
+      evaluations: [{ name: "after", n: 4, metrics: { em: 0.5 } }],
+    });
   });
 
   it("refuses a folder that holds no run", async () => {
@@ -151,9 +179,7 @@ describe("detailOf", () => {
     expect(settings.filter(({ overrides }) => overrides).map(({ key }) => key)).toEqual([
       ...["seed", "algorithm.klCoef"],
     ]);
-    expect(next?.command).toBe(
-      `agentrl train --recipe search-r1 --seed 3 --set algorithm.klCoef=0 --tier smoke --out '${run}' --resume`,
-    );
+    expect(next?.command).toBe(`agentrl resume '${run}'`);
   });
 });
 
