@@ -57,5 +57,5 @@ export { makeBase } from "./run/make-base.ts";
 export { rollOut } from "./rollout/roll-out.ts";
 export { scoreTrajectories } from "./rollout/score.ts";
 export { trainOnPolicy } from "./algorithms/on-policy.ts";
-export { environments } from "./env/environments/index.ts";
+export { environments } from "./worlds/environments.ts";
 export { AgentrlError, ConfigError, DataError, RolloutError } from "./base/errors.ts";

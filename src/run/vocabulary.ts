@@ -1,5 +1,5 @@
-import { numberWorldVocabulary } from "../data/numberworld/vocabulary.ts";
-import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
+import { numberWorldVocabulary } from "../worlds/numbers/vocabulary.ts";
+import { tinyWorldVocabulary } from "../worlds/tiny/text.ts";
 
 /** Tags of the published grammars, each a token of its own: `<search>` and `</search>`. */
 const TAG_NAMES = [

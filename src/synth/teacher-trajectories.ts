@@ -1,7 +1,7 @@
 import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
-import { knownWorld, rememberedSteps } from "../data/tinyworld/known-world.ts";
-import { tinyQuestionShape, tinyWorld, tinyWorldSchema } from "../data/tinyworld/tiny-world.ts";
+import { knownWorld, rememberedSteps } from "../worlds/tiny/known-world.ts";
+import { tinyQuestionShape, tinyWorld, tinyWorldSchema } from "../worlds/tiny/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";

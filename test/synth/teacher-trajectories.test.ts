@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
 import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/teacher-settings.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";

@@ -12,11 +12,11 @@ import {
 } from "../../base/setting-effect.ts";
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
-import { datasets } from "../../data/datasets.ts";
+import { datasets } from "../../worlds/datasets.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
-import { environments } from "../../env/environments/index.ts";
+import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";

@@ -1,5 +1,5 @@
 import { random, type Random } from "../../base/random.ts";
-import { stepQueries } from "../../data/tinyworld/text.ts";
+import { stepQueries } from "../../worlds/tiny/text.ts";
 import type { Asked, AnsweredQuestion } from "../../rollout/asked.ts";
 import type { ScriptPlace } from "../../rollout/scripted-text.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";

@@ -1,5 +1,5 @@
 import { type Random, random } from "../../base/random.ts";
-import { stepQueries } from "../../data/tinyworld/text.ts";
+import { stepQueries } from "../../worlds/tiny/text.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";

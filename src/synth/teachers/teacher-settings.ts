@@ -3,9 +3,9 @@ import { isModel } from "../../base/setting-path.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { blocksSchema } from "./blocks.ts";
-import { knightsBehaviourSchema } from "./knights-plan.ts";
+import { knightsBehaviourSchema } from "../../worlds/knights/knights-plan.ts";
 import { malformedSchema } from "./malformed.ts";
-import { numberBehaviourSchema } from "./number-plan.ts";
+import { numberBehaviourSchema } from "../../worlds/numbers/number-plan.ts";
 
 /**
  * A gold-chain teacher's probabilities of the good choice. All 1 is an oracle; lower values give a mixture of good and bad trajectories,

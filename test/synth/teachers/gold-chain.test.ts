@@ -1,6 +1,6 @@
 import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
 import { describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import {

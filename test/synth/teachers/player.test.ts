@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { arithmetic } from "../../../src/data/arithmetic.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";

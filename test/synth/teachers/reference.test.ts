@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import { referencePolicy } from "../../../src/synth/teachers/reference.ts";

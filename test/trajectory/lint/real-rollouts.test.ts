@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { GREEDY } from "../../../src/rollout/sampling.ts";

@@ -12,10 +12,10 @@ import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
-import { checkNumberWorldFolder } from "../../../data/numberworld/check-folder.ts";
-import { NUMBER_WORLD_FORMAT } from "../../../data/numberworld/generate.ts";
-import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
-import { isWorldFolder } from "../../../data/world-folder.ts";
+import { checkNumberWorldFolder } from "../../../worlds/numbers/check-folder.ts";
+import { NUMBER_WORLD_FORMAT } from "../../../worlds/numbers/generate.ts";
+import { checkTinyWorldFolder } from "../../../worlds/tiny/check.ts";
+import { isWorldFolder } from "../../../env/world-folder.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
 

@@ -5,9 +5,9 @@ import {
   generateTinyWorld,
   tinyWorldFiles,
   type TinyWorldManifest,
-} from "../../../data/tinyworld/generate.ts";
-import { generateNumberWorld } from "../../../data/numberworld/generate.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../data/tinyworld/names.ts";
+} from "../../../worlds/tiny/generate.ts";
+import { generateNumberWorld } from "../../../worlds/numbers/generate.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../worlds/tiny/names.ts";
 import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";

@@ -4,7 +4,7 @@ import { type Cell, renderText } from "../../../base/table.ts";
 import { allCards, type Card, cardNames, readCard } from "../../../data/cards/card.ts";
 import { placeOf } from "../../../data/cards/card-dataset.ts";
 import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
-import { datasets } from "../../../data/datasets.ts";
+import { datasets } from "../../../worlds/datasets.ts";
 import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
