@@ -13,6 +13,9 @@ export const PART_KINDS = {
   retriever: { helper: "defineRetriever", runs: "create" },
   sampler: { helper: "defineSampler", runs: "open" },
   filter: { helper: "defineFilter", runs: "keep" },
+  dataset: { helper: "defineDataset", runs: "open" },
+  teacher: { helper: "defineTeacher", runs: "open" },
+  world: { helper: "defineWorld", runs: "parts" },
 } as const;
 
 export type PartKind = keyof typeof PART_KINDS;

@@ -1,4 +1,8 @@
+import { Readable } from "node:stream";
+import { sha256 } from "../base/files.ts";
+import { requireDescribed } from "../base/part-members.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
+import { parseOptions, type z } from "../base/schema.ts";
 import type { Split } from "../base/split.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 
@@ -31,6 +35,43 @@ export interface DatasetPart extends PartWithOptions {
    * @param own tasks of the recipe's environment, if it generates any.
    */
   open(options: unknown, own?: OwnTasks): Promise<Dataset>;
+}
+
+/**
+ * Makes a dataset; `open` gives a stream of its questions.
+ * @throws {ConfigError} PLUGIN_BAD_PART without open.
+ */
+export function defineDataset<S extends z.ZodObject>(
+  part: Pick<DatasetPart, "name" | "summary"> & {
+    /** Changes when a change of the code changes its questions: part of the fingerprint. */
+    version?: string | number;
+    options: S;
+    open(options: z.output<S>): {
+      stream(limit: number): Iterable<Task>;
+      passages?: Dataset["passages"];
+    };
+  },
+): DatasetPart {
+  const { name, summary, version, options } = part;
+  requireDescribed("dataset", part, ["open"], { options: "schema" });
+  return {
+    part: "dataset",
+    name,
+    summary,
+    options,
+    open(given) {
+      const settings = parseOptions(options, given, name);
+      const { stream, passages = () => [] } = part.open(settings);
+      const hash = sha256(JSON.stringify(settings)).slice(0, 16);
+      return Promise.resolve({
+        name,
+        fingerprint: [name, version, hash].filter((each) => each !== undefined).join("-"),
+        trainable: true,
+        ...streamed((limit) => Readable.from(stream(limit))),
+        passages,
+      });
+    },
+  };
 }
 
 /** All items of a stream. */

@@ -14,18 +14,11 @@ import { dataSource, isDataFolder } from "../data/data-folder.ts";
 import { type Dataset, type DatasetPart, streamed } from "../data/dataset.ts";
 import { fieldFlags, type Fields, fieldsSchema } from "../data/fields.ts";
 import { environmentTasks } from "../data/environment-tasks.ts";
-import { entailmentExercises } from "./tiny/exercises/entailment-exercises.ts";
-import { judgeExercises } from "./tiny/exercises/judge-exercises.ts";
-import { readerExercises } from "./tiny/exercises/reader-exercises.ts";
-import { simulatorExercises } from "./tiny/exercises/simulator-exercises.ts";
-import { knightsKnaves } from "./knights/knights-knaves.ts";
 import { oneHop } from "../data/one-hop.ts";
-import { numberWorldDataset } from "./numbers/number-world-dataset.ts";
 import { partOf, questionPart } from "../data/question-part.ts";
 import { readPassages } from "../data/passages.ts";
 import { distinctTasks, streamTasks } from "../data/tasks.ts";
-import { tinyWorldDataset } from "./tiny/tiny-world-dataset.ts";
-import { weakTinyWorld } from "./tiny/weak-tinyworld.ts";
+import { worlds } from "./index.ts";
 
 const filesOptions = z.strictObject({
   /** Question file; or a dataset folder, also FOLDER:SPLIT. */
@@ -92,26 +85,18 @@ const beirDataset: DatasetPart = {
   },
 };
 
-
 /** The schema of a dataset that stands within another. */
 const innerSchema: z.ZodType<DatasetSetting> = z.lazy(() => partSchema(datasets));
 
-/** All datasets: generated, from files, and from cards. */
+/** All datasets: of the worlds, from files, generated and from cards. */
 export const datasets: Registry<DatasetPart> = registry("dataset", [
-  tinyWorldDataset,
+  ...worlds.parts.flatMap((world) => world.datasets),
   filesDataset,
   beirDataset,
-  weakTinyWorld,
   byTries({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
   oneHop({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
   arithmetic,
-  numberWorldDataset,
-  knightsKnaves,
   environmentTasks,
-  readerExercises,
-  simulatorExercises,
-  judgeExercises,
-  entailmentExercises,
   ...cardDatasets,
 ]);
 
@@ -148,7 +133,7 @@ function namedOrFile(given: string, where: string): DatasetSetting {
 }
 
 /**
- * Opens the dataset of a recipe or flag: a registered dataset with options (`{ name: tinyworld, split: test }`), or a text for
+ * Opens the dataset of a recipe or flag: a registered dataset with options (`{ name: hotpotqa, split: dev }`), or a text for
  * `datasetNamed`.
  *
  * @param where the recipe key or flag, for messages.

@@ -1,14 +1,12 @@
-import { registry } from "../base/registry.ts";
-import { bandit } from "./bandit/bandit.ts";
+import { type Registry, registry } from "../base/registry.ts";
 import type { EnvironmentPart } from "../env/environments/environment.ts";
-import { frozenLake } from "./lake/frozen-lake.ts";
 import { searchQa } from "../env/environments/search-qa.ts";
 import { toolQa } from "../env/environments/tool-qa.ts";
+import { worlds } from "./index.ts";
 
-/** All environments. */
-export const environments = registry<EnvironmentPart>("environment", [
+/** All environments: those for any question, and those of the worlds. */
+export const environments: Registry<EnvironmentPart> = registry("environment", [
   searchQa,
   toolQa,
-  frozenLake,
-  bandit,
+  ...worlds.parts.flatMap((world) => world.environments),
 ]);

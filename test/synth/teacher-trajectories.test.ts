@@ -4,7 +4,7 @@ import { sha256 } from "../../src/base/files.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { environments } from "../../src/worlds/environments.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
-import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/teacher-settings.ts";
+import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/behaviour.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";

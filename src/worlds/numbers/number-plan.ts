@@ -1,13 +1,7 @@
 import type { Random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import { filled, THOUGHTS } from "./language.ts";
-import {
-  applied,
-  expressionOf,
-  type Operation,
-  OPERATIONS,
-  partsOf,
-} from "./quantities.ts";
+import { applied, expressionOf, type Operation, OPERATIONS, partsOf } from "./quantities.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 
 const share = z.number().min(0).max(1);

@@ -1,10 +1,5 @@
-import { join } from "node:path";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { readPassages } from "../../data/passages.ts";
-import { loadTasks } from "../../data/tasks.ts";
-import { compareWorldFolder } from "../../env/world-folder.ts";
 import { checkQuestion, problem, type Seen, type TinyWorldProblem } from "./check-question.ts";
-import { TINY_WORLD_FORMAT } from "./generate.ts";
 import { namesIn, readPassage, readQuestion, type QuestionReading } from "./reading.ts";
 import { RELATIONS } from "./relations.ts";
 
@@ -115,29 +110,4 @@ function listed<T>(lists: Map<string, T[]>, key: string): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   return list;
-}
-
-/** Result of checking a tiny-world folder. */
-interface TinyWorldFolderReport extends TinyWorldReport {
-  /** Files that differ from the manifest. */
-  changedFiles: string[];
-}
-
-/**
- * Checks a folder from `generateTinyWorld`: compares its files with the manifest, and runs `checkTinyWorld`.
- * A changed file is reported and still checked.
- *
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, DATA_BAD_RECORD when the manifest is missing or invalid; as
- *   `loadTasks` and `readPassages`.
- */
-export async function checkTinyWorldFolder(folder: string): Promise<TinyWorldFolderReport> {
-  const { names, changedFiles } = await compareWorldFolder(folder, {
-    format: TINY_WORLD_FORMAT,
-    name: "tinyworld",
-  });
-  const questions = names.filter((name) => name !== "corpus.jsonl");
-  const tasks = [];
-  for (const name of questions) tasks.push(...(await loadTasks(join(folder, name))));
-  const report = await checkTinyWorld(readPassages(join(folder, "corpus.jsonl")), tasks);
-  return { ...report, changedFiles };
 }

@@ -7,11 +7,12 @@ import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import { numberBehaviourSchema, numberPlan } from "../../../src/worlds/numbers/number-plan.ts";
-import { numberPlanPolicy } from "../../../src/worlds/numbers/number-plan-policy.ts";
+import { numberTeacher } from "../../../src/worlds/numbers/teacher.ts";
 import { exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 /** ( 12 + 5 ) * 3 = 51, also as 12 * 3 + 5 * 3. */
@@ -137,7 +138,7 @@ async function played(environmentName: string, behaviour: object): Promise<Traje
   const environment = environments
     .get(environmentName, "test")
     .create({}, { retriever: noneRetriever(), budgets });
-  const policy = numberPlanPolicy(numberBehaviourSchema.parse(behaviour));
+  const policy = scriptedTeacher(numberTeacher, environment, { behaviour });
   const world = numberWorld({ split: "test" });
   return Promise.all(
     Array.from({ length: 40 }, (_, number) =>
@@ -183,8 +184,9 @@ describe("the number-plan teacher", () => {
   });
 
   it("refuses questions without steps, and strategies with prompts of their own", async () => {
-    const policy = numberPlanPolicy(numberBehaviourSchema.parse({}));
-    const options = rolloutOptions({ policy, environment: searchEnvironment() });
+    const environment = searchEnvironment();
+    const policy = scriptedTeacher(numberTeacher, environment);
+    const options = rolloutOptions({ policy, environment });
     expect((await rollOut(options)).error?.code).toBe("TEACHER_GAVE_UP");
     await expect(openStrategy("cot", "test").run(options)).rejects.toThrow(
       errorWith("TEACHER_CANNOT_PLAY"),

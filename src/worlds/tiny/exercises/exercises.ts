@@ -5,12 +5,7 @@ import { parseOptions, z } from "../../../base/schema.ts";
 import { ROLE_REPLY } from "../../../trajectory/role-prompts.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import { type DatasetPart, streamed } from "../../../data/dataset.ts";
-import {
-  TINY_WORLD_VERSION,
-  type TinyWorld,
-  tinyWorld,
-  tinyWorldSchema,
-} from "../tiny-world.ts";
+import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "../tiny-world.ts";
 
 /** Increases with every change of a byte of any exercise; part of a result's fingerprint. */
 const EXERCISES_VERSION = 2;

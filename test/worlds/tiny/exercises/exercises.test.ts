@@ -4,7 +4,8 @@ import { spellings } from "../../../../src/worlds/numbers/quantities.ts";
 import { environments } from "../../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../../src/retrieval/controls/none.ts";
 import { openStrategy } from "../../../../src/rollout/strategies/named-strategy.ts";
-import { referencePolicy } from "../../../../src/synth/teachers/reference.ts";
+import { reference } from "../../../../src/synth/teachers/reference.ts";
+import { scriptedTeacher } from "../../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../../helpers/search-world.ts";
 import { exactMatch } from "../../../../src/text/answers.ts";
 import { wordTokenizer } from "../../../../src/text/word-tokenizer.ts";
@@ -56,7 +57,11 @@ describe.each(NAMES)("dataset %s", (name) => {
       .get("tool-qa", "test")
       .create({ prompt: "{question}" }, { retriever: noneRetriever() });
     const task = only((await tasksOf(name, { questions: 1 }))[0]);
-    const options = rolloutOptions({ policy: referencePolicy(), environment, task });
+    const options = rolloutOptions({
+      policy: scriptedTeacher(reference, environment),
+      environment,
+      task,
+    });
     const { calls, answer } = await openStrategy("direct", "test").run(options);
     const { prompt, completion } = only(calls[0]);
     const read = [...prompt, ...completion.filter(({ owner }) => owner === "inserted")];

@@ -14,6 +14,7 @@ import {
   type StepResult,
   type TaskDraw,
 } from "../../env/environments/environment.ts";
+import { defineWorld } from "../../env/world.ts";
 
 const options = z.strictObject({
   protocol: partSchema(protocols).prefault("tags"),
@@ -59,13 +60,7 @@ const player: Player = ({ task, turns }, draw) => {
   return { thought: "", action: { tool: "move", input: draw.pick(legal) } };
 };
 
-/**
- * A frozen lake: the player P walks over ice (.) to the goal G and falls into holes (O). Reaching the goal pays 1, all else 0.
- *
- * Source: FrozenLake of Gymnasium, as RAGEN (arXiv 2504.20073) plays it in text. Different here: maps are drawn for each task, a slip is
- * an option (there 2/3), and a move off the map is a problem of its message.
- */
-export const frozenLake = defineEnvironment({
+const environment = defineEnvironment({
   name: "frozen-lake",
   summary: "A grid of ice and holes, walked over in text to a goal.",
   options,
@@ -103,6 +98,18 @@ export const frozenLake = defineEnvironment({
       },
     };
   },
+});
+
+/**
+ * A frozen lake: the player P walks over ice (.) to the goal G and falls into holes (O). Reaching the goal pays 1, all else 0.
+ *
+ * Source: FrozenLake of Gymnasium, as RAGEN (arXiv 2504.20073) plays it in text. Different here: maps are drawn for each task, a slip is
+ * an option (there 2/3), and a move off the map is a problem of its message.
+ */
+export const frozenLake = defineWorld({
+  name: "frozen-lake",
+  summary: "A grid of ice and holes, walked over in text to a goal.",
+  environments: [environment],
 });
 
 interface Lake {

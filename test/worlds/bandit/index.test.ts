@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { sampleVariance } from "../../../src/base/statistics.ts";
-import { bandit } from "../../../src/worlds/bandit/bandit.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import type { Episode } from "../../../src/env/environments/environment.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Split } from "../../../src/base/split.ts";
 
+const bandit = environments.get("bandit", "test");
 const resources = { retriever: noneRetriever() };
 const playing = { final: false, signal: new AbortController().signal };
 const TWO = { rounds: [{ pays: [0, 1, 0.5] }, { pays: [2], luck: 3 }] };

@@ -1,4 +1,4 @@
-import type { PlannedMessage } from "../env/protocols/protocol.ts";
+import type { PlannedMessage } from "./protocols/protocol.ts";
 import type { ShownPassage } from "../trajectory/passages.ts";
 
 /** A question with the answer that was found. */

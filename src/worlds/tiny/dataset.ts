@@ -1,66 +1,47 @@
-import { Readable } from "node:stream";
 import { ConfigError } from "../../base/errors.ts";
-import { sha256 } from "../../base/files.ts";
 import { seedFrom } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { type DatasetPart, streamed } from "../../data/dataset.ts";
 import { isWithin } from "./facts.ts";
 import { knownWorld } from "./known-world.ts";
 import { mix32 } from "./permutation.ts";
-import { tinyQuestionShape, TINY_WORLD_VERSION, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
+import { tinyQuestionShape, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 
 const share = z.number().min(0).max(1).default(0);
 
-const options = tinyWorldSchema.extend({
-  /** Number of questions. */
-  questions: z.int().min(1).default(500),
-  ...tinyQuestionShape,
-  /** Passages in each question's context; 0: none. */
-  distractors: z.int().min(0).max(100).default(0),
-  /** Numbers of the questions; default: 0 to `questions` - 1. */
-  rows: z.array(z.int().min(0)).min(1).optional(),
-  /** Share of the questions about one fixed small world, which a policy can know by heart; its passages are added. */
-  known: share,
-  /** Share of the questions that repeat an earlier one. */
-  duplicates: share,
-  /** Share of the questions whose reference is wrong; the annotations stay true. */
-  mislabelled: share,
-});
+/** Options of the dataset. */
+export const options = tinyWorldSchema
+  .extend({
+    /** Number of questions. */
+    questions: z.int().min(1).default(500),
+    ...tinyQuestionShape,
+    /** Passages in each question's context; 0: none. */
+    distractors: z.int().min(0).max(100).default(0),
+    /** Numbers of the questions; default: 0 to `questions` - 1. */
+    rows: z.array(z.int().min(0)).min(1).optional(),
+    /** Share of the questions about one fixed small world, which a policy can know by heart; its passages are added. */
+    known: share,
+    /** Share of the questions that repeat an earlier one. */
+    duplicates: share,
+    /** Share of the questions whose reference is wrong; the annotations stay true. */
+    mislabelled: share,
+  })
+  .refine(
+    // Names of the known world may stand for other entities in another world of its split.
+    ({ known, split }) => known === 0 || split !== "base",
+    'expected split "train", "dev" or "test" where known is above 0: the world known by heart is of split "base"',
+  );
 
 type Settings = z.output<typeof options>;
 
-/** Questions and passages of a generated world. */
-export const tinyWorldDataset: DatasetPart = {
-  name: "tinyworld",
-  summary: "A generated fictional encyclopedia that no model knows.",
-  options,
-  open: (given) => {
-    const settings = parseOptions(options, given, "tinyworld");
-    // Names of the known world may stand for other entities in another world of its split.
-    if (settings.known > 0 && settings.split === "base") {
-      throw new ConfigError(
-        "RECIPE_BAD_VALUE",
-        `tinyworld: known is ${settings.known} with split "base", the split of the world known by heart. Set split to "train", "dev" or "test".`,
-      );
-    }
-    const world = tinyWorld(tinyWorldSchema.strip().parse(settings));
-    const known = settings.known > 0 ? knownWorld(settings) : null;
-    return Promise.resolve({
-      name: "tinyworld",
-      fingerprint: `tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => Readable.from(drawn(settings, limit))),
-      *passages(): Generator<Passage> {
-        yield* world.passages();
-        if (known !== null) yield* known.passages();
-      },
-    });
-  },
-};
+/** The passages: the world's, then those of the world known by heart. */
+export function* passages(settings: Settings): Generator<Passage> {
+  yield* tinyWorld(tinyWorldSchema.strip().parse(settings)).passages();
+  if (settings.known > 0) yield* knownWorld(settings).passages();
+}
 
 /** The questions in order. */
-function* drawn(settings: Settings, limit: number): Generator<Task> {
+export function* tasks(settings: Settings): Generator<Task> {
   const { seed, split, rows, questions, duplicates, mislabelled } = settings;
   const world = tinyWorld(tinyWorldSchema.strip().parse(settings));
   const known = knownWorld(settings);
@@ -73,7 +54,7 @@ function* drawn(settings: Settings, limit: number): Generator<Task> {
       ? known.question(number, { mix, distractors, relations, exclude })
       : world.question(number, { mix, distractors, unanswerable, relations, exclude });
   };
-  const count = Math.min(limit, rows?.length ?? questions);
+  const count = rows?.length ?? questions;
   for (let at = 0; at < count; at++) {
     let place = at;
     // The copy of a copy is a copy of the original.

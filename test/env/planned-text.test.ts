@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { PlannedMessage } from "../../../src/env/protocols/protocol.ts";
-import { textAfter } from "../../../src/synth/teachers/planned-text.ts";
-import { searchEnvironment } from "../../helpers/search-world.ts";
+import type { PlannedMessage } from "../../src/env/protocols/protocol.ts";
+import { textAfter } from "../../src/env/planned-text.ts";
+import { searchEnvironment } from "../helpers/search-world.ts";
 
 const PLAN: PlannedMessage = {
   thought: "I need the capital.",

@@ -1,11 +1,11 @@
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
+import { z } from "../../base/schema.ts";
 import { filled, THOUGHTS } from "./language.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import type { TextPolicy } from "../../rollout/policy.ts";
-import { scriptedText, type ScriptPlace } from "../../rollout/scripted-text.ts";
-import { type NumberBehaviour, numberPlan } from "./number-plan.ts";
-import { textAfter } from "../../synth/teachers/planned-text.ts";
+import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
+import { textAfter } from "../../env/planned-text.ts";
 
 /** The tool that it calls. */
 const CALCULATOR = "calculator";
@@ -17,12 +17,17 @@ const CALCULATOR = "calculator";
  * A rollout fails with TEACHER_GAVE_UP if a question has no computed steps, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
  * strategy has its own prompts.
  */
-export function numberPlanPolicy(behaviour: NumberBehaviour): TextPolicy {
-  return scriptedText((place) => {
-    if (place.ownPrompt) throw cannotPlay();
-    return written(place, behaviour);
-  });
-}
+export const numberTeacher = defineTeacher({
+  name: "number-plan",
+  summary: "Calculates problems of the number world step by step.",
+  options: z.strictObject({ behaviour: numberBehaviourSchema.prefault({}) }),
+  open:
+    ({ behaviour }) =>
+    (place) => {
+      if (place.ownPrompt) throw cannotPlay();
+      return written(place, behaviour);
+    },
+});
 
 function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
   const { task, seed, tools, maxTurns, prefill, protocol } = place;

@@ -6,7 +6,13 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { protocols } from "../../env/protocols/index.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import { defineEnvironment, type Episode, type Player, type StepResult } from "../../env/environments/environment.ts";
+import {
+  defineEnvironment,
+  type Episode,
+  type Player,
+  type StepResult,
+} from "../../env/environments/environment.ts";
+import { defineWorld } from "../../env/world.ts";
 
 const round = z.strictObject({
   /** What each arm pays, from arm 1. A round with one arm has nothing to decide. */
@@ -42,14 +48,7 @@ const player: Player = ({ task, turns }, draw) => {
   return { thought: "", action: { tool: "action", input: draw.pick(arms.split(" ")) } };
 };
 
-/**
- * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once. Payments are not shown. It tells what a method
- * credits: where one round decides and others pay by luck alone, a method that credits every message with the sum learns from noise.
- *
- * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568), where the first action decides and each
- * step pays noise. Different here: several rounds, and the deciding one pays at once.
- */
-export const bandit = defineEnvironment({
+const environment = defineEnvironment({
   name: "bandit",
   summary: "Slot machines in rounds, whose arms and luck pay at once.",
   options,
@@ -81,6 +80,19 @@ export const bandit = defineEnvironment({
         startEpisode({ settings, protocol, prompt: `${task.question}\n`, seed }, 0),
     };
   },
+});
+
+/**
+ * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once. Payments are not shown. It tells what a method
+ * credits: where one round decides and others pay by luck alone, a method that credits every message with the sum learns from noise.
+ *
+ * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568), where the first action decides and each
+ * step pays noise. Different here: several rounds, and the deciding one pays at once.
+ */
+export const bandit = defineWorld({
+  name: "bandit",
+  summary: "Slot machines in rounds, whose arms and luck pay at once.",
+  environments: [environment],
 });
 
 interface Machines {

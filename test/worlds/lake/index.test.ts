@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import type { Split } from "../../../src/base/split.ts";
-import { frozenLake } from "../../../src/worlds/lake/frozen-lake.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -13,6 +13,7 @@ import {
   tokenizer,
 } from "../../helpers/search-world.ts";
 
+const frozenLake = environments.get("frozen-lake", "test");
 const resources = { retriever: noneRetriever() };
 const playing = { final: false, signal: new AbortController().signal };
 const lake = (options = {}, map = "P.O\n..G\nO..", seed = 1) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { knightsKnaves } from "../../../src/worlds/knights/knights-knaves.ts";
+import { openDataset } from "../../../src/worlds/datasets.ts";
 import { answerText, readPuzzle, solutionsOf } from "../../../src/worlds/knights/puzzle.ts";
 import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -8,9 +8,10 @@ import { rollOut } from "../../../src/rollout/roll-out.ts";
 import {
   knightsBehaviourSchema,
   knightsPlan,
-  knightsPlanPolicy,
-} from "../../../src/worlds/knights/knights-plan.ts";
+  knightsTeacher,
+} from "../../../src/worlds/knights/teacher.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";
 
 const QUESTION =
@@ -23,7 +24,9 @@ function planned(behaviour: object = {}, seed = 1, question = QUESTION) {
 }
 
 const tasks = (options: object) =>
-  knightsKnaves.open({ questions: 40, people: [3, 6], ...options }).then((each) => each.tasks());
+  openDataset({ name: "knights-knaves", questions: 40, people: [3, 6], ...options }, "test").then(
+    (each) => each.tasks(),
+  );
 
 async function played(task: Task, behaviour: object = {}, intermediateAnswers = true) {
   const environment = environments
@@ -32,7 +35,7 @@ async function played(task: Task, behaviour: object = {}, intermediateAnswers = 
       { tools: [], protocol: { name: "tags", intermediateAnswers } },
       { retriever: noneRetriever(), budgets: [] },
     );
-  const policy = knightsPlanPolicy(knightsBehaviourSchema.parse(behaviour));
+  const policy = scriptedTeacher(knightsTeacher, environment, { behaviour });
   return rollOut({ ...rolloutOptions({ policy, environment }), task });
 }
 
@@ -76,7 +79,7 @@ describe("knightsPlan", () => {
   });
 });
 
-describe("knightsPlanPolicy", () => {
+describe("knightsTeacher", () => {
   it("solves every puzzle that can be solved step by step, in both ways", async () => {
     for (const task of await tasks({ stepwise: true })) {
       const puzzle = readPuzzle(task.question);

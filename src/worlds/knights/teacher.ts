@@ -11,8 +11,7 @@ import {
   statementText,
 } from "./puzzle.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import type { TextPolicy } from "../../rollout/policy.ts";
-import { scriptedText } from "../../rollout/scripted-text.ts";
+import { defineTeacher } from "../../env/teacher.ts";
 
 const share = z.number().min(0).max(1);
 
@@ -38,16 +37,21 @@ const LAST_THOUGHT = "Now all are known.";
  * A rollout fails with TEACHER_GAVE_UP if a question is no such puzzle or needs cases to be assumed, and with TEACHER_CANNOT_PLAY (a ConfigError: the run
  * stops) if a strategy has its own prompts or begins the message.
  */
-export function knightsPlanPolicy(behaviour: KnightsBehaviour): TextPolicy {
-  return scriptedText(({ task, seed, ownPrompt, prefill, protocol, tools }) => {
-    if (ownPrompt || prefill !== "") throw cannotPlay();
-    const puzzle = readPuzzle(task.question);
-    const draw = random(seed).derive("knights-plan", task.id);
-    const messages = puzzle === null ? null : knightsPlan(puzzle, behaviour, draw);
-    if (messages === null) throw gaveUp();
-    return messages.map((each) => protocol.write(each, tools)).join("");
-  });
-}
+export const knightsTeacher = defineTeacher({
+  name: "knights-plan",
+  summary: "Deduces puzzles of knights and knaves person by person.",
+  options: z.strictObject({ behaviour: knightsBehaviourSchema.prefault({}) }),
+  open:
+    ({ behaviour }) =>
+    ({ task, seed, ownPrompt, prefill, protocol, tools }) => {
+      if (ownPrompt || prefill !== "") throw cannotPlay();
+      const puzzle = readPuzzle(task.question);
+      const draw = random(seed).derive("knights-plan", task.id);
+      const messages = puzzle === null ? null : knightsPlan(puzzle, behaviour, draw);
+      if (messages === null) throw gaveUp();
+      return messages.map((each) => protocol.write(each, tools)).join("");
+    },
+});
 
 /**
  * The thoughts and answers of a solution, the whole answer last.

@@ -1,5 +1,5 @@
-import type { PlannedMessage, Protocol } from "../../env/protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat-messages.ts";
+import type { PlannedMessage, Protocol } from "./protocols/protocol.ts";
+import type { ToolSchema } from "../http/chat-messages.ts";
 
 /**
  * The continuation of a message's prefill, so that the whole message follows the plan: the rest of the planned text if the prefill is part

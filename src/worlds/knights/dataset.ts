@@ -1,10 +1,8 @@
-import { Readable } from "node:stream";
 import { ConfigError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import { type Random, random } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { type DatasetPart, streamed } from "../../data/dataset.ts";
 import { FIRST_NAMES, TINY_WORLD_SPLITS } from "../tiny/names.ts";
 import {
   answerText,
@@ -23,7 +21,8 @@ import {
 
 const MOST_PEOPLE = 8;
 
-const options = z.strictObject({
+/** Options of the dataset. */
+export const options = z.strictObject({
   seed: z.int().min(0).default(7),
   /** Splits share no puzzle, by any names. Pre-train on base. */
   split: z.enum(TINY_WORLD_SPLITS).default("train"),
@@ -47,31 +46,10 @@ const options = z.strictObject({
 
 type Settings = z.output<typeof options>;
 
-/**
- * Puzzles of knights, who always say the truth, and knaves, who always lie. Everyone makes one statement, and exactly one assignment fits
- * all of them, found by trying all. Sub-answers are the truth values, person by person.
- *
- * Source: the form of arXiv 2410.23123 (Logic-RL, arXiv 2502.14768, trains on it). Different here: one statement a person of at most two parts.
- */
-export const knightsKnaves: DatasetPart = {
-  name: "knights-knaves",
-  summary: "Generated puzzles of three to eight knights and knaves.",
-  options,
-  open: (given) => {
-    const settings = parseOptions(options, given, "knights-knaves");
-    return Promise.resolve({
-      name: "knights-knaves",
-      fingerprint: `knights-knaves-1-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => Readable.from(drawn(settings, limit))),
-      passages: () => [],
-    });
-  },
-};
-
-function* drawn(settings: Settings, limit: number): Generator<Task> {
+/** Puzzles, drawn one by one. */
+export function* tasks(settings: Settings): Generator<Task> {
   const { seed, split, questions } = settings;
-  for (let i = 0; i < Math.min(limit, questions); i++) {
+  for (let i = 0; i < questions; i++) {
     const draw = random(seed).derive("knights-knaves", split, i);
     yield { id: `knights-knaves-${split}-${seed}-${i}`, ...task(puzzleOf(draw, settings)) };
   }
