@@ -105,6 +105,11 @@ export function addPart(part: Part & { part: PartKind }): void {
   openRegistries.get(part.part)?.add(part);
 }
 
+/** The parts of a kind that plugins brought, whether or not their registry is loaded. */
+export function addedParts<P extends Part>(kind: PartKind): P[] {
+  return waiting.filter((part) => part.part === kind) as P[];
+}
+
 /** Whether a registry that is loaded has a part of this name. */
 export function isPart(kind: PartKind, name: string): boolean {
   return openRegistries.get(kind)?.has(name) ?? false;

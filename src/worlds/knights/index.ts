@@ -14,4 +14,5 @@ export const knights = defineWorld({
   options,
   tasks,
   teachers: [knightsTeacher],
+  bases: ["deducing", "deducing-last"],
 });

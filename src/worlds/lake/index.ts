@@ -110,6 +110,7 @@ export const frozenLake = defineWorld({
   name: "frozen-lake",
   summary: "A grid of ice and holes, walked over in text to a goal.",
   environments: [environment],
+  bases: ["players"],
 });
 
 interface Lake {

@@ -35,6 +35,7 @@ export const numbers = defineWorld({
     return { counts: { questions, ...strata }, problems };
   },
   teachers: [numberTeacher],
+  bases: ["numbers", "numbers-long", "coder"],
   vocabulary: numberWorldVocabulary,
 });
 

@@ -53,4 +53,9 @@ export const tiny = defineWorld({
   vocabulary: () => tinyWorldVocabulary().map((word) => (/^\p{L}/u.test(word) ? ` ${word}` : word)),
   stepQueries,
   lessons,
+  bases: [
+    ...["timid", "deep", "messy", "knowing", "knowing-typed", "chains"],
+    ...["unrefined", "refining", "unasking", "boxing", "calling", "calling-chains", "citing"],
+    ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
+  ],
 });

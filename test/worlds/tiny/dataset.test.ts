@@ -66,7 +66,7 @@ describe("dataset tinyworld", () => {
 
   it("refuses a world of the known world's split", async () => {
     await expect(open({ known: 0.5, split: "base" })).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", 'known is 0.5 with split "base"'),
+      errorWith("RECIPE_BAD_VALUE", "where known is above 0"),
     );
   });
 
