@@ -131,13 +131,13 @@ const MANIFEST = "manifest.json";
 function* questionRecords(
   tasks: Iterable<Task>,
   {
-    place: { split, questions },
+    place: { split },
     layout,
     counted,
   }: { place: Record<string, unknown>; layout: TaskLayout; counted: () => void },
 ): Generator<object> {
   let index = 0;
-  for (const task of first(tasks, Number(questions))) {
+  for (const task of tasks) {
     const place = { index, split: String(split), prompt: task.question };
     yield layout.write?.record(task, place) ?? {};
     index += 1;
@@ -154,16 +154,6 @@ function* passageRecords(
       yield agentrlCorpus.write?.(passage) ?? {};
       counted();
     }
-  }
-}
-
-/** The first items. */
-export function* first<T>(items: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  if (left <= 0) return;
-  for (const item of items) {
-    yield item;
-    if (--left <= 0) return;
   }
 }
 

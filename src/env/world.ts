@@ -1,4 +1,4 @@
-import { requireDescribed } from "../base/part-members.ts";
+import { requireDescribed, requireReturned } from "../base/part-members.ts";
 import type { Part } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { SPLITS, type Split } from "../base/split.ts";
@@ -7,7 +7,7 @@ import type { TaskLayout } from "../data/layouts/layout.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 import type { EnvironmentPart } from "./environments/environment.ts";
 import type { Teacher } from "./teacher.ts";
-import { first, type WorldCheck, type WorldFolder, worldFolder } from "./world-folder.ts";
+import { type WorldCheck, type WorldFolder, worldFolder } from "./world-folder.ts";
 
 /**
  * A world: what an experiment needs beside a method. Its datasets, environments, teachers and bases can be named in recipes like all others; a
@@ -62,14 +62,17 @@ const drawSchema = z.strictObject({
 type Settings<S extends z.ZodObject> = z.output<S> &
   Omit<{ seed: number; split: Split; questions: number }, keyof z.output<S>>;
 
+/** A task that may lack its `source`, which is then the world's name, and its annotations. */
+type MadeTask = Omit<Task, "source" | "annotations"> & Partial<Task>;
+
 /** How a world is described. */
 export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "summary"> {
   /** Increases with every change that changes a question or passage; part of a result's fingerprint. Default 1. */
   version?: number;
   /** Options of its dataset. `seed`, `split` and `questions` are added where they are missing. */
   options?: S;
-  /** The questions of a split, a pure function of the settings; those beyond `questions` are not read. */
-  tasks?: (settings: Settings<S>) => Iterable<Task>;
+  /** The questions of a split, `questions` of them: a pure function of the settings. */
+  tasks?: (settings: Settings<S>) => Iterable<MadeTask>;
   /** The passages of a split; absent: the questions need none. */
   passages?: (settings: Settings<S>) => Iterable<Passage>;
   /** Faults of questions and passages that were written, found from their texts. */
@@ -96,7 +99,11 @@ export function defineWorld<S extends z.ZodObject = z.ZodObject<Record<never, ne
   const { name, summary, tasks, datasets = [], environments = [], teachers = [] } = described;
   const { bases = [], vocabulary, stepQueries, lessons } = described;
   const checked = { ...described, datasets, environments, teachers, bases };
-  requireDescribed("world", checked, tasks === undefined ? [] : ["tasks"], {
+  const isEmpty = [datasets, environments, teachers].every(({ length }) => length === 0);
+  const functions = (["tasks", "passages", "check", "vocabulary", "stepQueries"] as const).filter(
+    (each) => described[each] !== undefined || (each === "tasks" && isEmpty),
+  );
+  requireDescribed("world", checked, functions, {
     datasets: "list",
     environments: "list",
     teachers: "list",
@@ -133,14 +140,17 @@ function ownQuestions<S extends z.ZodObject>(
   // An option's place decides its place in the settings, and so the fingerprint: a schema that has all three stays as it is.
   const isWhole = Object.keys(drawSchema.shape).every((key) => key in given);
   const options = (isWhole ? described.options : drawSchema.extend(given)) as z.ZodObject;
-  const made = { tasks, passages } as Pick<Parameters<typeof worldFolder>[0], "tasks" | "passages">;
+  const made = {
+    tasks: (settings: Record<string, unknown>) => completed(name, tasks(settings as Settings<S>)),
+    passages: passages as ((settings: Record<string, unknown>) => Iterable<Passage>) | undefined,
+  };
   const dataset = defineDataset({
     name,
     summary,
     version,
     options,
     open: (settings) => ({
-      stream: (limit) => first(made.tasks(settings), Math.min(limit, Number(settings.questions))),
+      stream: (limit) => first(made.tasks(settings), limit),
       passages: () => made.passages?.(settings) ?? [],
     }),
   });
@@ -148,4 +158,25 @@ function ownQuestions<S extends z.ZodObject>(
     dataset,
     folder: worldFolder({ name, version, dataset: options, check, ...made, ...written }),
   };
+}
+
+/** A world in plain JavaScript can make anything. @throws {ConfigError} PLUGIN_FAILED */
+function* completed(name: string, tasks: Iterable<MadeTask>): Generator<Task> {
+  const members = { id: "text", question: "text", references: "list" } as const;
+  for (const task of tasks) {
+    requireReturned(`world "${name}": tasks: a task`, task, members);
+    yield "source" in task && "annotations" in task
+      ? (task as Task)
+      : { source: name, annotations: {}, ...task };
+  }
+}
+
+/** The first items. */
+function* first<T>(items: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  if (left <= 0) return;
+  for (const item of items) {
+    yield item;
+    if (--left <= 0) return;
+  }
 }

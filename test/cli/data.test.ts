@@ -120,7 +120,7 @@ describe("agentrl data", () => {
       ",
         "2 error: tinyworld.splits.1 is "val": allowed: "train", "dev", "test", "base". [RECIPE_BAD_VALUE]
       ",
-        "2 error: command-argument value 'hugeworld' is invalid for argument 'dataset'. Allowed choices are tinyworld, numberworld. See \`agentrl data generate --help\`. [USAGE]
+        "2 error: <world> is "hugeworld"; no such world with questions. Known: tinyworld, numberworld, knights-knaves. [PART_UNKNOWN]
       ",
         "3 error: nowhere.jsonl: cannot be read (ENOENT: no such file or directory, open 'nowhere.jsonl'). [FILE_MISSING]
       ",
