@@ -61,14 +61,14 @@ export function defineDataset<S extends z.ZodObject>(
     options,
     open(given) {
       const settings = parseOptions(options, given, name);
-      const { stream, passages = () => [] } = part.open(settings);
+      const opened = part.open(settings);
       const hash = sha256(JSON.stringify(settings)).slice(0, 16);
       return Promise.resolve({
         name,
         fingerprint: [name, version, hash].filter((each) => each !== undefined).join("-"),
         trainable: true,
-        ...streamed((limit) => Readable.from(stream(limit))),
-        passages,
+        ...streamed((limit) => Readable.from(opened.stream(limit))),
+        passages: () => opened.passages?.() ?? [],
       });
     },
   };

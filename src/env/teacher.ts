@@ -43,7 +43,8 @@ export interface Teacher extends PartWithOptions {
 }
 
 /** Makes a teacher; its options reach `open` checked and typed. @throws {ConfigError} PLUGIN_BAD_PART without open. */
-export function defineTeacher<S extends z.ZodObject = z.ZodObject<Record<never, never>>>(
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no options
+export function defineTeacher<S extends z.ZodObject = z.ZodObject<{}>>(
   described: Pick<Teacher, "name" | "summary"> & {
     options?: S;
     open(options: z.output<S>, environment: Environment): Script;

@@ -160,11 +160,8 @@ function* passageRecords(
 /** The name of the world that a folder's manifest names; null where there is none. */
 export async function worldOfFolder(folder: string): Promise<string | null> {
   const ofWorld = z.looseObject({ format: z.string().startsWith(FORMAT) });
-  const { problem, value } = {
-    value: null,
-    ...checkOptions(ofWorld, await readJson(join(folder, MANIFEST))),
-  };
-  return problem === null && value !== null ? value.format.slice(FORMAT.length) : null;
+  const manifest = checkOptions(ofWorld, await readJson(join(folder, MANIFEST)));
+  return manifest.problem === null ? manifest.value.format.slice(FORMAT.length) : null;
 }
 
 const FORMAT = "agentrl-";

@@ -60,7 +60,7 @@ const drawSchema = z.strictObject({
 
 /** The settings of a world's dataset: its own, and the three that every world has. */
 type Settings<S extends z.ZodObject> = z.output<S> &
-  Omit<{ seed: number; split: Split; questions: number }, keyof z.output<S>>;
+  Omit<{ seed: number; split: Split; questions: number }, keyof S["shape"]>;
 
 /** A task that may lack its `source`, which is then the world's name, and its annotations. */
 type MadeTask = Omit<Task, "source" | "annotations"> & Partial<Task>;
@@ -93,7 +93,8 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
  * Makes a world. `tasks` and `passages` make its dataset, which has the world's name, and its folder.
  * @throws {ConfigError} PLUGIN_BAD_PART where a member is no function or list.
  */
-export function defineWorld<S extends z.ZodObject = z.ZodObject<Record<never, never>>>(
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no options of its own
+export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
   described: Described<S>,
 ): World {
   const { name, summary, tasks, datasets = [], environments = [], teachers = [] } = described;
