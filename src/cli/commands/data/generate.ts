@@ -38,18 +38,26 @@ export function addDataGenerate(data: Command, context: CliContext): void {
     .summary("write a generated world: questions and passages")
     .description(
       "Write a generated world: one question file per split, and corpus.jsonl where the world has passages. " +
-        "`agentrl data list` shows the worlds; --plugin brings others. The world sets the defaults.",
+        "`agentrl data list` shows the worlds; --plugin brings others.",
     )
     .argument("<world>", "name of the world, such as tinyworld")
     .requiredOption("--out <folder>", "folder of the files")
-    .option("--people <n>", "people per split, in a world of people", wholeNumber(1))
+    .option(
+      "--people <n>",
+      "people per split, in a world of people (default: the world's)",
+      wholeNumber(1),
+    )
     .addOption(seedOption("seed; the same seed gives the same bytes (default: the world's)"))
-    .option("--questions <n>", "questions per split", wholeNumber(1))
+    .option("--questions <n>", "questions per split (default: the world's)", wholeNumber(1))
     .option(
       "--splits <names>",
       "comma-separated splits, which share no question (default: train,dev,test)",
     )
-    .option("--distractors <n>", "passages in each question's context; 0: none", wholeNumber(0))
+    .option(
+      "--distractors <n>",
+      "passages in each question's context, where the world has passages; 0: none (default: the world's)",
+      wholeNumber(0),
+    )
     .addOption(setOption("another setting of the world, e.g. filler=2; repeatable"))
     .addOption(pluginOption())
     .addOption(overwriteOption("replace existing files of these names"))
