@@ -1,12 +1,12 @@
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { knightsKnaves } from "../../../src/data/knights/knights-knaves.ts";
+import { openDataset } from "../../../src/data/datasets.ts";
 import { readPuzzle } from "../../../src/data/knights/puzzle.ts";
 import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 const tasks = async (options: Record<string, unknown> = {}) =>
-  (await knightsKnaves.open(knightsKnaves.options.parse({ questions: 60, ...options }))).tasks();
+  (await openDataset({ name: "knights-knaves", questions: 60, ...options }, "test")).tasks();
 
 /** A claim as an expression of JavaScript over the people's names. */
 function expression(claim: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { knightsKnaves } from "../../../src/data/knights/knights-knaves.ts";
+import { openDataset } from "../../../src/data/datasets.ts";
 import { answerText, readPuzzle, solutionsOf } from "../../../src/data/knights/puzzle.ts";
 import { environments } from "../../../src/env/environments/index.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -23,7 +23,9 @@ function planned(behaviour: object = {}, seed = 1, question = QUESTION) {
 }
 
 const tasks = (options: object) =>
-  knightsKnaves.open({ questions: 40, people: [3, 6], ...options }).then((each) => each.tasks());
+  openDataset({ name: "knights-knaves", questions: 40, people: [3, 6], ...options }, "test").then(
+    (each) => each.tasks(),
+  );
 
 async function played(task: Task, behaviour: object = {}, intermediateAnswers = true) {
   const environment = environments

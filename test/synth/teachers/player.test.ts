@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arithmetic } from "../../../src/data/arithmetic.ts";
+import { openDataset } from "../../../src/data/datasets.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
 import { environments } from "../../../src/env/environments/index.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -18,7 +18,7 @@ const environment = environments
   .create({}, { retriever: noneRetriever(), budgets });
 
 async function played(count: number): Promise<{ trajectory: Trajectory; right: boolean }[]> {
-  const tasks = await (await arithmetic.open({ questions: count })).tasks();
+  const tasks = await (await openDataset({ name: "arithmetic", questions: count }, "test")).tasks();
   return Promise.all(
     tasks.map(async (task, seed) => {
       const policy = playerPolicy(environment);
