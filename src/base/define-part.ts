@@ -1,5 +1,4 @@
 import { type Members, requireDescribed } from "./part-members.ts";
-import type { PartWithOptions } from "./part-schema.ts";
 import { type Part, PART_KINDS, type PartKind } from "./registry.ts";
 import { parseOptions, z } from "./schema.ts";
 
@@ -13,8 +12,8 @@ export interface MadeCall<Args> {
 
 /** How one function of a kind of part is called. */
 interface FunctionRule<F> {
-  /** Place of the part's options among its arguments. They are checked before each call. */
-  at: number;
+  /** Place of the part's options among its arguments, if it takes them. They are checked before each call. */
+  at?: number;
   /** The file of a part may leave the function out, or write a constant in its place: what it then returns. */
   otherwise?: F extends (...args: never) => infer T ? T : never;
   /** Whether it returns a promise; the function in the file of a part need not. */
@@ -42,7 +41,8 @@ export type Described<P, S extends z.ZodObject, R, D> = Omit<
   P,
   "part" | "options" | keyof R | keyof D
 > &
-  Partial<Pick<P, keyof D & keyof P>> & { options?: S } & {
+  Partial<Pick<P, keyof D & keyof P>> &
+  ("options" extends keyof P ? { options?: S } : unknown) & {
     [K in keyof Pick<P, Exclude<keyof R & keyof P, Optional<R>>>]: Written<P[K], R[K & keyof R], S>;
   } & { [K in Optional<R> & keyof P]?: Written<P[K], R[K & keyof R], S> | ResultOf<P[K]> };
 
@@ -69,7 +69,7 @@ type WithOptions<Args, Rule, Options> = {
     ? I extends `${At}`
       ? Options
       : Args[I]
-    : never;
+    : Args[I];
 };
 
 /**
@@ -79,17 +79,23 @@ type WithOptions<Args, Rule, Options> = {
  * @example
  * const defineFilter = definer<Filter>()("filter", { functions: { keep: { at: 1 } } });
  */
-export function definer<P extends PartWithOptions>() {
+export function definer<P extends Part>() {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no defaults
   return <const R extends FunctionRules<P>, const D extends Partial<P> = {}>(
       kind: PartKind,
       { functions, members, defaults }: KindRules<P, R, D>,
     ) =>
     <S extends z.ZodObject>(described: Described<P, S, R, D>): P => {
-      const given = { options: z.strictObject({}), ...defaults, ...(described as object) } as Given;
+      const rules = Object.entries(functions as Record<string, LooseRule>);
+      const takesOptions = rules.some(([, { at }]) => at !== undefined);
+      const own = takesOptions ? { options: z.strictObject({}) } : {};
+      const given = { ...own, ...defaults, ...(described as object) } as Given;
       const { runs } = PART_KINDS[kind];
-      requireDescribed(kind, given, runs === null ? [] : [runs], { options: "schema", ...members });
-      const made = Object.entries(functions as Record<string, LooseRule>).map(([own, rule]) => [
+      requireDescribed(kind, given, runs === null ? [] : [runs], {
+        ...(takesOptions ? { options: "schema" } : {}),
+        ...members,
+      });
+      const made = rules.map(([own, rule]) => [
         own,
         functionOf(given[own], rule, { what: `${kind} "${given.name}": ${own}`, given }),
       ]);
@@ -105,7 +111,7 @@ interface Given extends Record<string, unknown> {
 type LooseFunction = (...args: unknown[]) => unknown;
 
 interface LooseRule {
-  at: number;
+  at?: number;
   otherwise?: unknown;
   async?: true;
   returned?: (made: unknown, call: MadeCall<unknown[]>) => unknown;
@@ -121,7 +127,7 @@ function functionOf(
   const { name, options } = given;
   const called = (args: unknown[]): unknown => {
     const all = [...args];
-    all[at] = parseOptions(options, args[at] ?? {}, name);
+    if (at !== undefined) all[at] = parseOptions(options, args[at] ?? {}, name);
     return (written as LooseFunction).apply(given, all);
   };
   const checked = (made: unknown, args: unknown[]): unknown =>

@@ -49,6 +49,8 @@ export interface Registry<P extends Part> {
   readonly kind: string;
   readonly parts: readonly P[];
   readonly names: readonly string[];
+  /** Those of plug-ins among the parts. */
+  readonly added: readonly P[];
   /**
    * The part with this name.
    * @param where the recipe key or flag with the name, for the message.
@@ -78,6 +80,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     }
     byName.set(part.name, part);
   }
+  const added = new Set<P>();
   const add = (part: Part): void => {
     const known = byName.get(part.name);
     if (known !== undefined && known !== part) {
@@ -87,6 +90,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
       );
     }
     byName.set(part.name, part as P);
+    added.add(part as P);
   };
   const all: Registry<P> = {
     kind,
@@ -95,6 +99,9 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     },
     get names() {
       return [...byName.keys()];
+    },
+    get added() {
+      return [...added];
     },
     get(name, where) {
       const part = byName.get(name);

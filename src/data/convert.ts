@@ -29,9 +29,9 @@ export interface ConvertOptions {
 }
 
 /** Layouts with a writer for questions. */
-export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
-  .filter(({ write }) => write !== undefined)
-  .map(({ name }) => name);
+export function writableLayouts(): string[] {
+  return taskLayouts.parts.filter(({ write }) => write !== undefined).map(({ name }) => name);
+}
 
 /**
  * Converts a question file, a BEIR folder or a corpus to another layout, streamed. Writes `out` atomically: as Parquet if its name

@@ -63,7 +63,7 @@ function textsOf({ context = [] }: TaskAnnotations): unknown[] {
 describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))(
   "layout %s",
   (name, layout) => {
-    const { record, task, unanswered } = layout.example;
+    const { record, task, unanswered } = layout.example!;
     const [question] = Object.keys(record).filter((key) => record[key] === "Who wrote it?");
     // With the lists that stand within a text unpacked.
     const file = questionFile({ record, where: "f:1", number: 1 });

@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { TaskAnnotations } from "../../trajectory/task.ts";
 import {
-  type CorpusLayout,
-  type TaskLayout,
+  defineLayout,
   answerList,
   count,
   filledText,
@@ -62,7 +61,8 @@ const taskSchema = z.object({
 });
 
 /** Our own layout: all fields of a task. */
-export const agentrlTasks: TaskLayout = {
+export const agentrlTasks = defineLayout({
+  holds: "questions",
   name: "agentrl",
   summary: "question, references[], annotations: lossless",
   example: {
@@ -91,10 +91,11 @@ export const agentrlTasks: TaskLayout = {
       annotations,
     }),
   },
-};
+});
 
 /** Our own layout, and that of most retrieval collections: id, title, text. */
-export const agentrlCorpus: CorpusLayout = {
+export const agentrlCorpus = defineLayout({
+  holds: "passages",
   name: "agentrl",
   summary: "id, title, text (also reads BEIR's _id)",
   fits: (record) =>
@@ -108,7 +109,7 @@ export const agentrlCorpus: CorpusLayout = {
     return { id: _id, title, text };
   },
   write: ({ id, title, text, source }) => ({ id, title, text, source }),
-};
+});
 
 /** Removes undefined annotations. */
 export function withoutUndefined(annotations: {

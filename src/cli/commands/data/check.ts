@@ -17,7 +17,7 @@ import { NUMBER_WORLD_FORMAT } from "../../../data/numberworld/generate.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
 import { isWorldFolder } from "../../../data/world-folder.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
+import { jsonOption, pluginOption } from "../../options.ts";
 
 /** `agentrl data check PATH|NAME[:SPLIT]` */
 export function addDataCheck(data: Command, context: CliContext): void {
@@ -32,6 +32,7 @@ export function addDataCheck(data: Command, context: CliContext): void {
       "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, tiny world, number world); or name[:split] of a downloaded dataset",
     );
   addFieldFlags(command)
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .action(async (path: string, { json, ...flags }: FieldFlags & { json?: true }) => {
       const {
