@@ -1,3 +1,4 @@
+import { definedValues } from "./defined-values.ts";
 import { type Members, requireDescribed } from "./part-members.ts";
 import { type Part, PART_KINDS, type PartKind } from "./registry.ts";
 import { parseOptions, z } from "./schema.ts";
@@ -89,7 +90,7 @@ export function definer<P extends Part>() {
       const rules = Object.entries(functions as Record<string, LooseRule>);
       const takesOptions = rules.some(([, { at }]) => at !== undefined);
       const own = takesOptions ? { options: z.strictObject({}) } : {};
-      const given = { ...own, ...defaults, ...(described as object) } as Given;
+      const given = { ...own, ...defaults, ...definedValues(described) } as Given;
       const { runs } = PART_KINDS[kind];
       requireDescribed(kind, given, runs === null ? [] : [runs], {
         ...(takesOptions ? { options: "schema" } : {}),

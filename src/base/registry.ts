@@ -16,7 +16,7 @@ export const PART_KINDS = {
   protocol: { helper: "defineProtocol", runs: "create" },
   tool: { helper: "defineTool", runs: "create" },
   environment: { helper: "defineEnvironment", runs: "create" },
-  retriever: { helper: "defineRetriever", runs: "create" },
+  retriever: { helper: "defineRetriever", runs: "open" },
   strategy: { helper: "defineStrategy", runs: "run" },
   hint: { helper: "defineHint", runs: "open" },
   dataset: { helper: "defineDataset", runs: "open" },

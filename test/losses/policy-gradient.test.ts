@@ -149,7 +149,7 @@ describe("the entropy bonus", () => {
 describe("an option outside its range", () => {
   it("is refused by name", async () => {
     await expect(run({ clipLow: 2 }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: loss policy-gradient.clipLow is 2: expected at most 1.]`,
+      `[ConfigError: policy-gradient.clipLow is 2: expected at most 1.]`,
     );
     await expect(run({ klEstimator: "k4" }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
       `[ConfigError: loss policy-gradient.klEstimator is "k4": allowed: "k1", "k2", "k3".]`,

@@ -1,8 +1,8 @@
+import { definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
 import type { Split } from "../../base/split.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -179,17 +179,6 @@ interface EnvironmentExample {
   readonly end: EndReason;
 }
 
-interface Described<O extends z.ZodObject> extends Omit<
-  EnvironmentPart,
-  "options" | "needs" | "tasks" | "create"
-> {
-  options: O;
-  /** Nothing where absent. */
-  needs?: (options: z.output<O>) => readonly Need[];
-  tasks?: (options: z.output<O>, draw: TaskDraw) => Iterable<Task>;
-  create: (options: z.output<O>, resources: ToolResources) => Made;
-}
-
 /** What an environment's file makes. Absent keys: the part's name, the recipe's budgets, no gold, no tools. */
 type Made = Omit<Environment, DefaultedKeys> & Partial<Pick<Environment, DefaultedKeys>>;
 type DefaultedKeys = "name" | "budgets" | "readsGold" | "toolSchemas";
@@ -203,40 +192,30 @@ function* checkedTasks(name: string, made: Iterable<Task>): Generator<Task> {
   }
 }
 
-/** An environment part whose options are checked before they reach it. */
-export function defineEnvironment<O extends z.ZodObject>(described: Described<O>): EnvironmentPart {
-  requireDescribed("environment", described, ["create"], { options: "schema" });
-  const { needs, tasks, create, ...part } = described;
-  const { name, options } = part;
-  const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
-  return {
-    part: "environment",
-    ...part,
-    needs: (given) => needs?.(checked(given)) ?? [],
-    tasks:
-      tasks === undefined
-        ? undefined
-        : (given, draw) => checkedTasks(name, tasks(checked(given), draw)),
-    create(given, resources) {
-      const made = create(checked(given), resources);
-      requireReturned(`environment "${name}": create`, made, {
-        start: "function",
-        protocol: "object",
-        answers: "boolean",
-      });
-      return {
-        name,
-        budgets: resources.budgets ?? [],
-        readsGold: false,
-        toolSchemas: [],
-        ...made,
-        start(task, options) {
-          const episode = made.start(task, options);
-          const members = { prompt: "text", step: "function", fork: "function" } as const;
-          requireReturned(`environment "${name}": start`, episode, members);
-          return episode;
-        },
-      };
+/** Makes an environment. @throws {ConfigError} PLUGIN_BAD_PART without create. */
+export const defineEnvironment = definer<EnvironmentPart>()("environment", {
+  functions: {
+    needs: { at: 0, otherwise: [] },
+    tasks: { at: 0, returned: (made: Iterable<Task>, { name }) => checkedTasks(name, made) },
+    create: {
+      at: 0,
+      returned(made: Made, { what, name, args: [, resources] }): Environment {
+        const members = { start: "function", protocol: "object", answers: "boolean" } as const;
+        requireReturned(what, made, members);
+        return {
+          name,
+          budgets: resources.budgets ?? [],
+          readsGold: false,
+          toolSchemas: [],
+          ...made,
+          start(task, options) {
+            const episode = made.start(task, options);
+            const members = { prompt: "text", step: "function", fork: "function" } as const;
+            requireReturned(`environment "${name}": start`, episode, members);
+            return episode;
+          },
+        };
+      },
     },
-  };
-}
+  },
+});
