@@ -23,6 +23,7 @@ export const PART_KINDS = {
   "question layout": { helper: "defineLayout", runs: "read" },
   "corpus layout": { helper: "defineLayout", runs: "read" },
   teacher: { helper: "defineTeacher", runs: "open" },
+  world: { helper: "defineWorld", runs: "parts" },
   "synthesis step": { helper: "defineStep", runs: "open" },
   "sample scorer": { helper: "defineScorer", runs: "open" },
   "sample selector": { helper: "defineSelector", runs: "select" },
@@ -136,6 +137,11 @@ export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
 export function addPart(part: Part & { part: PartKind }): void {
   waiting.push(part);
   openRegistries.get(part.part)?.add(part);
+}
+
+/** The parts of a kind that plugins brought, whether or not their registry is loaded. */
+export function addedParts<P extends Part>(kind: PartKind): P[] {
+  return waiting.filter((part) => part.part === kind) as P[];
 }
 
 /** Whether a registry that is loaded has a part of this name. */

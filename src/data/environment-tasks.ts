@@ -20,7 +20,7 @@ export const environmentTasks = defineDataset({
     if (own === undefined) {
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `dataset is "environment", and the recipe's environment makes no tasks of its own. Name another dataset, or an environment that does, such as frozen-lake.`,
+        `dataset is "environment", and the recipe's environment makes no tasks of its own. Name another dataset, or an environment that does, such as a game.`,
       );
     }
     const { questions, ...draw } = settings;

@@ -1,6 +1,6 @@
 import { leavesOf } from "../base/leaves.ts";
 import { pluginHashes } from "../base/plugins.ts";
-import type { Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import {
   type Answerer,

@@ -1,6 +1,8 @@
 import { actsInThought } from "../env/protocols/thoughts.ts";
 import { deferring } from "../base/deferring.ts";
-import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
+import type { DatasetSetting } from "../data/dataset.ts";
+import { datasetNamed } from "../worlds/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";

@@ -137,17 +137,17 @@ describe("agentrl data", () => {
     expect(names("datasets")).toEqual([
       ...[
         "tinyworld",
+        "weak-tinyworld",
+        ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
+        "numberworld",
+        "knights-knaves",
         "files",
         "beir",
-        "weak-tinyworld",
         "by-tries",
         "one-hop",
         "arithmetic",
-        "numberworld",
-        "knights-knaves",
         "environment",
       ],
-      ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
       ...["2wikimultihopqa", "bamboogle", "fever"],
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);

@@ -8,7 +8,7 @@ import { questionFile } from "../../src/data/file-layout.ts";
 import { taskLayouts } from "../../src/data/layouts/index.ts";
 import type { TaskLayout } from "../../src/data/layouts/layout.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
-import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../src/worlds/tiny/tiny-world.ts";
 import type { Task, TaskAnnotations } from "../../src/trajectory/task.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -6,7 +6,7 @@ import { checkFile } from "../../src/data/check-file.ts";
 import { convertFile, writableLayouts } from "../../src/data/convert.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
-import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../src/worlds/tiny/tiny-world.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";

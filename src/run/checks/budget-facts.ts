@@ -1,5 +1,5 @@
 import { DataError } from "../../base/errors.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { Rendering } from "../../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";

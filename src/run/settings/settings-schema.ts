@@ -12,11 +12,12 @@ import {
 } from "../../base/setting-effect.ts";
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
-import { datasets } from "../../data/datasets.ts";
+import { datasets } from "../../worlds/datasets.ts";
+import { DEFAULT_DATASET } from "../../worlds/index.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
-import { environments } from "../../env/environments/index.ts";
+import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
@@ -140,7 +141,7 @@ const settingsShape = z.strictObject({
     })
     .prefault({}),
   /** Questions to train on, and their corpus. */
-  dataset: partSchema(datasets).prefault("tinyworld"),
+  dataset: partSchema(datasets).prefault(DEFAULT_DATASET),
   /** What searches answer from; over the dataset's own passages unless it names another corpus. */
   retriever: retrieverSchema
     .prefault("bm25")
@@ -187,7 +188,7 @@ const settingsShape = z.strictObject({
   /** Before and after training: questions of worlds that share no entity with the training ones. */
   evaluation: z
     .strictObject({
-      dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
+      dataset: partSchema(datasets).prefault({ name: DEFAULT_DATASET, split: "test" }),
       /** What searches answer from here; as in training when absent. */
       retriever: retrieverSchema.optional().meta(ignoredWhen({ strategy: neverSearches })),
       strategy: partSchema(strategies).prefault("agent"),
