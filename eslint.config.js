@@ -151,10 +151,7 @@ export default tseslint.config(
     rules: { "@typescript-eslint/no-non-null-assertion": "off" },
   },
   ...ownerRules,
-  {
-    files: ["src/cli/**/*.ts"],
-    rules: { "no-console": "off" },
-  },
+  { files: ["src/cli/**/*.ts"], rules: { "no-console": "off" } },
   {
     files: ["vitest.config.ts", "vitest.faults.config.ts", "eslint.config.js"],
     rules: { "import-x/no-default-export": "off" },

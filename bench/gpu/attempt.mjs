@@ -25,9 +25,7 @@ export function measureApart(job, limitMs) {
 /** The same with Python: rows are lines on stdout. */
 export function measureWithPython(python, job, limitMs) {
   const script = fileURLToPath(new URL("./torch-peer.py", import.meta.url));
-  const child = spawn(python, [script, JSON.stringify(job)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(python, [script, JSON.stringify(job)], { stdio: ["ignore", "pipe", "pipe"] });
   const found = { rows: [] };
   createInterface({ input: child.stdout }).on("line", (line) => {
     if (!line.startsWith("{")) return;

@@ -16,10 +16,7 @@ export function plan({ device, model, folder, work, seconds, python, only, slow 
       return { ...common, measure: "train", mode, recompute, device: on, microBatchRows };
     }),
   });
-  const single = (name, more = {}) => ({
-    name,
-    attempts: [{ ...common, measure: name, ...more }],
-  });
+  const single = (name, more = {}) => ({ name, attempts: [{ ...common, measure: name, ...more }] });
   const jobs = [
     single("check", { slow }),
     training("full", true),

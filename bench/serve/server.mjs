@@ -17,10 +17,7 @@ export async function agentrl(...args) {
 /** Starts `agentrl serve` over an index. */
 export async function startServer(index, ...flags) {
   const server = await startServing(["--index", index, ...flags]);
-  return {
-    ...server,
-    stats: async () => (await fetch(`${server.url}/stats`)).json(),
-  };
+  return { ...server, stats: async () => (await fetch(`${server.url}/stats`)).json() };
 }
 
 /** Starts `agentrl serve` on a free port, with what --json printed. */

@@ -11,13 +11,7 @@ const LARGE_BAR = 1;
 /** Steps before the clock starts; their losses show whether both compute the same. */
 const WARM_UP = 4;
 const LARGE_WARM_UP = 2;
-const adam = {
-  learningRate: 1e-3,
-  beta1: 0.9,
-  beta2: 0.99,
-  epsilon: 1e-8,
-  weightDecay: 0.01,
-};
+const adam = { learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.01 };
 
 export async function measure({ work, python, seconds, rounds, only = Object.keys(batches) }) {
   const runs = [];

@@ -180,11 +180,13 @@ function stepAdvantages(
   const scorable = trajectories.map(({ groupId, reward, rewards, tokens }) =>
     reward === null
       ? []
-      : rewards.filter(counts).map(({ name, value, weight, at }) => ({
-          key: JSON.stringify([groupId, name, turnOf(tokens, at)]),
-          figure: weight * (value ?? 0),
-          at,
-        })),
+      : rewards
+          .filter(counts)
+          .map(({ name, value, weight, at }) => ({
+            key: JSON.stringify([groupId, name, turnOf(tokens, at)]),
+            figure: weight * (value ?? 0),
+            at,
+          })),
   );
   const groups = valuesBy(
     scorable.flat(),

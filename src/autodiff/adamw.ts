@@ -85,11 +85,7 @@ export function adamW(
     const direction = div([nextMean, add([sqrt([nextSquare]), f.epsilon])]);
     const moved = mul([direction, f.rate]);
     const change = decays ? add([moved, mul([parameter, f.decay])]) : moved;
-    return {
-      parameter: sub([parameter, change]),
-      mean: nextMean,
-      square: nextSquare,
-    };
+    return { parameter: sub([parameter, change]), mean: nextMean, square: nextSquare };
   });
 }
 

@@ -236,7 +236,10 @@ export function withDerivative(
 ): Value {
   const op: Op = {
     ...rule,
-    ...{ name: "Identity", domain: "", composite: true, examples: [] },
+    name: "Identity",
+    domain: "",
+    composite: true,
+    examples: [],
     infer: () => [{ dtype: result.dtype, shape: result.shape }],
     vjp: (context) => [null, ...rule.vjp(context)],
   };

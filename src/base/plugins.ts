@@ -77,7 +77,10 @@ export async function loadPlugin(name: string, from: string, where: string): Pro
   });
   const files = importedFrom(file);
   const plugin = {
-    ...{ name, file, files, sha256: await filesHash(files) },
+    name,
+    file,
+    files,
+    sha256: await filesHash(files),
     parts: checked.map((part) => ({ kind: part.part, name: part.name })),
   };
   loaded.set(file, plugin);

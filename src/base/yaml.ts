@@ -75,9 +75,7 @@ function parsed(
     throw fail(`it has ${text.length} characters; at most ${MOST_CHARACTERS}`);
   let document: Document.Parsed | null = null;
   try {
-    document = parseDocument(text, {
-      ...{ lineCounter: counter, prettyErrors: false, stringKeys: true },
-    });
+    document = parseDocument(text, { lineCounter: counter, prettyErrors: false, stringKeys: true });
     // A warning is a tag that is ignored, or another version's file.
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem !== undefined) throw fail(reasonOf(problem), problem.pos[0], problem);

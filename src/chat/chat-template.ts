@@ -66,7 +66,11 @@ export function compileChatTemplate(
         const names = new Scope();
         for (const [name, value] of globalNames(now)) names.set(name, value);
         const given = {
-          ...{ ...specialTokens, ...variables, messages, tools, documents: null },
+          ...specialTokens,
+          ...variables,
+          messages,
+          tools,
+          documents: null,
           add_generation_prompt: addGenerationPrompt ?? false,
         };
         for (const [name, value] of Object.entries(given)) names.set(name, valueOf(value));

@@ -108,8 +108,8 @@ function checkProbe(
   const { messages } = probe;
   const found = new Set<PrefixFinding["level"]>();
   const shared = {
-    ...(probe.tools ? { tools: options.tools ?? PROBE_TOOLS } : {}),
-    ...(options.variables === undefined ? {} : { variables: options.variables }),
+    tools: probe.tools ? (options.tools ?? PROBE_TOOLS) : undefined,
+    variables: options.variables,
   };
   for (let n = 1; n < messages.length; n++) {
     const next = messages[n] as TemplateMessage;
@@ -128,7 +128,10 @@ function checkProbe(
     const severity = difference.level === "tokens" || keepsWords ? "notice" : "error";
     report.findings.push({
       ...difference,
-      ...{ severity, probe: probe.name, messages: n, role: next.role },
+      severity,
+      probe: probe.name,
+      messages: n,
+      role: next.role,
     });
   }
 }

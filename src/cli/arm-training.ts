@@ -26,7 +26,9 @@ export async function trainArm(
     eval: evaluations,
     stages,
   } = await runRecipe(settings, {
-    ...{ out: folder, version: packageVersion(), signal },
+    out: folder,
+    version: packageVersion(),
+    signal,
     // Left by an interrupted reproduction.
     resume: existsSync(folder),
     onEvaluationStart: (name) => {
@@ -48,9 +50,11 @@ export async function trainArm(
   });
   const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
   return {
-    ...{ steps, wallSeconds, eval: mapAround(evaluations, flat) },
+    steps,
+    wallSeconds,
+    eval: mapAround(evaluations, flat),
     // The last of several stages with one name.
-    ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
+    stages: facts === undefined ? undefined : (Object.fromEntries(facts) as object),
   };
 }
 

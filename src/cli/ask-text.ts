@@ -96,20 +96,22 @@ export function answerJson(
 ): object {
   const { answer, end, turns, calls, given = [], error } = trajectory;
   const shown = ({ tool, text, passageIds = [] }: Observation): object => ({
-    ...{ tool, text },
+    tool,
+    text,
     passages: passageIds.map((id) => ({ id, title: titleOf(id) ?? null })),
   });
   return {
-    ...{ question, answer, end },
-    ...(error === undefined ? {} : { error }),
-    ...(given.length === 0 ? {} : { given: given.map(shown) }),
+    question,
+    answer,
+    end,
+    error,
+    given: given.length === 0 ? undefined : given.map(shown),
     turns: turns.map(({ text, actions, observations, call }) => {
       const reasoning = calls[call]?.reasoning;
-      return {
-        ...{ text, actions, observations: observations.map(shown) },
-        ...(reasoning === undefined ? {} : { reasoning }),
-      };
+      return { text, actions, observations: observations.map(shown), reasoning };
     }),
-    ...{ searches: searchCount(trajectory), completionTokens: writtenTokens(trajectory), seconds },
+    searches: searchCount(trajectory),
+    completionTokens: writtenTokens(trajectory),
+    seconds,
   };
 }

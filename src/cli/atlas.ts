@@ -96,7 +96,9 @@ function hasClaims({ claims }: RecipeFile): boolean {
 async function systemOf(recipe: RecipeFile, measure: Measure | null): Promise<AtlasSystem> {
   const { name, summary, claims } = recipe;
   const system = {
-    ...{ name, summary, family: familyOf(recipe) },
+    name,
+    summary,
+    family: familyOf(recipe),
     claims: claims.tests.map(({ id }) => id),
   };
   const file = keptResultsFile(name);
@@ -108,11 +110,7 @@ async function systemOf(recipe: RecipeFile, measure: Measure | null): Promise<At
   const { tier, claimsHash: then } = kept;
   if (then !== null)
     return { ...system, results: kept, isCurrent: then === claimsHash(recipe, tier) };
-  return {
-    ...system,
-    results: { ...kept, base: baseDifferences(recipe, tier) },
-    isCurrent: null,
-  };
+  return { ...system, results: { ...kept, base: baseDifferences(recipe, tier) }, isCurrent: null };
 }
 
 function systemJson({ name, family, claims, results, isCurrent }: AtlasSystem): object {

@@ -55,7 +55,11 @@ export function answerSeparatorOption(): Option {
 }
 
 const EXAMPLES: Readonly<Record<FieldRole, string>> = {
-  ...{ question: "query", answer: "answers.text", id: "doc_id", text: "body", title: "heading" },
+  question: "query",
+  answer: "answers.text",
+  id: "doc_id",
+  text: "body",
+  title: "heading",
 };
 
 /** The fields that the flags name. */

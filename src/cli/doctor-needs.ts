@@ -60,7 +60,9 @@ function checkCores(): Check {
   }
   const workers = Math.max(1, Math.floor(quota));
   return {
-    ...{ name, ok: true, there: false },
+    name,
+    ok: true,
+    there: false,
     found: `a container's quota of ${quota.toFixed(1)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
   };
 }
@@ -87,7 +89,9 @@ function checkMemoryLimit(): Check {
   if (Number.isNaN(addresses)) return { name, ok: true, found };
   const cure = "set NODE_OPTIONS=--disable-wasm-trap-handler where requests are refused";
   return {
-    ...{ name, ok: true, there: false },
+    name,
+    ok: true,
+    there: false,
     found: `${found}; ulimit -v allows ${formatBytes(addresses)} of addresses: ${cure}`,
   };
 }

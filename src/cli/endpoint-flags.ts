@@ -112,7 +112,10 @@ export function endpointValues(flags: EndpointFlags): Record<string, unknown> {
   if (isNamed) readApiKey(apiKeyEnv, "--api-key-env", "For a server without keys: none.");
   const values = {
     apiKeyEnv: apiKeyEnv === "none" ? null : apiKeyEnv,
-    ...{ maxTokens, concurrency, timeoutMs, retries },
+    maxTokens,
+    concurrency,
+    timeoutMs,
+    retries,
     deadlineMs: timeoutMs === undefined ? undefined : timeoutMs * ATTEMPTS_IN_TIME,
     price:
       priceIn === undefined
@@ -141,8 +144,9 @@ export function servedModel(
     );
   }
   return {
-    ...{ baseUrl: address, model },
-    ...(api === undefined ? {} : { api: api === "tools" ? "chat" : api }),
+    baseUrl: address,
+    model,
+    api: api === undefined ? undefined : api === "tools" ? "chat" : api,
     ...endpointValues(flags),
   };
 }

@@ -138,7 +138,9 @@ export async function measuringSettings(
   const kind = asksOwn ? "server" : kindOf(flags.policy);
   // Answers that were given elsewhere have no budgets.
   const chosen = await tierForData({
-    ...{ recipe, tier, model: kind === "folder" ? policy : undefined },
+    recipe,
+    tier,
+    model: kind === "folder" ? policy : undefined,
     data: kind === "predictions" ? undefined : data,
   });
   if (chosen.note !== undefined) note(chosen.note);
@@ -189,10 +191,14 @@ const KINDS: Record<PolicyKind, string> = {
 
 /** Flags that apply only to some kinds of policy. */
 const FLAGS_OF: Partial<Record<keyof MeasuringFlags, readonly PolicyKind[]>> = {
-  ...{ model: ["server"], api: ["server"], chat: ["folder"] },
+  model: ["server"],
+  api: ["server"],
+  chat: ["folder"],
   ...Object.fromEntries(ENDPOINT_FLAGS.map((name) => [name, ["server"]])),
-  ...{ index: ["folder", "server"], strategy: ["folder", "server"] },
-  ...{ samples: ["folder", "server"], temperature: ["folder", "server"] },
+  index: ["folder", "server"],
+  strategy: ["folder", "server"],
+  samples: ["folder", "server"],
+  temperature: ["folder", "server"],
 };
 
 function kindOf(policy: string | undefined): PolicyKind {

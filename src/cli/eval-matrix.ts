@@ -65,11 +65,7 @@ function cellOf(
 ): MatrixCell {
   const subject = [policy, model].filter((name) => name !== undefined);
   return {
-    flags: {
-      ...(policy === undefined ? {} : { policy }),
-      ...(model === undefined ? {} : { model }),
-      ...(dataset === undefined ? {} : { dataset }),
-    },
+    flags: { policy, model, dataset },
     place: { policy: subject.length === 0 ? undefined : subject.toReversed().join(" @ "), dataset },
     folder: join(
       folderName(subject.join(" ")),

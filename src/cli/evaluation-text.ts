@@ -106,7 +106,9 @@ export function changeText(before: EvaluationSummary, after: EvaluationSummary):
   const rows = [
     ...measured.map((name) => ({ label: metricColumn(name).label, name, groups: [before, after] })),
     ...Object.entries(before.groups.hops).map(([hops, group]) => ({
-      ...{ label: `EM, ${hops}`, name: "em", groups: [group, after.groups.hops[hops]] },
+      label: `EM, ${hops}`,
+      name: "em",
+      groups: [group, after.groups.hops[hops]],
     })),
   ];
   const table = renderText({

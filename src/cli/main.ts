@@ -78,8 +78,12 @@ export async function runCommands(
 ): Promise<number> {
   const io = printing(streams);
   const state: RunState = {
-    ...{ quiet: false, debug: argv.includes("--debug"), json: argv.includes("--json") },
-    ...{ answered: false, misused: null, servesUntilStopped: false },
+    quiet: false,
+    debug: argv.includes("--debug"),
+    json: argv.includes("--json"),
+    answered: false,
+    misused: null,
+    servesUntilStopped: false,
   };
   const abort = new AbortController();
   const context = createContext(io, state, abort.signal);
@@ -139,7 +143,8 @@ function createContext(io: PrintingIo, state: RunState, signal: AbortSignal): Cl
     get terminal() {
       return io.terminal && !state.quiet;
     },
-    ...{ call: io.call, signal },
+    call: io.call,
+    signal,
     untilStopped: () => {
       state.servesUntilStopped = true;
       return new Promise((resolve) => {

@@ -3,10 +3,7 @@ import type { CliContext } from "./command.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
 /** Shows a model's download, or the making of a base, if there is one. Stop it in a `finally`. */
-export function watchDownload(context: CliContext): {
-  options: PolicyDownload;
-  stop: () => void;
-} {
+export function watchDownload(context: CliContext): { options: PolicyDownload; stop: () => void } {
   let bar: Progress | null = null;
   let last = "";
   const stop = (): void => {

@@ -27,7 +27,7 @@ export interface DataTier {
  * tier, data of their own get the tier paper, unless its context does not fit a local model.
  */
 export async function tierForData({ recipe, tier, data, model }: DataChoice): Promise<DataTier> {
-  const given = { recipe: recipe ?? DEFAULT_RECIPE, ...(tier === undefined ? {} : { tier }) };
+  const given = { recipe: recipe ?? DEFAULT_RECIPE, tier };
   if (recipe !== undefined || tier !== undefined || data === undefined) return given;
   const small = await settingsOf(given);
   if (data.split(":")[0] === small.settings.dataset.name) return given;
@@ -44,7 +44,8 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
     };
   }
   return {
-    ...{ ...given, tier: "paper" },
+    ...given,
+    tier: "paper",
     note:
       `${own}: the budgets are those of tier paper (${tokens("turn")} tokens a message, ${tokens("observation")} an observation, ` +
       `${tokens("context")} in all). --tier or --set budgets=… chooses others.`,

@@ -58,7 +58,9 @@ async function againstPaper(
     const visible = run === undefined ? NOTHING : visibleDifferences(run, own, setup);
     const counts = n === null || n === ours.n ? [] : [sizes(ours.n, n)];
     return {
-      ...{ run: side.name, ours, gaps },
+      run: side.name,
+      ours,
+      gaps,
       differences: [...visible.differences, ...counts],
       unseen: [...visible.unseen, "corpus", "retriever", "prompt", ...(n === null ? ["n"] : [])],
     };

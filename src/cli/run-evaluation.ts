@@ -60,11 +60,12 @@ export async function runEvaluation(
   const download = watchDownload(context);
   try {
     return await runEval(resolved, {
-      ...(index === undefined ? {} : { index }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(shuffle === undefined ? {} : { shuffle }),
-      ...(folder === undefined ? {} : { out: folder }),
-      ...{ resume: resume === true, countFirst: context.terminal },
+      index,
+      limit,
+      shuffle,
+      out: folder,
+      resume: resume === true,
+      countFirst: context.terminal,
       signal: context.signal,
       download: download.options,
       onStart: ({ draws, kept }) => {

@@ -38,11 +38,7 @@ export async function scoreRows(
   context: CliContext,
 ): Promise<void> {
   const { rows, unaidedRows, forcedRows, seed = 0, require = [], json } = flags;
-  const source = {
-    rows,
-    ...(unaidedRows === undefined ? {} : { unaided: unaidedRows }),
-    ...(forcedRows === undefined ? {} : { forced: forcedRows }),
-  };
+  const source = { rows, unaided: unaidedRows, forced: forcedRows };
   const summary = await summarizeRowsFile(source, { seed });
   context.signal.throwIfAborted();
   const names = metricNames(summary.samplesPerTask);

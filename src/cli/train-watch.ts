@@ -43,9 +43,12 @@ export async function watchTraining(
   const { recipe, tier, settings } = resolved;
   return openDashboard(context, {
     facts: { recipe: recipe.name, tier, seed: settings.seed, out, emMetric },
-    ...{ control, colours: screenOf(process.stderr, process.env).colours },
-    ...{ stream: process.stderr, keyboard: process.stdin },
-    ...{ clock: processClock, signals: processSignals },
+    control,
+    colours: screenOf(process.stderr, process.env).colours,
+    stream: process.stderr,
+    keyboard: process.stdin,
+    clock: processClock,
+    signals: processSignals,
     readPast: () => readPast(out, resume),
     openTexts: async () => {
       const { openTraceTexts, findWords } = await import("./trace/trace-texts.ts");

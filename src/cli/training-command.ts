@@ -135,14 +135,23 @@ export async function showTraining<R>(
   const { makeBases } = await import("../recipe/bases.ts");
   await makeBases(settings, { ...download.options, signal: context.signal });
   const watch = await watchTraining(context, {
-    ...{ resolved, out, control, plain: flags.plain === true, resume: use.resume },
+    resolved,
+    out,
+    control,
+    plain: flags.plain === true,
+    resume: use.resume,
   });
   context.note(`${recipe.name}, tier ${tier}, seed ${settings.seed} → ${out}`);
   const begun = performance.now();
   try {
     const result = await train({
-      ...{ out, version: packageVersion(), signal: context.signal },
-      ...{ ...use, control, ...watch.news, download: download.options },
+      out,
+      version: packageVersion(),
+      signal: context.signal,
+      ...use,
+      control,
+      ...watch.news,
+      download: download.options,
     }).finally(() => {
       download.stop();
       watch.stop();

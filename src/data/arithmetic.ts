@@ -48,8 +48,11 @@ function* drawn(settings: Settings, limit: number): Generator<Task> {
     if (splitOf(text) !== split || (seen.has(text) && attempt < 100 * questions)) continue;
     seen.add(text);
     yield {
-      ...{ id: `arithmetic-${split}-${i}`, question: text, references: [String(value)] },
-      ...{ source: "arithmetic", annotations: {} },
+      id: `arithmetic-${split}-${i}`,
+      question: text,
+      references: [String(value)],
+      source: "arithmetic",
+      annotations: {},
     };
     i += 1;
   }

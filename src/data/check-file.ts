@@ -36,7 +36,12 @@ export async function checkFile(
   { fields, signal }: { fields?: Fields; signal?: AbortSignal | undefined } = {},
 ): Promise<FileReport> {
   const report: FileReport = {
-    ...{ kind: "unknown", layout: null, fields: null, records: 0, sample: [], problems: [] },
+    kind: "unknown",
+    layout: null,
+    fields: null,
+    records: 0,
+    sample: [],
+    problems: [],
     notices: [],
   };
   const places = new Map<string, string>();

@@ -120,12 +120,7 @@ function promptOf(template = PLACEHOLDER): (task: Task) => string {
 async function* written(
   tasks: AsyncIterable<PlacedTask>,
   write: TaskWriter,
-  rows: {
-    from: string;
-    split: string;
-    prompt: (task: Task) => string;
-    lost: Conversion["lost"];
-  },
+  rows: { from: string; split: string; prompt: (task: Task) => string; lost: Conversion["lost"] },
 ): AsyncGenerator<object> {
   const { from, split, prompt, lost } = rows;
   let index = 0;

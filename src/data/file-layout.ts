@@ -79,7 +79,9 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
     return answers;
   };
   return {
-    ...{ kind: "questions", ...understood, doubts },
+    kind: "questions",
+    ...understood,
+    doubts,
     read: (record, where) => {
       const task = read(record, where);
       return { ...task, references: accepted(task.references, where) };
@@ -92,7 +94,9 @@ function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
   const layout = hasAny(fields, "text", "title", "id") ? undefined : corpusLayoutOf(first.record);
   if (layout === undefined) return ownPassages(first, fields);
   return {
-    ...{ kind: "corpus", layout: layout.name, fields: null },
+    kind: "corpus",
+    layout: layout.name,
+    fields: null,
     read: (record, where) => layout.read(record, where),
   };
 }
@@ -135,7 +139,8 @@ function ownQuestions(first: PlacedRecord, given: Fields): Omit<QuestionFile, "k
   const answer = requiredField("answer", first, given);
   const id = fieldFor("id", first, given);
   return {
-    ...{ layout: "own fields", fields: { question, answer, ...named({ id }) } },
+    layout: "own fields",
+    fields: { question, answer, ...named({ id }) },
     read: (record, where) => ({
       id: id === undefined ? undefined : cell(idText, record, id, where),
       question: cell(filledText, record, question, where),
@@ -152,7 +157,9 @@ function ownPassages(first: PlacedRecord, given: Fields): CorpusFile {
   const title = fieldFor("title", first, given);
   const id = fieldFor("id", first, given);
   return {
-    ...{ kind: "corpus", layout: "own fields", fields: { text, ...named({ title, id }) } },
+    kind: "corpus",
+    layout: "own fields",
+    fields: { text, ...named({ title, id }) },
     read: (record, where) => ({
       id: id === undefined ? undefined : cell(idText, record, id, where),
       title: title === undefined ? "" : (cell(titleText, record, title, where) ?? ""),

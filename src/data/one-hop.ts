@@ -88,8 +88,10 @@ function singleStepsOf({ id, source, annotations }: Task): Task[] {
     if (told === undefined) return [];
     const form = QUESTIONS[relation] ?? `What is the ${relation} of {subject}?`;
     const single: Task = {
-      ...{ id: `${id}-${step}`, question: form.replace("{subject}", () => subject) },
-      ...{ references: [object], source },
+      id: `${id}-${step}`,
+      question: form.replace("{subject}", () => subject),
+      references: [object],
+      source,
       annotations: { type: "one-hop", hops: 1, supportingPassages: [told.id], context },
     };
     return [single];

@@ -30,7 +30,7 @@ export async function* parquetRecords(path: string): AsyncGenerator<JsonRecord> 
       await parquetMetadataAsync(file, { geoparquet: false }),
       path,
     );
-    const how = { ...{ file, metadata, compressors, parsers }, utf8: false, geoparquet: false };
+    const how = { file, metadata, compressors, parsers, utf8: false, geoparquet: false };
     let rowStart = 0;
     for (const { num_rows } of metadata.row_groups) {
       const rowEnd = rowStart + Number(num_rows);

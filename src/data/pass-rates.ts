@@ -76,7 +76,7 @@ function verdictsOf(
       .filter(({ provenance }) => draw === undefined || provenance?.draw.name === draw)
       .map(({ trajectory }) => trajectory.reward);
     const scored = rewards.filter((reward) => reward !== null);
-    return { ...{ id: task.id, question: task.question }, verdicts: scored.map((r) => r >= 1) };
+    return { id: task.id, question: task.question, verdicts: scored.map((r) => r >= 1) };
   }
   const found = typeof value === "object" && value !== null ? Object.keys(value) : quote(value);
   throw new DataError(

@@ -31,10 +31,7 @@ export async function* tableRecords(
       if (names !== DPR_COLUMNS) continue;
     }
     if (cells.length === names.length) {
-      yield {
-        record: Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])),
-        line,
-      };
+      yield { record: Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])), line };
       continue;
     }
     const bad = new DataError(
@@ -55,7 +52,10 @@ async function* rows(
   const parser = parse({
     delimiter: /\.tsv(\.gz)?$/.test(path) ? "\t" : separatorOf(start),
     record_delimiter: /\r\n|\n|\r/.exec(start)?.[0] === "\r" ? "\r" : ["\r\n", "\n"],
-    ...{ info: true, relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
+    info: true,
+    relax_quotes: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
   });
   // Errors of the source reach the reader through the parser.
   pipeline(Readable.from(all), parser, () => undefined);

@@ -88,7 +88,9 @@ export function cutText(name: string, { title: own, text }: Document): Passage[]
     .map((paragraph) => paragraph.trim())
     .filter(Boolean);
   return joined(pieces.flatMap(shortened), "\n").map((passage, i) => ({
-    ...{ id: `${name}#${i + 1}`, title, text: passage },
+    id: `${name}#${i + 1}`,
+    title,
+    text: passage,
   }));
 }
 

@@ -78,7 +78,7 @@ export interface EngineMachine {
   /** `cpu`, `webgpu`, …; `remote` for a server. */
   device: string;
   /** Facts beside it, such as the number of workers or the server's address (without secrets). */
-  [fact: string]: string | number;
+  [fact: string]: string | number | undefined;
 }
 
 export interface EngineCapabilities {

@@ -30,5 +30,5 @@ export async function openPolicyEngine(options: PolicyEngineOptions): Promise<Po
     );
   }
   const { openTinkerEngine } = await import("./tinker/tinker-engine.ts");
-  return openTinkerEngine({ model, lora, server, ...(base === undefined ? {} : { base }) });
+  return openTinkerEngine({ model, lora, server, base });
 }

@@ -18,7 +18,8 @@ const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnE
   { scope: "trajectory", units: ["turns"], on: ["final-turn", "end", "forced-answer"] },
   { scope: "trajectory", units: ["calls"], on: ["notice", "final-turn", "end", "forced-answer"] },
   {
-    ...{ scope: "response", units: ["tokens", "characters", "words"] },
+    scope: "response",
+    units: ["tokens", "characters", "words"],
     on: ["final-turn", "end", "forced-answer"],
   },
   { scope: "turn", units: ["tokens"], on: ["cut"] },

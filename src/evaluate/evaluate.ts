@@ -70,7 +70,9 @@ export async function evaluate(
     return { row, trajectory };
   };
   await inOrder(drawsOf(tasks, samplesPerTask, known), work, {
-    ...{ signal, halt, window: run.window ?? DEFAULT_WINDOW },
+    signal,
+    halt,
+    window: run.window ?? DEFAULT_WINDOW,
     take: async ({ row, trajectory }) => {
       summary.add(row);
       if (trajectory !== undefined) await run.onRow?.(row, trajectory);
@@ -116,7 +118,7 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       failed += error === undefined ? 0 : 1;
       const inARow = streak.add(error !== undefined);
       const progress = { done, failed, em: right / Math.max(1, done - failed) };
-      onProgress?.({ ...progress, ...(error === undefined ? {} : { error }) });
+      onProgress?.({ ...progress, error });
       if (error === undefined || inARow === null) return;
       throw new ScoreError(
         "EVALUATION_GIVEN_UP",
@@ -152,13 +154,17 @@ export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<Ev
   return evaluate(
     (task, sample, signal) =>
       strategy.run({
-        ...{ policy, environment, task, sampling, signal },
+        policy,
+        environment,
+        task,
+        sampling,
+        signal,
         id: `${task.id}/${sample}`,
         groupId: task.id,
         purpose: "eval",
         seed: seedFrom(run.seed, "eval", task.id, sample),
-        ...(roles === undefined ? {} : { roles }),
-        ...(clock === undefined ? {} : { clock }),
+        roles,
+        clock,
       }),
     run,
   );

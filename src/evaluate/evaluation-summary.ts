@@ -198,7 +198,7 @@ function summaryOf(tally: Tally, seed: number): EvaluationSummary {
     metrics: all.values(samplesPerTask),
     metricCounts: all.counts(),
     ...series.intervals({ seed, singleDraws: samplesPerTask <= 1 }),
-    ...(confident.length === 0 ? {} : { calibration: calibrationOf(confident) }),
+    calibration: confident.length === 0 ? undefined : calibrationOf(confident),
     groups: {
       hops: groupSummaries(groups.hops, samplesPerTask),
       type: groupSummaries(groups.type, samplesPerTask),
@@ -211,7 +211,7 @@ function errorsOf({ errors, asWrong: { n, em, f1 } }: Tally): EvaluationErrors {
   return {
     n: [...errors.values()].reduce((sum, each) => sum + each, 0),
     byCode: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
-    ...(errors.size === 0 ? {} : { asWrong: { n, em: em / n, f1: f1 / n } }),
+    asWrong: errors.size === 0 ? undefined : { n, em: em / n, f1: f1 / n },
   };
 }
 

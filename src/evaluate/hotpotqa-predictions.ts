@@ -61,10 +61,9 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
       id: task.id,
       gold: { references: task.references, facts: task.annotations.supportingFacts ?? [] },
       predicted: {
-        ...(answer === undefined ? {} : { answer }),
-        ...(named === undefined
-          ? {}
-          : { facts: named.map(([title, sentence]) => ({ title, sentence })) }),
+        answer,
+        facts:
+          named === undefined ? undefined : named.map(([title, sentence]) => ({ title, sentence })),
       },
     };
   });

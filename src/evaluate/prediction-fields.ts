@@ -51,7 +51,9 @@ export async function predictionFields(source: FieldSource): Promise<PredictionF
   const all = { prediction, references: accepted, id };
   const roles = Object.keys(all) as Role[];
   return {
-    ...{ prediction: prediction.field, references: accepted.field, id: id.field },
+    prediction: prediction.field,
+    references: accepted.field,
+    id: id.field,
     guessed: roles.filter((role) => all[role].isGuessed),
   };
 }

@@ -117,7 +117,7 @@ function scoredAt(record: Placed, source: Understood): ScoredAnswer {
   return {
     ...predictedAt(record, source),
     references: referencesAt(record, source),
-    ...(source.spans === true ? { spans: true } : {}),
+    spans: source.spans === true ? true : undefined,
   };
 }
 
@@ -148,7 +148,7 @@ async function joined(
   return mapValues(golds, (gold, id) => ({
     ...(predicted.get(id)?.answer ?? { prediction: null }),
     references: referencesAt(gold, source),
-    ...(source.spans === true ? { spans: true } : {}),
+    spans: source.spans === true ? true : undefined,
   }));
 }
 
@@ -223,8 +223,14 @@ function answerOf(
 
 const VERDICTS = new Map(
   Object.entries({
-    ...{ true: true, yes: true, correct: true, "1": true },
-    ...{ false: false, no: false, incorrect: false, "0": false },
+    true: true,
+    yes: true,
+    correct: true,
+    "1": true,
+    false: false,
+    no: false,
+    incorrect: false,
+    "0": false,
   }),
 );
 

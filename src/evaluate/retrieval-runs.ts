@@ -43,10 +43,7 @@ export async function searchRun(
     const results = await retriever.search(
       batch.map(({ text }) => text),
       depth,
-      {
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
-        ...(contexts.length === batch.length ? { contexts } : {}),
-      },
+      { signal: options.signal, contexts: contexts.length === batch.length ? contexts : undefined },
     );
     for (const [i, { id }] of batch.entries()) {
       const hits = results[i] ?? [];

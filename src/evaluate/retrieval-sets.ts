@@ -136,6 +136,6 @@ export async function questionsSet(path: string): Promise<RetrievalSet> {
     queries: tasks.map((task) => ({ id: task.id, text: task.question, task })),
     qrels: new Map(support),
     names: { qrels: path, queries: path },
-    ...(tasks.some(({ annotations }) => annotations.context !== undefined) ? { corpus: path } : {}),
+    corpus: tasks.some(({ annotations }) => annotations.context !== undefined) ? path : undefined,
   };
 }

@@ -33,8 +33,14 @@ const rowSchema = z.object({
   id: z.string(),
   sample: whole,
   answer: z.string().nullable(),
-  ...{ em: share, f1: share, precision: share, recall: share, cover_em: share },
-  ...{ token_cover: share, drop_em: share, drop_f1: share },
+  em: share,
+  f1: share,
+  precision: share,
+  recall: share,
+  cover_em: share,
+  token_cover: share,
+  drop_em: share,
+  drop_f1: share,
   confidence: share.optional(),
   searches: whole,
   strategySearches: whole.optional(),
@@ -103,11 +109,7 @@ function caseOf(
   const { answer, em, searches } = row;
   const without = unaided?.get(keyOf(row));
   const within = forced?.get(keyOf(row));
-  return {
-    free: { answer, em, searches },
-    ...(without === undefined ? {} : { unaided: without }),
-    ...(within === undefined ? {} : { forced: within }),
-  };
+  return { free: { answer, em, searches }, unaided: without, forced: within };
 }
 
 async function readOther(path: string | undefined): Promise<OtherRun | undefined> {

@@ -115,7 +115,9 @@ async function scoreAnswerFile(
     options.verdictField !== undefined && options.metrics?.includes(VERDICT_METRIC) !== false;
   return {
     rows: found.map(([id, { prediction, references, verdict }], i) => ({
-      ...{ id, prediction, references },
+      id,
+      prediction,
+      references,
       scores: { ...scores[i], ...(wantsVerdicts ? { [VERDICT_METRIC]: shareOf(verdict) } : {}) },
     })),
     shares: [VERDICT_METRIC, ...answerMetrics.parts.flatMap((m) => (m.isShare ? [m.name] : []))],
@@ -156,7 +158,7 @@ async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> 
       const text = typeof prediction === "string" ? prediction : null;
       const scores = Object.entries(scoreSquadV2(text, references));
       const asked = scores.filter(([name]) => metrics.includes(name));
-      return { ...{ id, prediction, references }, scores: Object.fromEntries(asked) };
+      return { id, prediction, references, scores: Object.fromEntries(asked) };
     }),
     shares: squadV2Metrics.names.filter((name) => name.endsWith("em")),
     normalization,
@@ -184,7 +186,9 @@ async function scoreHotpotqaFile(options: ScoreFileOptions): Promise<ScoredFile>
     rows: cases.map(({ id, gold, predicted }) => {
       const scores = Object.entries(scoreHotpotqa(gold, predicted));
       return {
-        ...{ id, prediction: predicted.answer ?? null, references: gold.references },
+        id,
+        prediction: predicted.answer ?? null,
+        references: gold.references,
         scores: Object.fromEntries(scores.filter(([name]) => asked.includes(name))),
       };
     }),

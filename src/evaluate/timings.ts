@@ -44,7 +44,8 @@ export function openTimings(): TimingsCollector {
       }
     },
     timings: (seconds) => ({
-      ...{ seconds, questionsPerSecond: asked / seconds },
+      seconds,
+      questionsPerSecond: asked / seconds,
       model: spread(values.modelMs),
       firstToken: spread(values.firstTokenMs),
       search: spread(values.searchMs),

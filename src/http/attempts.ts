@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import type { Endpoint, HttpEnvironment, HttpRequest } from "./endpoint.ts";
 import { exchange, type Failure, type HttpReply } from "./exchange.ts";
 import { givenUp } from "./http-error.ts";
@@ -128,12 +129,12 @@ function outgoing(endpoint: Endpoint, asked: HttpRequest): Parameters<typeof exc
   const hasBody = body !== undefined;
   return {
     method: methodOf(asked),
-    headers: {
+    headers: definedValues({
       accept: "application/json",
-      ...(hasBody ? { "content-type": "application/json" } : {}),
+      "content-type": hasBody ? "application/json" : undefined,
       ...endpoint.headers,
       ...asked.headers,
-    },
+    }),
     body: hasBody
       ? typeof body === "string" || body instanceof Uint8Array
         ? body

@@ -8,9 +8,12 @@ export interface Caller {
 
 /** Settings that are options of every command that asks a policy, a teacher or a judge. */
 const OPTIONS: Partial<Record<Parameters<SettingName>[0], string>> = {
-  ...{ apiKeyEnv: "--api-key-env", concurrency: "--concurrency", retries: "--retries" },
+  apiKeyEnv: "--api-key-env",
+  concurrency: "--concurrency",
+  retries: "--retries",
   // The deadline of all attempts follows the time limit of one.
-  ...{ timeoutMs: "--timeout-ms", deadlineMs: "--timeout-ms" },
+  timeoutMs: "--timeout-ms",
+  deadlineMs: "--timeout-ms",
 };
 
 /**

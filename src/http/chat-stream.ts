@@ -56,11 +56,11 @@ export function chatStream(): StreamedReply<ChatReply> {
     isOver: () => finish !== null,
     reply: (totalMs) => ({
       text,
-      ...(reasoning === "" ? {} : { reasoning }),
+      reasoning: reasoning === "" ? undefined : reasoning,
       toolCalls: calls.whole(),
       finishReason: finish,
       usage: counted,
-      ...(logprobs === null ? {} : { logprobs }),
+      logprobs: logprobs ?? undefined,
       firstTokenMs,
       totalMs,
     }),

@@ -140,11 +140,7 @@ export const messageSchema = z
 export const replySchema = z.object({
   choices: z
     .array(
-      z.object({
-        message: messageSchema,
-        finish_reason: finishReason,
-        logprobs: chatLogprobs,
-      }),
+      z.object({ message: messageSchema, finish_reason: finishReason, logprobs: chatLogprobs }),
     )
     .min(1),
   usage,
@@ -176,11 +172,11 @@ export function chatReply(
   const logprobs = choice?.logprobs?.content;
   return {
     text,
-    ...(reasoning === "" ? {} : { reasoning }),
+    reasoning: reasoning === "" ? undefined : reasoning,
     toolCalls: calls.map(({ id, function: call }, i) => ({ id: id ?? `call_${i}`, ...call })),
     finishReason: choice?.finish_reason ?? null,
     usage: tokensOf(counted),
-    ...(logprobs == null ? {} : { logprobs }),
+    logprobs: logprobs ?? undefined,
     firstTokenMs: null,
     totalMs,
   };

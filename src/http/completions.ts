@@ -145,7 +145,7 @@ function completionPieces() {
       text,
       finishReason: finish,
       usage: counted,
-      ...(logprobs.length === 0 ? {} : { logprobs }),
+      logprobs: logprobs.length === 0 ? undefined : logprobs,
       firstTokenMs,
       totalMs,
     }),

@@ -108,7 +108,10 @@ export function exchange(
     signal?.addEventListener("abort", onAbort, { once: true });
     dispatcher.dispatch(
       {
-        ...{ origin: target.origin, path: target.path, method, body },
+        origin: target.origin,
+        path: target.path,
+        method,
+        body,
         headers: { ...DEFAULT_HEADERS, ...headers, ...target.headers },
       },
       {

@@ -90,7 +90,12 @@ export function modelServer(
       const reading: { stream: ReturnType<NonNullable<typeof streamed>> | null } = { stream: null };
       const failureIn = refusalInJson(schema);
       const asked: HttpRequest = {
-        ...{ path, body: text, idempotent: true, signal, isFinal: isContextLimit, explain },
+        path,
+        body: text,
+        idempotent: true,
+        signal,
+        isFinal: isContextLimit,
+        explain,
         failureIn: (reply) => (reading.stream === null ? failureIn(reply) : null),
         reader: (head) => (reading.stream = isEventStream(head) ? (streamed?.() ?? null) : null),
       };

@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import { getProxyForUrl } from "proxy-from-env";
 import type { buildConnector, Dispatcher } from "undici";
 import { ConfigError } from "../base/errors.ts";
@@ -64,17 +65,14 @@ export function routeTo(url: URL, isAlone = false): Route {
   const { origin, authorization } = proxyAddress(named, url);
   if (url.protocol === "https:") {
     const tunnel = (): Dispatcher =>
-      new (loadUndici().ProxyAgent)({
-        ...{ ...options, uri: origin },
-        ...(authorization === null ? {} : { token: authorization }),
-      });
+      new (loadUndici().ProxyAgent)({ ...options, uri: origin, token: authorization ?? undefined });
     const dispatcher = kept(`tunnel ${isAlone} ${named}`, tunnel);
     return { dispatcher, target: { origin: url.origin, path, headers: {} }, proxy: origin };
   }
-  const headers = {
+  const headers = definedValues({
     host: url.host,
-    ...(authorization === null ? {} : { "proxy-authorization": authorization }),
-  };
+    "proxy-authorization": authorization ?? undefined,
+  });
   return {
     dispatcher: direct(),
     target: { origin, path: url.origin + path, headers },

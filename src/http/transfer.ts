@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import { pipeline, type Readable } from "node:stream";
 import { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
@@ -116,13 +117,14 @@ async function followed(
   for (let hop = 0; ; hop++) {
     const isHome = url.origin === home;
     const response = await answered(url, {
-      ...{ method, signal },
-      headers: {
+      method,
+      signal,
+      headers: definedValues({
         "accept-encoding": "identity", // lengths and ranges must refer to the file itself
         "user-agent": "agentrl",
         ...headers,
-        ...(token !== null && isHome ? { authorization: `Bearer ${token}` } : {}),
-      },
+        authorization: token !== null && isHome ? `Bearer ${token}` : undefined,
+      }),
     });
     const location = response.headers.get("location");
     if (!REDIRECTS.has(response.status) || location === null) return response;
@@ -212,7 +214,10 @@ export async function withRetries<T>(
         throw asked.givenUp(error, fruitless);
       const firstMs = settings.retryDelayMs;
       const ms = delayMs({
-        ...{ attempt: fruitless, firstMs, retryAfterMs: error.waitMs, random: Math.random },
+        attempt: fruitless,
+        firstMs,
+        retryAfterMs: error.waitMs,
+        random: Math.random,
       });
       await wait(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
       signal?.throwIfAborted();

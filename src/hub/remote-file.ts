@@ -64,7 +64,12 @@ export async function downloadBlob(request: BlobRequest): Promise<void> {
   const { settings, name, file, blob, onBytes, signal } = request;
   const what = `${hubNameText(name)}: ${file.name}`;
   await downloadFile({
-    ...{ settings, url: file.url, size: file.size, path: blob, onBytes, signal },
+    settings,
+    url: file.url,
+    size: file.size,
+    path: blob,
+    onBytes,
+    signal,
     isPromised: (path) => isAsPromised(path, file.checksum),
     problems: {
       unreachable: unreachable(settings, what),

@@ -79,11 +79,7 @@ export function hostSamplingGraph(
   config: DecoderConfig,
   shape: HostSamplingShape,
   options: HostSamplingOptions,
-): {
-  graph: Graph;
-  outputs: Record<string, Value>;
-  constants: ReadonlySet<string>;
-} {
+): { graph: Graph; outputs: Record<string, Value>; constants: ReadonlySet<string> } {
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
   const { headDim, heads, kvHeads } = config;
@@ -122,7 +118,9 @@ export function hostSamplingGraph(
     outputs[`${cache.key}.new`] = keys;
     outputs[`${cache.value}.new`] = values;
     const mixed = form.attend(q, {
-      ...{ keys, values, window: windowOf(config, layer) },
+      keys,
+      values,
+      window: windowOf(config, layer),
       cachedKeys: form.cache(cache.key),
       cachedValues: form.cache(cache.value),
     });

@@ -12,26 +12,44 @@ export interface PublishedShape {
 
 const LLAMA3_ROPE = {
   rope_type: "llama3",
-  ...{ low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192 },
+  low_freq_factor: 1,
+  high_freq_factor: 4,
+  original_max_position_embeddings: 8192,
 };
 
 /** Keys that the models of a family share, in the format of `config.json`. */
 const families = {
   smollm2: {
-    ...{ model_type: "llama", vocab_size: 49_152, rms_norm_eps: 1e-5 },
-    ...{ rope_theta: 100_000, max_position_embeddings: 8192, tie_word_embeddings: true },
+    model_type: "llama",
+    vocab_size: 49_152,
+    rms_norm_eps: 1e-5,
+    rope_theta: 100_000,
+    max_position_embeddings: 8192,
+    tie_word_embeddings: true,
   },
   qwen25: {
-    ...{ model_type: "qwen2", vocab_size: 151_936, rms_norm_eps: 1e-6 },
-    ...{ rope_theta: 1e6, max_position_embeddings: 32_768, tie_word_embeddings: true },
+    model_type: "qwen2",
+    vocab_size: 151_936,
+    rms_norm_eps: 1e-6,
+    rope_theta: 1e6,
+    max_position_embeddings: 32_768,
+    tie_word_embeddings: true,
   },
   qwen3: {
-    ...{ model_type: "qwen3", vocab_size: 151_936, rms_norm_eps: 1e-6, head_dim: 128 },
-    ...{ rope_theta: 1e6, max_position_embeddings: 40_960, tie_word_embeddings: true },
+    model_type: "qwen3",
+    vocab_size: 151_936,
+    rms_norm_eps: 1e-6,
+    head_dim: 128,
+    rope_theta: 1e6,
+    max_position_embeddings: 40_960,
+    tie_word_embeddings: true,
   },
   llama3: {
-    ...{ model_type: "llama", vocab_size: 128_256, rms_norm_eps: 1e-5 },
-    ...{ rope_theta: 500_000, max_position_embeddings: 131_072 },
+    model_type: "llama",
+    vocab_size: 128_256,
+    rms_norm_eps: 1e-5,
+    rope_theta: 500_000,
+    max_position_embeddings: 131_072,
   },
 } as const;
 
@@ -45,9 +63,13 @@ function shape(
   family: object,
 ): PublishedShape {
   const json = {
-    ...{ hidden_act: "silu", num_hidden_layers: layers, hidden_size: hidden },
-    ...{ intermediate_size: intermediate, num_attention_heads: heads },
-    ...{ num_key_value_heads: kvHeads, ...family },
+    hidden_act: "silu",
+    num_hidden_layers: layers,
+    hidden_size: hidden,
+    intermediate_size: intermediate,
+    num_attention_heads: heads,
+    num_key_value_heads: kvHeads,
+    ...family,
   };
   return { name, parameters, config: parseDecoderConfig(json, name) };
 }
@@ -76,7 +98,9 @@ export const publishedShapes: readonly PublishedShape[] = [
   shape("Qwen/Qwen2.5-3B", 3_085_938_688, [36, 2048, 11_008, 16, 2], qwen25),
   shape("Qwen/Qwen2.5-7B", 7_615_616_512, [28, 3584, 18_944, 28, 4], {
     ...qwen25,
-    ...{ vocab_size: 152_064, max_position_embeddings: 131_072, tie_word_embeddings: false },
+    vocab_size: 152_064,
+    max_position_embeddings: 131_072,
+    tie_word_embeddings: false,
   }),
   shape("Qwen/Qwen3-0.6B", 596_049_920, [28, 1024, 3072, 16, 8], qwen3),
   shape("Qwen/Qwen3-1.7B", 1_720_574_976, [28, 2048, 6144, 16, 8], qwen3),

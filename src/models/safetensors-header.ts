@@ -13,13 +13,15 @@ export interface StoredTensor {
   byteLength: number;
 }
 
-const schema = z.object({ __metadata__: z.record(z.string(), z.string()).optional() }).catchall(
-  z.object({
-    dtype: z.string(),
-    shape: z.array(z.int().nonnegative()),
-    data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
-  }),
-);
+const schema = z
+  .object({ __metadata__: z.record(z.string(), z.string()).optional() })
+  .catchall(
+    z.object({
+      dtype: z.string(),
+      shape: z.array(z.int().nonnegative()),
+      data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
+    }),
+  );
 
 /**
  * Parses and checks a header.
@@ -64,7 +66,9 @@ function refuseGaps(
   bad: (what: string) => DataError,
 ): void {
   let last: Pick<StoredTensor, "name" | "at" | "byteLength"> = {
-    ...{ name: "the header", at: start, byteLength: 0 },
+    name: "the header",
+    at: start,
+    byteLength: 0,
   };
   for (const tensor of tensors.toSorted((a, b) => a.at - b.at || a.byteLength - b.byteLength)) {
     const end = last.at + last.byteLength;

@@ -12,8 +12,21 @@ export interface HalfNumbers {
 
 /** Bytes per element of each safetensors dtype. */
 export const widths: Readonly<Partial<Record<string, number>>> = {
-  ...{ F64: 8, F32: 4, F16: 2, BF16: 2, F8_E4M3: 1, F8_E5M2: 1 },
-  ...{ I64: 8, I32: 4, I16: 2, I8: 1, U64: 8, U32: 4, U16: 2, U8: 1, BOOL: 1 },
+  F64: 8,
+  F32: 4,
+  F16: 2,
+  BF16: 2,
+  F8_E4M3: 1,
+  F8_E5M2: 1,
+  I64: 8,
+  I32: 4,
+  I16: 2,
+  I8: 1,
+  U64: 8,
+  U32: 4,
+  U16: 2,
+  U8: 1,
+  BOOL: 1,
 };
 
 /** Table from half to float, created on first use: 65 536 numbers, 256 kB. */

@@ -56,7 +56,11 @@ export function openDevice(name: DeviceName, threads: number): Device {
 function hostDevice(name: DeviceName, threads: number): Device {
   const { create, close } = openSessions();
   return {
-    ...{ name, threads, resident: false, traffic: noTraffic(), close },
+    name,
+    threads,
+    resident: false,
+    traffic: noTraffic(),
+    close,
     compile: (graph, outputs, more) => create(graph, outputs, { ...more, device: name, threads }),
     zeros: (shape, type = "float32") => Promise.resolve(zeros(type, shape)),
     write(tensor, data) {
@@ -114,7 +118,11 @@ function residentDevice(device: DeviceName, threads: number): Device {
     return (await session.run({ from, kept: flag(kept) }, fetches))["to"]!;
   };
   return {
-    ...{ name: device, threads, resident: true, traffic, close },
+    name: device,
+    threads,
+    resident: true,
+    traffic,
+    close,
     compile: (graph, outputs, more) => create(graph, outputs, { ...more, ...options }),
     zeros: async (shape, type = "float32") => {
       const session = await allocator(shape, type);

@@ -98,7 +98,10 @@ function emitted(
   const needed = outputs.findLastIndex((output) => used.has(output)) + 1;
   const read = outputs.slice(0, Math.max(needed, op.optionalFrom ?? Infinity));
   return {
-    ...{ opType: op.name, domain: op.domain, name: node.outputs[0]?.name ?? "", attributes },
+    opType: op.name,
+    domain: op.domain,
+    name: node.outputs[0]?.name ?? "",
+    attributes,
     input: emittedInputs(node).map(nameOf),
     output: read.map(nameOf),
   };
@@ -225,7 +228,9 @@ function tensor(value: Value, data: readonly number[]): TensorProto {
 /** An initializer whose numbers are a file of its name. */
 function external({ name, dtype, shape }: Value): TensorProto {
   return create(TensorProtoSchema, {
-    ...{ name, dims: shape.map(BigInt), dataType: dataTypes[dtype] },
+    name,
+    dims: shape.map(BigInt),
+    dataType: dataTypes[dtype],
     dataLocation: TensorProto_DataLocation.EXTERNAL,
     externalData: [{ key: "location", value: name }],
   });
@@ -240,7 +245,9 @@ function rawBytes(dtype: DType, data: readonly number[]): Uint8Array {
     int32: () => new Int32Array(data),
     int64: () => new BigInt64Array(data.map(BigInt)),
     bool: () => new Uint8Array(data),
-    ...{ float16: bits, bfloat16: bits, uint16: bits },
+    float16: bits,
+    bfloat16: bits,
+    uint16: bits,
     int8: () => new Int8Array(data),
     uint8: () => new Uint8Array(data),
   }[dtype]();

@@ -13,9 +13,7 @@ export interface EmittedNode {
 
 /** Replacements for operators that a device's provider lacks or implements partly. */
 const lowerings: Partial<Record<DeviceName, Record<string, (node: EmittedNode) => EmittedNode[]>>> =
-  {
-    webgpu: { LogSoftmax: logSoftmax, SimplifiedLayerNormalization: rmsNorm },
-  };
+  { webgpu: { LogSoftmax: logSoftmax, SimplifiedLayerNormalization: rmsNorm } };
 
 /** The node itself, or the nodes that replace it on a device. */
 export function lowered(node: EmittedNode, device: DeviceName): EmittedNode[] {

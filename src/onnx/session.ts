@@ -140,15 +140,14 @@ export async function createSession(
         session: {
           // Masked attention weights underflow, and denormals made softmax seven times slower.
           set_denormal_as_zero: "1",
-          ...(device === "webgpu" ? { disable_cpu_ep_fallback: "1" } : {}),
+          disable_cpu_ep_fallback: device === "webgpu" ? "1" : undefined,
         },
       },
-      ...(constants.size === 0 ? {} : { externalData: [...constants].map(externalFile) }),
+      externalData: constants.size === 0 ? undefined : [...constants].map(externalFile),
       // With a preferred output location the runtime would ignore the given output tensors.
-      ...(options.allocates === true ? { preferredOutputLocation: "gpu-buffer" as const } : {}),
-      ...(options.profile === undefined
-        ? {}
-        : { enableProfiling: true, profileFilePrefix: options.profile }),
+      preferredOutputLocation: options.allocates === true ? ("gpu-buffer" as const) : undefined,
+      enableProfiling: options.profile === undefined ? undefined : true,
+      profileFilePrefix: options.profile,
     });
   const session = await guarded("could not be built", async () => {
     try {
@@ -161,7 +160,8 @@ export async function createSession(
     }
   });
   return {
-    ...{ inputNames, nodes: graph.nodes.length },
+    inputNames,
+    nodes: graph.nodes.length,
     run: (feeds, fetches = {}) => {
       const used: Record<string, Tensor> = {};
       for (const name of inputNames) {
@@ -237,9 +237,7 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
     throw new ExternalError(
       "RUNTIME_FAILED",
       `onnxruntime: a graph ${what}: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -85,10 +85,18 @@ export async function openAskSession(
         const id = `question-${asked}`;
         const task = { id, question, references: [], source: "ask", annotations: {} };
         return strategy.run({
-          ...{ policy, environment, roles, task, signal, sampling: evaluation.sampling },
-          ...{ id, groupId: id, purpose: "eval", seed: seedFrom(seed, "ask", question) },
+          policy,
+          environment,
+          roles,
+          task,
+          signal,
+          sampling: evaluation.sampling,
+          id,
+          groupId: id,
+          purpose: "eval",
+          seed: seedFrom(seed, "ask", question),
           clock: () => performance.now(),
-          ...(onTurn === undefined ? {} : { onTurn }),
+          onTurn,
         });
       },
       close,

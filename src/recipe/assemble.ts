@@ -95,15 +95,21 @@ export async function openEngine(
   const server = serverOf(settings);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openPolicyEngine({
-    ...(critic ? { critic } : {}),
-    ...{ model, device, slots, microBatchTokens, recompute, trains },
-    ...{ frozenWeights, samplingWeights },
+    critic: critic ? critic : undefined,
+    model,
+    device,
+    slots,
+    microBatchTokens,
+    recompute,
+    trains,
+    frozenWeights,
+    samplingWeights,
     stallMs: milliseconds(settings.deadlines.engineSeconds),
-    ...(base === null ? {} : { base }),
-    ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
-    ...(workers === undefined ? {} : { workers }),
-    ...(threads === undefined ? {} : { threads }),
-    ...(server === null ? {} : { server }),
+    base: base ?? undefined,
+    lora: lora === undefined ? undefined : { ...lora, seed: settings.seed },
+    workers,
+    threads,
+    server: server ?? undefined,
   });
 }
 
@@ -245,8 +251,11 @@ async function withNamed(
   }
   const all = [main.fingerprint, ...Object.entries(named).map(([k, v]) => `${k}=${v.fingerprint}`)];
   return {
-    ...{ name: main.name, fingerprint: all.join("+"), named, close },
-    ...(main.reads === undefined ? {} : { reads: main.reads }),
+    name: main.name,
+    fingerprint: all.join("+"),
+    named,
+    close,
+    reads: main.reads,
     search: (...request) => main.search(...request),
   };
 }
@@ -289,12 +298,15 @@ export function environmentOver(
   roles?: Roles,
 ): Environment {
   const { name, ...options } = settings.environment;
-  const environment = environments.get(name, "environment").create(options, {
-    ...{ retriever, retrievers: retriever.named ?? {} },
-    budgets: budgetsFor(settings, purpose),
-    deadlineMs: milliseconds(settings.deadlines.toolSeconds),
-    ...(roles === undefined ? {} : { roles }),
-  });
+  const environment = environments
+    .get(name, "environment")
+    .create(options, {
+      retriever,
+      retrievers: retriever.named ?? {},
+      budgets: budgetsFor(settings, purpose),
+      deadlineMs: milliseconds(settings.deadlines.toolSeconds),
+      roles,
+    });
   const evaluates = purpose === "evaluation";
   const { strategy } = evaluates ? settings.evaluation : settings;
   requireFitting(strategy, environment, evaluates ? "evaluation.strategy" : "strategy");
@@ -305,8 +317,10 @@ export function environmentOver(
 export function weightedRewards({ rewards, reward }: Settings): WeightedReward[] {
   const absent = reward === undefined ? 1 : 0;
   return rewards.map(({ name, as, weight = absent, ...options }) => ({
-    ...{ name, weight, options },
-    ...(as === undefined ? {} : { as }),
+    name,
+    weight,
+    options,
+    as,
   }));
 }
 

@@ -138,7 +138,11 @@ export async function madeBase(base: Base, options: PolicyOptions): Promise<stri
     );
   }
   return madeOnce({
-    ...{ folder, what: `the base policy "${name}"`, verb: "makes", onNotice, signal },
+    folder,
+    what: `the base policy "${name}"`,
+    verb: "makes",
+    onNotice,
+    signal,
     notice: `makes the base policy "${name}" first, once; it takes ${TAKES[base.resolved.tier]}; kept in ${folder}`,
     make: (out) => makeBase(base, out, { ...options, signal }),
   });

@@ -60,7 +60,9 @@ export async function checkRecipeRewards(
   try {
     const expression = rewards === undefined ? expressionOf(settings) : undefined;
     return await checkRewards({
-      ...{ environment, signal, tasks: questions.slice(0, CHECKED_QUESTIONS) },
+      environment,
+      signal,
+      tasks: questions.slice(0, CHECKED_QUESTIONS),
       rewards: rewards ?? weightedRewards(settings),
       judgesSum: rewards === undefined,
       scoring: { expression, roles },

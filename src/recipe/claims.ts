@@ -49,7 +49,10 @@ export function experiments({ claims }: Pick<RecipeFile, "claims">): Claim[] {
   if (calibration === undefined) return tests;
   const { metric, set } = calibration;
   const control: Claim = {
-    ...{ id: CALIBRATION, statement: "", role: "claim", source: "" },
+    id: CALIBRATION,
+    statement: "",
+    role: "claim",
+    source: "",
     metric: `eval.after.${metric}`,
     relation: `control > eval.before.${metric}(control)`,
     arms: [{ name: "control", set, replicate: 0 }],

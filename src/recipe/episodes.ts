@@ -66,16 +66,26 @@ export async function openEpisodes(settings: Settings): Promise<Episodes> {
     const expression = expressionOf(settings);
     const cache = sharedCache();
     return {
-      ...{ environment, close, tasks: await dataset.tasks() },
+      environment,
+      close,
+      tasks: await dataset.tasks(),
       stepWeight: expression === undefined ? stepWeightOf(weighted) : 0,
       comparing: weighted
         .filter(({ name }) => rewards.get(name, "rewards").scope !== "trajectory")
         .map(({ name }) => name),
       async play({ policy, task, seed, id, signal, onTurn }) {
         const trajectory = await strategy.run({
-          ...{ policy, environment, task, id, groupId: id, purpose: "train", roles, signal },
-          ...{ sampling: settings.sampling, seed: seedFrom(settings.seed, "episode", seed) },
-          ...(onTurn === undefined ? {} : { onTurn }),
+          policy,
+          environment,
+          task,
+          id,
+          groupId: id,
+          purpose: "train",
+          roles,
+          signal,
+          sampling: settings.sampling,
+          seed: seedFrom(settings.seed, "episode", seed),
+          onTurn,
         });
         const scoring = { expression, roles, retriever, cache, signal };
         return {

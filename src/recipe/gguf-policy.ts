@@ -44,7 +44,11 @@ export async function ggufFolder(
 ): Promise<string> {
   const folder = await ggufPlace(path);
   return madeOnce({
-    ...{ folder, what: path, verb: "converts", onNotice, signal },
+    folder,
+    what: path,
+    verb: "converts",
+    onNotice,
+    signal,
     notice: `converts ${path} first, once; kept in ${folder}`,
     make: async (out) => {
       await convertGguf(path, out, { signal });

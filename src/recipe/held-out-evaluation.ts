@@ -67,7 +67,8 @@ export function heldOutEvaluation(
     const { summary, fingerprint, readsGold } = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
       {
-        ...{ tasks, signal },
+        tasks,
+        signal,
         onProgress: (progress) => onProgress?.(progress),
         onRow: (row) => Promise.resolve(void rows.push(row)),
       },
@@ -96,7 +97,7 @@ export async function recordedEvaluation(
   if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
   const { summary, rows } = await heldOutEvaluation(subject, {
     signal,
-    ...(limit === undefined ? {} : { limit }),
+    limit,
     onStart: (questions) => observer.onEvaluationStart?.(name, questions),
     onProgress: (progress) => observer.onEvaluationProgress?.(progress),
   });

@@ -69,9 +69,10 @@ export async function initProject(
   const { folder, questions, passages, fields, policy } = project;
   const { overwrite, signal, onPassages } = options;
   const own = {
-    ...{ name: "files", tasks: questions },
-    ...(passages === undefined ? {} : { corpus: passages }),
-    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    name: "files",
+    tasks: questions,
+    corpus: passages,
+    fields: Object.keys(fields).length === 0 ? undefined : fields,
   };
   const dataset = await openDataset(own, "--questions");
   if ("from" in policy && existsSync(policy.from))
@@ -91,8 +92,11 @@ export async function initProject(
   const index = join(folder, INDEX_FOLDER);
   const analyzer = await analyzerOf(project, dataset);
   const manifest = await buildIndex(dataset.passages(), index, {
-    ...{ overwrite, signal, source: passages ?? questions, analyzer: analyzer.name },
-    ...(onPassages === undefined ? {} : { onProgress: onPassages }),
+    overwrite,
+    signal,
+    source: passages ?? questions,
+    analyzer: analyzer.name,
+    onProgress: onPassages,
   });
   const recipe = join(folder, RECIPE_FILE);
   await writeFileAtomic(recipe, await recipeText(project));
@@ -143,9 +147,10 @@ async function recipeText(project: OwnProject): Promise<string> {
   const { environment, budgets, rewards } = (await loadRecipe("search-r1")).base;
   const from = (path: string): string => relative(resolve(folder), resolve(path)) || ".";
   const own = {
-    ...{ name: "files", tasks: from(questions) },
-    ...(passages === undefined ? {} : { corpus: from(passages) }),
-    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    name: "files",
+    tasks: from(questions),
+    corpus: passages === undefined ? undefined : from(passages),
+    fields: Object.keys(fields).length === 0 ? undefined : fields,
   };
   const trains = "from" in policy;
   const content = {
@@ -153,12 +158,12 @@ async function recipeText(project: OwnProject): Promise<string> {
     base: {
       seed: 1,
       policy: "from" in policy ? { ...policy, from: policyPath(policy.from, folder) } : policy,
-      ...(trains ? { dataset: { ...own, part: "train" } } : {}),
+      dataset: trains ? { ...own, part: "train" } : undefined,
       retriever: { name: "bm25", index: INDEX_FOLDER },
-      environment: { ...(environment as object), ...(prompt === undefined ? {} : { prompt }) },
+      environment: { ...(environment as object), prompt },
       budgets,
       rewards,
-      ...(trains ? { algorithm: TRAINING } : {}),
+      algorithm: trains ? TRAINING : undefined,
       evaluation: { dataset: trains ? { ...own, part: "held-out" } : own },
     },
     tiers: { mini: {} },
@@ -173,7 +178,12 @@ function policyPath(from: string, folder: string): string {
 
 /** A short training of a small model on one machine. */
 const TRAINING = {
-  ...{ name: "grpo", steps: 100, promptsPerStep: 8, groupSize: 5, minibatches: 2, klCoef: 0.001 },
+  name: "grpo",
+  steps: 100,
+  promptsPerStep: 8,
+  groupSize: 5,
+  minibatches: 2,
+  klCoef: 0.001,
   optimizer: { learningRate: 1e-6 },
 };
 

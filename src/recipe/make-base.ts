@@ -27,13 +27,17 @@ export const makeBase: MakeBase = async (base, out, options) => {
   const progress = (at: Omit<BaseProgress, "name" | "note">, note = ""): void =>
     onBase?.({ name: base.name, ...at, note: `${stage}${note}` });
   const { policy } = await runStages(staged, {
-    ...{ out, resume: false },
+    out,
+    resume: false,
     onStage: ({ number, name }, total) => {
       stage = total === 1 ? "" : `stage ${number}/${total} ${name} `;
     },
     run: (planned) =>
       runStage(planned, {
-        ...{ out, version: packageVersion(), signal, download: options },
+        out,
+        version: packageVersion(),
+        signal,
+        download: options,
         onStep: ({ step, totalSteps }) => {
           progress({ done: step, total: totalSteps });
         },

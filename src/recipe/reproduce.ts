@@ -111,7 +111,9 @@ export async function reproduce(
     level,
   };
   const reproduced = runs.map(({ key, seed, arms }) => ({
-    ...{ key, seed, arms },
+    key,
+    seed,
+    arms,
     origin: finished.known.get(key)?.origin ?? origin,
   }));
   claims = judgedByInstrument(claims, calibration);
@@ -130,7 +132,8 @@ function calibrated(recipe: RecipeFile, runsOf: RunsOf): CalibrationResult | nul
     runsOf(control, "control", `eval.${when}.${metric}`);
   const values = (when: "before" | "after") => measured(when).map(({ value }) => value);
   return calibrationOf({
-    ...{ metric, seeds: measured("after").map(({ seed }) => seed) },
+    metric,
+    seeds: measured("after").map(({ seed }) => seed),
     start: { range: start, values: values("before") },
     end: { range: end, values: values("after") },
   });

@@ -80,9 +80,10 @@ async function testedModel(
   const { samplingWeights } = settings.engine;
   return {
     identity: {
-      ...{ from, sha256: hash },
+      from,
+      sha256: hash,
       // A policy that is rounded answers otherwise.
-      ...(samplingWeights === "float32" ? {} : { samplingWeights }),
+      samplingWeights: samplingWeights === "float32" ? undefined : samplingWeights,
     },
     rendering: await renderingFacts(settings, model),
     async open(environment) {
@@ -102,11 +103,7 @@ function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): 
   const { baseUrl, model, api, system, maxTokens, extra } = endpoint;
   return {
     identity: { from: baseUrl, model },
-    rendering: {
-      ...{ api, extra },
-      ...(system === undefined ? {} : { system }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
-    },
+    rendering: { api, extra, system, maxTokens },
     // Searches and the writing of rows continue while requests wait for their turn.
     window: Math.ceil(endpoint.concurrency * 1.25),
     open: ({ protocol }) => {
@@ -141,15 +138,17 @@ async function testedPredictions({
       );
     }
     return Promise.resolve({
-      ...{
-        id: `${task.id}/${sample}`,
-        taskId: task.id,
-        groupId: task.id,
-        purpose: "eval",
-        seed: 0,
-      },
-      ...{ calls: [], turns: [], answer: given, end: given === null ? "no-answer" : "answered" },
-      ...{ rewards: [], reward: null },
+      id: `${task.id}/${sample}`,
+      taskId: task.id,
+      groupId: task.id,
+      purpose: "eval",
+      seed: 0,
+      calls: [],
+      turns: [],
+      answer: given,
+      end: given === null ? "no-answer" : "answered",
+      rewards: [],
+      reward: null,
     });
   };
   const identity = { from: file, sha256: await sha256File(file) };

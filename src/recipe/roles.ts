@@ -56,11 +56,17 @@ async function openRole(
   const { workers, device, slots, microBatchTokens } = settings.engine;
   const { frozenWeights, samplingWeights } = settings.engine;
   const engine = await openPolicyEngine({
-    ...{ model: folder, device, slots, microBatchTokens, trains: false },
-    ...{ frozenWeights, samplingWeights },
-    ...{ recompute: false, stallMs: milliseconds(settings.deadlines.engineSeconds) },
-    ...(base === null ? {} : { base }),
-    ...(workers === undefined ? {} : { workers }),
+    model: folder,
+    device,
+    slots,
+    microBatchTokens,
+    trains: false,
+    frozenWeights,
+    samplingWeights,
+    recompute: false,
+    stallMs: milliseconds(settings.deadlines.engineSeconds),
+    base: base ?? undefined,
+    workers,
   });
   try {
     const { tokenizer } = engine;
@@ -89,7 +95,7 @@ async function policyRole(
   const { tokenizer } = engine;
   const folder = (await baseFolder(model, download)) ?? model;
   const rendering = await renderingOf(tokenizer, folder, chat);
-  const held = { engine, tokenizer, rendering, ...(kept === undefined ? {} : { kept }) };
+  const held = { engine, tokenizer, rendering, kept };
   return { role: engineRole(name, held), close };
 }
 

@@ -133,8 +133,13 @@ function evaluateAs(
     const result: EvalResult = {
       ...summary,
       ...costPerQuestion(settings, summary),
-      ...{ fingerprint, protocol: measured.protocol, policy, seed, readsGold },
-      ...{ dataset: dataset.name, strategy: strategyName(protocol) },
+      fingerprint,
+      protocol: measured.protocol,
+      policy,
+      seed,
+      readsGold,
+      dataset: dataset.name,
+      strategy: strategyName(protocol),
       recipe: { name: recipe.name, tier },
     };
     await log?.finish(result);
@@ -199,8 +204,9 @@ function answerAll(
     const measured = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
       {
-        ...{ tasks: ordered.stream(limit), signal: options.signal },
-        ...(tested.window === undefined ? {} : { window: tested.window }),
+        tasks: ordered.stream(limit),
+        signal: options.signal,
+        window: tested.window,
         clock: () => performance.now(),
         known: (task, sample) => log?.known(task, sample),
         onProgress: (progress) => options.onProgress?.(progress),
@@ -218,10 +224,11 @@ function answerAll(
     );
     const seconds = (performance.now() - begun) / 1000;
     return {
-      ...{ measured, timings: timings.timings(seconds) },
-      ...(meter === undefined ? {} : { requests: meter.reading() }),
-      ...(unanswered === undefined ? {} : { unanswered }),
-      ...(answersInThoughts.inside === 0 ? {} : { answersInThoughts }),
+      measured,
+      timings: timings.timings(seconds),
+      requests: meter === undefined ? undefined : meter.reading(),
+      unanswered,
+      answersInThoughts: answersInThoughts.inside === 0 ? undefined : answersInThoughts,
     };
   });
 }

@@ -105,7 +105,13 @@ export async function runExport(options: RunExportOptions): Promise<ExportOutcom
     : await writeJsonl(out, rows(), signal);
   const { records: rowCount, bytes, sha256 } = written;
   return {
-    ...{ from, file: out, format: format.name, ...outcome, rows: rowCount, bytes, sha256 },
+    from,
+    file: out,
+    format: format.name,
+    ...outcome,
+    rows: rowCount,
+    bytes,
+    sha256,
     loses: format.loses,
   };
 }

@@ -65,8 +65,10 @@ async function runInStages(
     first = await before(start);
   }
   const { stages, policy } = await runStages(resolved, {
-    ...{ out, resume, overwrite },
-    ...(options.onStage === undefined ? {} : { onStage: options.onStage }),
+    out,
+    resume,
+    overwrite,
+    onStage: options.onStage,
     run: async (planned, resumed) => {
       const outcome = await runStage(planned, { ...options, resume: resumed });
       if (planned.stage.number === making?.number && outcome.policy !== null)
@@ -145,9 +147,7 @@ export async function runStage(
       const { result } = await runSynth(resolved, {
         ...own,
         onDraw: ({ questions, rollouts }) => {
-          options.onStageProgress?.({
-            ...{ done: questions, total: null, note: `${rollouts} rollouts` },
-          });
+          options.onStageProgress?.({ done: questions, total: null, note: `${rollouts} rollouts` });
         },
       });
       return { policy: null, facts: { ...result } };

@@ -119,7 +119,10 @@ export async function runStages(
 
 /** What of a recipe belongs to one kind of stage; the other kinds do not read it. */
 const OWN_BLOCKS: Record<Stage["do"], keyof Settings> = {
-  ...{ synth: "synth", sft: "sft", preference: "preference", train: "algorithm" },
+  synth: "synth",
+  sft: "sft",
+  preference: "preference",
+  train: "algorithm",
 };
 
 /** A stage's settings without what belongs to other kinds of stage: a longer training does not change the fine-tuning before it. */

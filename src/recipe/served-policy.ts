@@ -30,16 +30,12 @@ export async function openServedPolicy(
   const model = await policyFolder(from, download);
   const base = await baseFolder(model, download);
   const template = await messageTemplateOf(model);
-  const own = {
-    trains: false,
-    ...(device === undefined ? {} : { device }),
-    ...(workers === undefined ? {} : { workers }),
-  };
+  const own = { trains: false, device, workers };
   const opened = async (options: { model: string; base?: string }) => {
     const engine = await openPolicyEngine({ ...own, ...options });
     return { policy: enginePolicy(engine, engine.tokenizer), close: () => engine.close() };
   };
-  const served = await opened({ model, ...(base === null ? {} : { base }) });
+  const served = await opened({ model, base: base ?? undefined });
   return { ...served, template, openAdapter: (folder) => opened({ model: folder, base: model }) };
 }
 

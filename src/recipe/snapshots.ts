@@ -38,7 +38,9 @@ export async function takeSnapshots(
       await recordFiles(partial);
     });
     await removeUnneeded(join(run, SNAPSHOTS_FOLDER, name), {
-      ...{ every, step, checkpoints: await stepsIn(run) },
+      every,
+      step,
+      checkpoints: await stepsIn(run),
     });
   }
 }

@@ -64,7 +64,9 @@ async function openOne(file: string, name: string): Promise<ResultFiles> {
   }
   const at = { rows: join(folder, "rows.jsonl"), trajectories: join(folder, "trajectories.jsonl") };
   return {
-    ...{ name, folder, results: parsed.value },
+    name,
+    folder,
+    results: parsed.value,
     hasRows: existsSync(at.rows),
     rows: () => lines<ReportRow>(at.rows),
     trajectories: () => lines<Trajectory>(at.trajectories),

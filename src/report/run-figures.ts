@@ -72,11 +72,14 @@ export async function runFigures(files: ResultFiles, goldOf: GoldOf): Promise<Ru
   const last = counts.findLastIndex((count) => count.draws > 0);
   return {
     draws,
-    bySearches: counts.slice(0, last + 1).map(({ draws: own, scored, right, em }, searches) => ({
-      ...{ searches, draws: own },
-      em: scored === 0 ? null : em / scored,
-      interval: scored === 0 ? null : wilsonInterval(right, scored),
-    })),
+    bySearches: counts
+      .slice(0, last + 1)
+      .map(({ draws: own, scored, right, em }, searches) => ({
+        searches,
+        draws: own,
+        em: scored === 0 ? null : em / scored,
+        interval: scored === 0 ? null : wilsonInterval(right, scored),
+      })),
     duplicates,
     evidence: {
       draws: withGold,

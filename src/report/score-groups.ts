@@ -28,7 +28,7 @@ export async function scoreGroups(files: ResultFiles): Promise<GroupScores[]> {
   const missing = groups.some(({ group }) => group.intervals === undefined);
   const values = missing ? await valuesByGroup(files, named) : new Map<string, number[]>();
   return [
-    { ...{ kind: "all", name: "all" }, ...pickScores(results, results.intervals) },
+    { kind: "all", name: "all", ...pickScores(results, results.intervals) },
     ...groups.map(({ kind, name, group }): GroupScores => {
       const computed = named.map((metric): [string, Interval | null] => [
         metric,

@@ -10,24 +10,44 @@ import type { PreferencePair, Sample } from "../trajectory/sample.ts";
 
 const counts = z.record(z.string(), z.number());
 const drawYield = z.looseObject({
-  ...{ name: z.string(), rollouts: z.number(), failed: z.number() },
-  ...{ toolRate: z.number().nullable(), searches: z.number().nullable() },
-  ...{ answerRate: z.number().nullable(), reward: z.number().nullable(), hints: counts },
+  name: z.string(),
+  rollouts: z.number(),
+  failed: z.number(),
+  toolRate: z.number().nullable(),
+  searches: z.number().nullable(),
+  answerRate: z.number().nullable(),
+  reward: z.number().nullable(),
+  hints: counts,
 });
 const stepYield = z.looseObject({
-  ...{ name: z.string(), kind: z.string(), in: z.number(), out: z.number(), dropped: counts },
-  ...{ mended: z.number(), pairs: z.number(), questions: z.number() },
+  name: z.string(),
+  kind: z.string(),
+  in: z.number(),
+  out: z.number(),
+  dropped: counts,
+  mended: z.number(),
+  pairs: z.number(),
+  questions: z.number(),
 });
 
 /** The fields of `synth.json` for reports. */
 const synthesisSchema = z.looseObject({
-  ...{ agentrl: z.string(), recipe: z.string(), tier: z.string(), seed: z.number() },
+  agentrl: z.string(),
+  recipe: z.string(),
+  tier: z.string(),
+  seed: z.number(),
   teacher: z.looseObject({
-    ...{ name: z.string(), from: z.string().optional(), model: z.string().optional() },
+    name: z.string(),
+    from: z.string().optional(),
+    model: z.string().optional(),
   }),
-  ...{ dataset: z.string(), hashes: z.record(z.string(), z.string()) },
-  ...{ readsGold: z.boolean(), questions: z.number() },
-  ...{ draws: z.array(drawYield), yields: z.array(stepYield), failures: counts },
+  dataset: z.string(),
+  hashes: z.record(z.string(), z.string()),
+  readsGold: z.boolean(),
+  questions: z.number(),
+  draws: z.array(drawYield),
+  yields: z.array(stepYield),
+  failures: counts,
 });
 
 export type Synthesis = z.output<typeof synthesisSchema>;
@@ -73,7 +93,9 @@ export async function openSynthesis(place: string): Promise<SynthesisFiles> {
   }
   const folder = dirname(file);
   return {
-    ...{ folder, name: basename(folder), synthesis: parsed.value },
+    folder,
+    name: basename(folder),
+    synthesis: parsed.value,
     draws: () => lines<DrawnQuestion>(join(folder, "draws.jsonl")),
     samples: () => samplesOf(folder),
   };

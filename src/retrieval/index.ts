@@ -56,7 +56,7 @@ export function openRetriever(
 ): Promise<Retriever> {
   const { name, ...options } = settings;
   const context: RetrieverContext = {
-    ...(corpus === undefined ? {} : { corpus }),
+    corpus,
     open: (inner, over = corpus) => openRetriever(inner, over),
   };
   return retrievers.get(name, "retriever").create(options, context);

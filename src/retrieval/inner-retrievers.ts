@@ -77,7 +77,11 @@ export function defineRetriever<S extends z.ZodObject>(
   const { name, summary, readsGold = false, options, open } = part;
   requireDescribed("retriever", part, ["open"], { options: "schema" });
   return {
-    ...{ part: "retriever", name, summary, readsGold, options },
+    part: "retriever",
+    name,
+    summary,
+    readsGold,
+    options,
     async create(given, context) {
       const opened = await open(parseOptions(options, given, name), context);
       const what = `retriever "${name}": open`;

@@ -13,8 +13,12 @@ export const coverEm = defineReward({
   source: "R1-Searcher, arXiv 2503.05592, the answer reward of its first stage's released code",
   kind: "answer",
   expects: answerExpectations({
-    ...{ alternatives: 1, candidates: 1, repeated: 1, "very-long": 1 },
-    ...{ "question-as-answer": anything, "prompt-echo": anything },
+    alternatives: 1,
+    candidates: 1,
+    repeated: 1,
+    "very-long": 1,
+    "question-as-answer": anything,
+    "prompt-echo": anything,
   }),
   score: ({ trajectory, task }) =>
     trajectory.answer === null ? 0 : coverExactMatch(trajectory.answer, task.references),

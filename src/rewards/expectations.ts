@@ -53,7 +53,8 @@ export function answerExpectations(
   const usual = Object.fromEntries(cases.map((name) => [name, 0])) as Record<RewardCase, number>;
   return {
     ...usual,
-    ...{ golden: 1, "golden-after-search": 1 },
+    golden: 1,
+    "golden-after-search": 1,
     "tag-in-think": "as-extracted",
     "unclosed-tag": "as-extracted",
     "two-answers": "as-extracted",

@@ -108,7 +108,7 @@ export function defineReward<S extends z.ZodObject>(
   const { range = [-Infinity, Infinity], source = "" } = described;
   const options = described.options ?? z.strictObject({});
   const runs = "scoreAll" in described ? "scoreAll" : "score";
-  const more = described.options === undefined ? {} : ({ options: "schema" } as const);
+  const more = described.options === undefined ? undefined : ({ options: "schema" } as const);
   requireDescribed("reward", described, [runs], more);
   if (kind === "answer" && expects === undefined) {
     throw new ConfigError(

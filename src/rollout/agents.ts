@@ -26,8 +26,12 @@ export function agentRunner(options: RolloutOptions, trajectory: Trajectory): Ag
       const written = await timed(options, trajectory, "modelMs", write);
       const text = written + (tools.length > 0 ? closingStop(written, protocol) : "");
       calls.push({
-        ...{ parent, role: role.name, policyVersion: null, prompt: [added] },
-        ...{ completion: [textSegment("policy", text)], finish: "stop" },
+        parent,
+        role: role.name,
+        policyVersion: null,
+        prompt: [added],
+        completion: [textSegment("policy", text)],
+        finish: "stop",
       });
       parent = calls.length - 1;
       const { actions } = protocol.parse(text);

@@ -55,12 +55,15 @@ export async function textLogprob(
   const logprobs = await policy.logprobs(promptIds, ids);
   const segment = { logprobs: null };
   trajectory.calls.push({
-    ...{ parent: null, role, policyVersion: version },
+    parent: null,
+    role,
+    policyVersion: version,
     prompt: [
       { owner: "template", ids: promptIds, ...segment },
       { owner: "inserted", ids, ...segment },
     ],
-    ...{ completion: [], finish: "stop" },
+    completion: [],
+    finish: "stop",
   });
   return logprobs.reduce((sum, each) => sum + each, 0);
 }

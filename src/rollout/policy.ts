@@ -80,7 +80,7 @@ export function enginePolicy(
     },
     tokenizer,
     maxPositions: engine.capabilities.maxPositions,
-    ...(rendering === undefined ? {} : { rendering }),
+    rendering,
     complete: ({ task: _task, turns: _turns, ...request }) => engine.sample(request),
     logprobs: engineLogprobs(engine),
     end: (sequence) => {

@@ -161,14 +161,16 @@ export function promptSession(
       if (message === null) return null;
       const { call } = message;
       const text = withAnswerEnd(prefill + message.text, {
-        ...{ prefill, protocol, call: trajectory.calls[call] },
+        prefill,
+        protocol,
+        call: trajectory.calls[call],
       });
       const { actions, problems } = protocol.parse(text);
       trajectory.turns.push({ call, text, actions, problems, observations: [], ...mark(how) });
       return this.answerIn(text);
     },
     async search(query, turn) {
-      const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
+      const searchContext = { task, progress };
       const search = () => requireSearching(environment).search(query, searchContext, signal);
       const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
       const of = turn === null ? trajectory.turns.at(-1) : trajectory.turns[turn];
@@ -218,7 +220,10 @@ function open({ options, trajectory, number, how, ending }: Opening) {
   const setting = dialogueSetting(options, trajectory);
   return openDialogue(options.policy, {
     ...setting,
-    ...{ id: `${options.id}#${number}`, seed: seedFrom(options.seed, draw), ending, tools: [] },
+    id: `${options.id}#${number}`,
+    seed: seedFrom(options.seed, draw),
+    ending,
+    tools: [],
     sampling: { ...setting.sampling, ...sampling },
     ...(asked === undefined ? {} : { asked }),
     budgets: maxTokens === undefined ? setting.budgets : shorterTurns(setting.budgets, maxTokens),

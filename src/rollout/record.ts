@@ -78,9 +78,17 @@ const BOUNDARIES = new Map<ErrorCode, string>([
 /** An empty trajectory. */
 export function emptyTrajectory(options: RolloutOptions): Trajectory {
   return {
-    ...{ id: options.id, taskId: options.task.id, groupId: options.groupId },
-    ...{ purpose: options.purpose, seed: options.seed, calls: [], turns: [] },
-    ...{ answer: null, end: "cancelled", rewards: [], reward: null },
+    id: options.id,
+    taskId: options.task.id,
+    groupId: options.groupId,
+    purpose: options.purpose,
+    seed: options.seed,
+    calls: [],
+    turns: [],
+    answer: null,
+    end: "cancelled",
+    rewards: [],
+    reward: null,
   };
 }
 

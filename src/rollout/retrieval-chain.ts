@@ -112,7 +112,8 @@ export async function answerQuery(
     "Answer:",
   ].join("\n");
   const message = await session.ask(prompt, {
-    ...{ maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } },
+    maxTokens: ANSWER_TOKENS,
+    sampling: { temperature: 0 },
     asked: { for: "sub-answer", question: query, passages: found, unknown: NOTHING_RELEVANT },
   });
   const answer = firstLine(message?.text ?? "");
@@ -128,7 +129,8 @@ export async function answerFromChain(
   const found = passagesIn(await session.search(question, null));
   const prompt = finalPrompt(question, links, found);
   return session.answer(prompt, {
-    ...{ maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } },
+    maxTokens: ANSWER_TOKENS,
+    sampling: { temperature: 0 },
     asked: { for: "answer", known: answeredIn(links) },
   });
 }

@@ -126,7 +126,11 @@ export function engineRole(name: string, model: EngineModel): Role {
       const { ids } = await asRolloutError(name, () =>
         engine.sample({
           ...request,
-          ...{ stopIds: tokenizer.endIds, stopStrings: stop, topP: 1, topK: 0, sequence: null },
+          stopIds: tokenizer.endIds,
+          stopStrings: stop,
+          topP: 1,
+          topK: 0,
+          sequence: null,
         }),
       );
       return untilStop(tokenizer.decode(ids.filter((id) => !tokenizer.endIds.includes(id))), stop);
@@ -143,13 +147,16 @@ export function engineRole(name: string, model: EngineModel): Role {
       requireSameVocabulary(name, tokenizer, vocabulary);
       const fits = ({ ids }: AskedTokens): boolean =>
         ids.length > 1 && ids.length <= engine.capabilities.maxPositions;
-      const rows = sequences.filter(fits).map(({ ids, isAsked, temperatures = [] }) => ({
-        ...{ inputs: ids.slice(0, -1), targets: ids.slice(1) },
-        fields: {
-          weights: isAsked.slice(1).map(Number),
-          ...temperatureField(temperatures.slice(1)),
-        },
-      }));
+      const rows = sequences
+        .filter(fits)
+        .map(({ ids, isAsked, temperatures = [] }) => ({
+          inputs: ids.slice(0, -1),
+          targets: ids.slice(1),
+          fields: {
+            weights: isAsked.slice(1).map(Number),
+            ...temperatureField(temperatures.slice(1)),
+          },
+        }));
       const scored = rows.length === 0 ? [] : await engine.logprobs(rows, kept);
       let at = 0;
       return sequences.map((each) => (fits(each) ? [NaN, ...(scored[at++] ?? [])] : null));
@@ -192,9 +199,12 @@ export function endpointRole(
       signal.throwIfAborted();
       const { text, finishReason } = await asRolloutError(name, () =>
         ask(prompt, {
-          ...{ maxTokens, temperature, signal, extra: settings.extra },
-          ...(stop.length === 0 ? {} : { stop }),
-          ...(seed === undefined ? {} : { seed }),
+          maxTokens,
+          temperature,
+          signal,
+          extra: settings.extra,
+          stop: stop.length === 0 ? undefined : stop,
+          seed,
         }),
       );
       if (finishReason === "content_filter") {

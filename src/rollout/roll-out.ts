@@ -126,8 +126,17 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
     (trajectory.timings ??= {}).firstTokenMs ??= ms;
   };
   return {
-    ...{ id, seed, sampling, budgets, ending: protocol, protocol, tools, task, calls, turns },
-    ...(clock === undefined ? {} : { onFirstToken }),
+    id,
+    seed,
+    sampling,
+    budgets,
+    ending: protocol,
+    protocol,
+    tools,
+    task,
+    calls,
+    turns,
+    onFirstToken: clock === undefined ? undefined : onFirstToken,
   };
 }
 
@@ -137,7 +146,7 @@ async function searchedFirst(
   trajectory: Trajectory,
 ): Promise<Observation> {
   const { environment, task, progress, signal } = options;
-  const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
+  const searchContext = { task, progress };
   const searching = requireSearching(environment);
   const search = () => searching.search(task.question, searchContext, signal);
   return timed(options, trajectory, "searchMs", () => runTools(signal, search));
@@ -205,10 +214,7 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   if (spent?.onExhausted === "forced-answer" && standing.prefill === "")
     Object.assign(standing, withForcedAnswer(game, standing.inputs));
   if (turn > 0 && standing.prefill === "") Object.assign(standing, opened(game, standing.inputs));
-  const played = await playTurn({
-    ...{ options: game, trajectory, final: spent !== null },
-    ...standing,
-  });
+  const played = await playTurn({ options: game, trajectory, final: spent !== null, ...standing });
   if (played === null) return "context-limit";
   const { result, dialogue, episode } = played;
   if (dialogue !== standing.dialogue) standing.dialogue.end();
@@ -376,10 +382,14 @@ export async function playWritten(
   const isRewritten = canonical !== text && prefill === "" && dialogue.rewrite !== undefined;
   if (isRewritten) dialogue.rewrite?.(canonical);
   trajectory.turns.push({
-    ...{ call, text: isRewritten ? canonical : text, actions, problems, observations },
-    ...(reward === undefined ? {} : { reward }),
-    ...(status === undefined ? {} : { status }),
-    ...(chain === undefined ? {} : { chain }),
+    call,
+    text: isRewritten ? canonical : text,
+    actions,
+    problems,
+    observations,
+    reward,
+    status,
+    chain,
   });
   options.onTurn?.(trajectory);
   return { dialogue, episode, result };

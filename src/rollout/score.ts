@@ -149,7 +149,12 @@ function contextOf(
   const { step = 0, totalSteps = 1, cache = sharedCache() } = scoring;
   const signal = scoring.signal ?? new AbortController().signal;
   return {
-    ...{ roles, retriever, history, step, totalSteps, signal },
+    roles,
+    retriever,
+    history,
+    step,
+    totalSteps,
+    signal,
     cache: cache.of(name, options),
     logprobs: (prompt, text, role = "policy") =>
       roles.get(role, `reward "${name}": role`).logprobs(prompt, text, signal),

@@ -59,9 +59,15 @@ function scriptedDialogue(
   const { calls, ending, protocol, budgets, task, turns, seed, tools } = setting;
   const begin = (prefill: string): string =>
     write({
-      ...{ task, turns, shown: place.shown, prefill, seed, protocol, tools },
+      task,
+      turns,
+      shown: place.shown,
+      prefill,
+      seed,
+      protocol,
+      tools,
       ownPrompt: ending !== protocol,
-      ...(setting.asked === undefined ? {} : { asked: setting.asked }),
+      asked: setting.asked,
       maxTurns: budgetOf(budgets, "trajectory")?.limit ?? Infinity,
     });
   return {
@@ -74,8 +80,11 @@ function scriptedDialogue(
         const isCut = writeMessage(draft, begin, interject);
         const isStopped = ending.stopStrings.some((stop) => draft.whole().endsWith(stop));
         calls.push({
-          ...{ parent: place.last, role: "policy", policyVersion: null },
-          ...{ prompt: read.flatMap(shownSegments), completion: draft.segments() },
+          parent: place.last,
+          role: "policy",
+          policyVersion: null,
+          prompt: read.flatMap(shownSegments),
+          completion: draft.segments(),
           // Stop strings of the rollout; any other text ends by itself.
           finish: isCut || isStopped ? "stop" : "eos",
         } satisfies Call);

@@ -51,7 +51,9 @@ function tokenDialogue(
     give(inputs, { text, owner }) {
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
       setting.calls.push({
-        ...{ parent: place.last, role: policy.role, policyVersion: policy.version },
+        parent: place.last,
+        role: policy.role,
+        policyVersion: policy.version,
         prompt: segmentsOf(policy, inputs, ended),
         completion: [segment(owner, policy.tokenizer.encode(text))],
         finish: "stop",
@@ -158,7 +160,8 @@ async function writeMessage(
       stopStrings: ending.stopStrings,
       seed: part === 0 ? seedFrom(setting.seed, messages) : seedFrom(setting.seed, messages, part),
       sequence: setting.id,
-      ...{ task, turns },
+      task,
+      turns,
     });
     finish = finishOf(result, draft.write(result), space < turnTokens);
     const put = interject(draft.text(), draft.put());
@@ -167,10 +170,14 @@ async function writeMessage(
     signal.throwIfAborted();
   }
   calls.push({
-    ...{ parent: shown.parent, role: policy.role, policyVersion: policy.version },
-    ...{ prompt: shown.prompt, completion: draft.segments(), finish },
+    parent: shown.parent,
+    role: policy.role,
+    policyVersion: policy.version,
+    prompt: shown.prompt,
+    completion: draft.segments(),
+    finish,
     ...recordedTemperature(sampling),
-    ...(shown.cut === undefined ? {} : { cut: shown.cut }),
+    cut: shown.cut,
   });
   return { text: draft.text(), call: calls.length - 1, put: draft.put() };
 }

@@ -77,9 +77,13 @@ function childOf({ game, standing }: Node, k: number): Node {
 function branchOf(from: Trajectory, id: string, seed: number): Trajectory {
   return {
     ...from,
-    ...{ id, seed, rewards: [], calls: [...from.calls], turns: [...from.turns] },
-    ...(from.hints === undefined ? {} : { hints: [...from.hints] }),
-    ...(from.timings === undefined ? {} : { timings: { ...from.timings } }),
+    id,
+    seed,
+    rewards: [],
+    calls: [...from.calls],
+    turns: [...from.turns],
+    hints: from.hints && [...from.hints],
+    timings: from.timings && { ...from.timings },
     branch: { of: from.id, calls: from.calls.length },
   };
 }

@@ -78,11 +78,7 @@ export async function startRetrievalServer(
   });
   const url = await listen(app, options, "serve");
   let ended: Promise<void> | null = null;
-  return {
-    url,
-    stats: () => statsOf(service),
-    drain: () => (ended ??= end(app, service)),
-  };
+  return { url, stats: () => statsOf(service), drain: () => (ended ??= end(app, service)) };
 }
 
 /**
@@ -101,9 +97,13 @@ function checkReads({ name, reads = [] }: Retriever): void {
 function application(service: Service, fingerprint: string): FastifyInstance {
   const { host, bodyLimit, timeoutMs, token } = service.options;
   const { app } = serverApp({
-    ...{ host, bodyLimit, arrivalMs: timeoutMs, health: "/health", admits: true },
+    host,
+    bodyLimit,
+    arrivalMs: timeoutMs,
+    health: "/health",
+    admits: true,
     noToken: "Not authenticated",
-    ...(token === undefined ? {} : { token }),
+    token,
     refuse(reply, status, message) {
       if (reply.request.routeOptions.url === "/retrieve") service.stats.record("invalid", 0);
       if (status === 401) reply.header("www-authenticate", "Bearer");

@@ -162,10 +162,7 @@ function queryProblem(body: unknown, index: unknown): Omit<RequestProblem, "loc"
   const { queries } = body as { queries: unknown[] };
   if (typeof queries[Number(index)] !== "string")
     return { type: "string_type", msg: "Input should be a valid string" };
-  return {
-    type: "string_too_long",
-    msg: `String should have at most ${LONGEST_QUERY} characters`,
-  };
+  return { type: "string_too_long", msg: `String should have at most ${LONGEST_QUERY} characters` };
 }
 
 /**

@@ -51,10 +51,11 @@ export function serverApp(options: AppOptions): ServerApp {
     admits = false,
     refuse,
   } = options;
-  const access = accessRule({ host, ...(token === undefined ? {} : { token }) });
+  const access = accessRule({ host, token });
   const room = admission(Infinity, Math.max(LEAST_MEMORY, 4 * bodyLimit));
   const app = fastify({
-    ...{ bodyLimit, requestTimeout: arrivalMs },
+    bodyLimit,
+    requestTimeout: arrivalMs,
     routerOptions: { ignoreTrailingSlash: true },
     // The routes send the final messages.
     return503OnClosing: false,

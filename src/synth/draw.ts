@@ -75,7 +75,9 @@ export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise
     return drawn;
   };
   await inOrder(askedQuestions(run), work, {
-    ...{ signal, halt, window },
+    signal,
+    halt,
+    window,
     take: async (drawn) => {
       if (drawn !== null) await log.append(drawn);
     },
@@ -119,13 +121,22 @@ export function questionDrawer(
       const seed = seedFrom(setting.seed, "draw", task.id, draw.name, number);
       const { policy, environment, sampling, scoring: { roles } = {} } = setting;
       const { timings: _, ...trajectory } = await opened.run({
-        ...{ policy, environment, task: annotated, id, groupId: task.id, purpose: "train" },
-        ...{ seed, sampling: draw.sampling ?? sampling, signal },
-        ...(roles === undefined ? {} : { roles }),
+        policy,
+        environment,
+        task: annotated,
+        id,
+        groupId: task.id,
+        purpose: "train",
+        seed,
+        sampling: draw.sampling ?? sampling,
+        signal,
+        roles,
       });
       const provenance: Provenance = {
         ...setting.origin,
-        ...{ draw: { name: draw.name, number }, strategy: strategyMark(draw.strategy), seed },
+        draw: { name: draw.name, number },
+        strategy: strategyMark(draw.strategy),
+        seed,
         steps: [],
       };
       const fresh = { id, trajectory, weight: 1, scores: {}, provenance };
@@ -135,7 +146,7 @@ export function questionDrawer(
     const scored = candidates.map(({ trajectory }) => ({ trajectory, task: annotated }));
     await scoreTrajectories(scored, rewards, { ...setting.scoring, signal });
     const own = withoutContext(annotated);
-    return { task: own, candidates, ...(failed.length === 0 ? {} : { failed }) };
+    return { task: own, candidates, failed: failed.length === 0 ? undefined : failed };
   };
 }
 

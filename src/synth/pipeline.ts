@@ -86,7 +86,7 @@ function passed(
           ? "scored"
           : undefined;
     const { provenance } = candidate;
-    const went = { name, ...(change === undefined ? {} : { change }) };
+    const went = { name, change };
     return { ...candidate, provenance: { ...provenance, steps: [...provenance.steps, went] } };
   });
 }

@@ -185,10 +185,15 @@ function factsOf(
   const { type = null, hops = null } = task.annotations;
   const length = trajectory.turns.reduce((sum, { text }) => sum + text.length, 0);
   return {
-    ...{ id, taskId: task.id, type: type === null ? null : shared(type), hops },
-    ...{ draw: shared(provenance.draw.name), reward: trajectory.reward },
+    id,
+    taskId: task.id,
+    type: type === null ? null : shared(type),
+    hops,
+    draw: shared(provenance.draw.name),
+    reward: trajectory.reward,
     scores: Object.keys(scores).length === 0 ? NO_SCORES : scores,
-    ...{ length, searches: searchCount(trajectory) },
+    length,
+    searches: searchCount(trajectory),
   };
 }
 

@@ -143,8 +143,17 @@ async function play(
           protocol,
           tools,
         });
-  return strategies.get(name, "teacher").run({
-    ...{ policy: scriptedPolicy(tokenizer, write), environment, task, signal },
-    ...{ id: `teacher-${number}`, groupId: task.id, purpose: "train", seed, sampling: GREEDY },
-  });
+  return strategies
+    .get(name, "teacher")
+    .run({
+      policy: scriptedPolicy(tokenizer, write),
+      environment,
+      task,
+      signal,
+      id: `teacher-${number}`,
+      groupId: task.id,
+      purpose: "train",
+      seed,
+      sampling: GREEDY,
+    });
 }

@@ -32,7 +32,14 @@ export interface YieldCounter {
 
 export function yieldCounter(name: string, kind: StepYield["kind"]): YieldCounter {
   const row: StepYield = {
-    ...{ name, kind, in: 0, out: 0, dropped: {}, mended: 0, pairs: 0, questions: 0 },
+    name,
+    kind,
+    in: 0,
+    out: 0,
+    dropped: {},
+    mended: 0,
+    pairs: 0,
+    questions: 0,
   };
   return {
     row,
@@ -97,7 +104,13 @@ interface DrawSum {
 
 function emptySum(): DrawSum {
   return {
-    ...{ rollouts: 0, failed: 0, tools: 0, searches: 0, answered: 0, rewarded: 0, reward: 0 },
+    rollouts: 0,
+    failed: 0,
+    tools: 0,
+    searches: 0,
+    answered: 0,
+    rewarded: 0,
+    reward: 0,
     hints: {},
   };
 }
@@ -124,8 +137,14 @@ function drawYield(name: string, sum: DrawSum): DrawYield {
   const whole = rollouts - failed;
   const share = (count: number): number | null => (whole === 0 ? null : count / whole);
   return {
-    ...{ name, rollouts, failed, toolRate: share(tools), searches: share(searches) },
-    ...{ answerRate: share(answered), reward: rewarded === 0 ? null : reward / rewarded, hints },
+    name,
+    rollouts,
+    failed,
+    toolRate: share(tools),
+    searches: share(searches),
+    answerRate: share(answered),
+    reward: rewarded === 0 ? null : reward / rewarded,
+    hints,
   };
 }
 

@@ -151,7 +151,8 @@ export function bestAssignment(gain: readonly (readonly number[])[]): number[] {
     return Array.from({ length: rows }, (_, row) => byColumn.indexOf(row));
   }
   const state: Potentials = {
-    ...{ rowPotential: zeros(rows + 1), columnPotential: zeros(columns + 1) },
+    rowPotential: zeros(rows + 1),
+    columnPotential: zeros(columns + 1),
     rowOf: zeros(columns + 1),
   };
   for (let row = 1; row <= rows; row++) augment(gain, row, state);

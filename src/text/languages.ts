@@ -56,10 +56,7 @@ function turkishLowerCase(text: string): string {
 }
 
 const LANGUAGES: readonly Language[] = [
-  {
-    name: "arabic",
-    stemmer: () => require("@orama/stemmers/arabic"),
-  },
+  { name: "arabic", stemmer: () => require("@orama/stemmers/arabic") },
   {
     name: "danish",
     letters: "å",

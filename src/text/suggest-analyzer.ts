@@ -10,9 +10,21 @@ export interface AnalyzerAdvice {
 
 /** ISO 639-3 code → analyzer. The other languages that are recognised fit `plain`. */
 const ANALYZER_OF: Readonly<Record<string, string>> = {
-  ...{ eng: "english", sco: "english", arb: "arabic", dan: "danish", deu: "german" },
-  ...{ fin: "finnish", fra: "french", ita: "italian", nld: "dutch", nno: "norwegian" },
-  ...{ nob: "norwegian", por: "portuguese", rus: "russian", spa: "spanish", swe: "swedish" },
+  eng: "english",
+  sco: "english",
+  arb: "arabic",
+  dan: "danish",
+  deu: "german",
+  fin: "finnish",
+  fra: "french",
+  ita: "italian",
+  nld: "dutch",
+  nno: "norwegian",
+  nob: "norwegian",
+  por: "portuguese",
+  rus: "russian",
+  spa: "spanish",
+  swe: "swedish",
   tur: "turkish",
 };
 

@@ -90,8 +90,5 @@ interface TextFlow {
 /** Invalid UTF-8 becomes U+FFFD, one per maximal prefix of a character (WHATWG); a byte-order mark stays. */
 export function textFlow(): TextFlow {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  return {
-    push: (bytes) => decoder.decode(bytes, { stream: true }),
-    end: () => decoder.decode(),
-  };
+  return { push: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() };
 }

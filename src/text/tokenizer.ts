@@ -109,7 +109,12 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
     return found;
   };
   return {
-    ...{ vocabSize, beginId, endId, padId: idOf("pad_token"), specialTokens, bytes },
+    vocabSize,
+    beginId,
+    endId,
+    padId: idOf("pad_token"),
+    specialTokens,
+    bytes,
     endIds: [...new Set([...(endId === null ? [] : [endId]), ...facts.endIds])],
     encode: (text) => within.encode(text, { add_special_tokens: false }).ids,
     encodeStart(text) {

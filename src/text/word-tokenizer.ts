@@ -23,8 +23,13 @@ export function wordTokenizer(options: {
     truncation: null,
     padding: null,
     added_tokens: specials.map((content, index) => ({
-      ...{ id: index, content, special: true, normalized: false },
-      ...{ single_word: false, lstrip: false, rstrip: false },
+      id: index,
+      content,
+      special: true,
+      normalized: false,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
     })),
     normalizer: null,
     pre_tokenizer: {

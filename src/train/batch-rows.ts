@@ -177,7 +177,10 @@ function rewardedOf(
 ): Rewarded {
   const of = branch === undefined ? -1 : batch.findIndex(({ id }) => id === branch.of);
   return {
-    ...{ groupId, reward, tokens, isBaseline: purpose === "baseline" },
+    groupId,
+    reward,
+    tokens,
+    isBaseline: purpose === "baseline",
     rewards: values.map((each) => ({ ...each, weight: weights.get(each.name) ?? 0 })),
     branch: branch === undefined || of < 0 ? null : { of, calls: branch.calls },
   };

@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import type { AdamOptions } from "../autodiff/adamw.ts";
 import { meanOrZero, sampleVariance } from "../base/statistics.ts";
 import { ConfigError } from "../base/errors.ts";
@@ -48,7 +49,7 @@ export function criticOptimizer(
 
 /** The value loss of a critic: alone, or joined to the policy's. */
 function criticLoss({ clip, coef, trunk }: CriticSettings): LossSpec {
-  return { name: "value", options: { clip, ...(trunk === "shared" ? { coef } : {}) } };
+  return { name: "value", options: { clip, coef: trunk === "shared" ? coef : undefined } };
 }
 
 /** The policy's loss with that of a critic on its trunk. */
@@ -140,16 +141,14 @@ export function criticMetrics(batch: readonly ValuedRow[]): Record<string, numbe
   );
   const returns = pairs.map(([each]) => each);
   const variance = returns.length < 2 ? 0 : sampleVariance(returns);
-  return {
+  return definedValues({
     "critic/value_mean": meanOrZero(pairs.map(([, value]) => value)),
     "critic/return_mean": meanOrZero(returns),
-    ...(variance === 0
-      ? {}
-      : {
-          "critic/explained_variance":
-            1 - sampleVariance(pairs.map(([each, value]) => each - value)) / variance,
-        }),
-  };
+    "critic/explained_variance":
+      variance === 0
+        ? undefined
+        : 1 - sampleVariance(pairs.map(([each, value]) => each - value)) / variance,
+  });
 }
 
 /** As a recipe's algorithm sets it. */

@@ -80,7 +80,7 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
       timings: { rollout: sampledAt - begun, update },
       tokens: { sampled: sampledTokens, trained: updated.trained },
       trajectories,
-      state: { ...rollouts.state(), ...(klCoef === undefined ? {} : { klCoef }) },
+      state: { ...rollouts.state(), klCoef },
     });
     if (!continues) return;
   }

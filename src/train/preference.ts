@@ -112,7 +112,8 @@ export async function trainPreference(run: PreferenceRun): Promise<void> {
       },
       timings: {
         ...scored.timings,
-        ...{ backward: backwardAt - begun, optimizer: performance.now() - backwardAt },
+        backward: backwardAt - begun,
+        optimizer: performance.now() - backwardAt,
       },
       tokens: batch.flatMap(rowsOf).reduce((sum, { ids }) => sum + ids.length - 1, 0),
     });

@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import { allEqual, sampleDeviation } from "../advantages/estimator.ts";
 import { groupedBy } from "../base/grouped-by.ts";
@@ -31,21 +32,21 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
   );
   const lengths = trajectories.map(policyTokenCount);
   const firstAnswers = trajectories.flatMap((each) => firstAnswerAt(each) ?? []);
-  return {
+  return definedValues({
     ...rewardMetrics(trajectories),
     ...searchMetrics(trajectories),
     "rollout/turns": meanOrZero(trajectories.map(({ turns }) => turns.length)),
     "rollout/answer_rate": share(({ answer }) => answer !== null),
     "rollout/format_rate": share(({ turns }) => !turns.some(isInvalidTurn)),
     "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
-    ...(firstAnswers.length === 0 ? {} : { "rollout/first_answer": meanOrZero(firstAnswers) }),
+    "rollout/first_answer": firstAnswers.length === 0 ? undefined : meanOrZero(firstAnswers),
     "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
     "rollout/tokens": lengths.reduce((a, b) => a + b, 0),
     "rollout/entropy": -meanOrZero(logprobs),
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),
-  };
+  });
 }
 
 /** Of rewards as they were combined, and of each by its name. */
@@ -56,35 +57,29 @@ function rewardMetrics(trajectories: readonly Trajectory[]): Record<string, numb
     .filter((rewards) => rewards.length > 0);
   const known = scored.flat();
   const flat = scored.filter(allEqual);
-  return {
+  return definedValues({
     "rollout/reward_mean": meanOrZero(known),
     // Deviations within groups, as what an update learns from: those of questions from each other teach nothing.
     "rollout/reward_std": meanOrZero(scored.map(sampleDeviation)),
-    ...(known.length === 0
-      ? {}
-      : {
-          "rollout/reward_max": known.reduce((a, b) => Math.max(a, b)),
-          "rollout/reward_min": known.reduce((a, b) => Math.min(a, b)),
-        }),
+    "rollout/reward_max": known.length === 0 ? undefined : known.reduce((a, b) => Math.max(a, b)),
+    "rollout/reward_min": known.length === 0 ? undefined : known.reduce((a, b) => Math.min(a, b)),
     ...rewardMeans(trajectories),
     "rollout/zero_variance_share": scored.length === 0 ? 0 : flat.length / scored.length,
-  };
+  });
 }
 
 function searchMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
   const queries = trajectories.map(searchQueries);
   const repeated = queries.flatMap((each) => repeatedQueryShare(each) ?? []);
   const shownAgain = trajectories.flatMap((each) => repeatedPassageShare(each) ?? []);
-  return {
+  return definedValues({
     "rollout/searches": meanOrZero(queries.map(({ length }) => length)),
-    ...(repeated.length === 0 ? {} : { "rollout/duplicate_query_share": meanOrZero(repeated) }),
-    ...(shownAgain.length === 0
-      ? {}
-      : { "rollout/duplicate_passage_share": meanOrZero(shownAgain) }),
+    "rollout/duplicate_query_share": repeated.length === 0 ? undefined : meanOrZero(repeated),
+    "rollout/duplicate_passage_share": shownAgain.length === 0 ? undefined : meanOrZero(shownAgain),
     "rollout/answer_after_search_share": meanOrZero(
       trajectories.map(({ answer }, i) => Number(answer !== null && (queries[i]?.length ?? 0) > 0)),
     ),
-  };
+  });
 }
 
 /** Share of the passages shown by a trajectory's searches that it was shown before; null without any. */

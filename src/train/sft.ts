@@ -163,7 +163,10 @@ export async function trainOnSamples(run: SftSamplesRun): Promise<void> {
     const sequences = batch.flatMap((sample) => sample.rows);
     sequences.forEach((row, r) => (logprob += learnedLogprob(row, result.logprobs[r])));
     const goesOn = await run.onStep({
-      ...{ step: step + 1, loss: -logprob / learned, objective: result.loss, gradNorm },
+      step: step + 1,
+      loss: -logprob / learned,
+      objective: result.loss,
+      gradNorm,
       tokens: batch.reduce((sum, each) => sum + each.tokens, 0),
     });
     if (!goesOn) return;

@@ -120,8 +120,9 @@ export function openStepRollouts(run: RolloutRun): StepRollouts {
       }
     },
     state: () => ({
-      ...{ history: history.state(), sampler: sampler.state() },
-      ...(ahead === null ? {} : { ahead }),
+      history: history.state(),
+      sampler: sampler.state(),
+      ahead: ahead ?? undefined,
     }),
   };
 }
@@ -189,11 +190,17 @@ async function rollOutRequests(
     return Array.from({ length: rollouts }, (_, k) => {
       const id = `${groupId}-${first + k}`;
       return strategy.runAll({
-        ...{ policy, environment, task, id, groupId, purpose, signal },
+        policy,
+        environment,
+        task,
+        id,
+        groupId,
+        purpose,
+        signal,
         sampling: { ...run.sampling, ...sampling },
         progress: { step, totalSteps: options.steps },
         seed: seedFrom(seed, "rollout", id),
-        ...(roles === undefined ? {} : { roles }),
+        roles,
       });
     });
   });

@@ -73,7 +73,7 @@ export async function updateOn(
       metrics["optimizer/learning_rate"] = adam.learningRate;
     }
   }
-  return { metrics, trained, ...(kl.coef === undefined ? {} : { klCoef: kl.coef }) };
+  return { metrics, trained, klCoef: kl.coef };
 }
 
 /** The trajectories whose groups pass every filter; baselines and others that are not trained stay, for their groups' sake. */

@@ -44,10 +44,7 @@ describe("agentrl recipes", () => {
     writeFileSync(join(cwd, "c.yaml"), text);
     const origin = (...args: string[]): unknown => {
       const { stdout } = run("show", "./c.yaml", "--json", ...args);
-      const shown = JSON.parse(stdout) as {
-        settings: { seed: number };
-        origins: { seed: string };
-      };
+      const shown = JSON.parse(stdout) as { settings: { seed: number }; origins: { seed: string } };
       return [shown.settings.seed, shown.origins.seed];
     };
     expect(origin("--tier", "smoke")).toEqual([1, "./c.yaml:2"]);

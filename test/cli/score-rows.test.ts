@@ -29,10 +29,7 @@ const ROWS: EvaluationRow[] = [
 describe("agentrl score --rows", () => {
   it("gives the evaluation's own figures again", async () => {
     const { stdout, stderr, status } = await score("--rows", write("r.jsonl", ROWS), "--json");
-    expect({ status, stderr }).toEqual({
-      status: 0,
-      stderr: "",
-    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const summary = JSON.parse(stdout) as unknown;
     expect(summary).toEqual(JSON.parse(JSON.stringify(summarizeRows(ROWS, { seed: 0 }))));
   });

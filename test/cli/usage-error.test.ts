@@ -87,9 +87,7 @@ describe("--json", () => {
 
   it("answers a failure with one document on stdout; stderr and the exit status stay", async () => {
     const usage = await answered("doctor", "--jsn", "--json");
-    expect(usage).toMatchObject({
-      ...{ status: 2, error: { error: { code: "USAGE" } } },
-    });
+    expect(usage).toMatchObject({ ...{ status: 2, error: { error: { code: "USAGE" } } } });
     expect(usage.error).toHaveProperty(
       "error.do",
       "Did you mean --json? See `agentrl doctor --help`.",

@@ -70,11 +70,7 @@ describe("a folder of texts", () => {
       "blank.md": "\n",
     });
     expect(await collect(readPassages(place))).toEqual([
-      {
-        id: "cities/oslo.md#1",
-        title: "Oslo",
-        text: `${words(60, "a")}\n${words(40, "b")}`,
-      },
+      { id: "cities/oslo.md#1", title: "Oslo", text: `${words(60, "a")}\n${words(40, "b")}` },
       { id: "cities/oslo.md#2", title: "Oslo", text: words(30, "c") },
       { id: "tin_sea.txt#1", title: "tin sea", text: "The Tin Sea.\nIt is long." },
     ]);

@@ -269,10 +269,7 @@ describe("evaluatePolicy", () => {
     const { n, errors, metrics, ends } = await evaluate(searcher, { policy: failing(["b"]) });
     // Of three questions one was answered rightly, one wrongly, and one failed.
     const asWrong = { n: 3, em: 1 / 3, f1: 1 / 3 };
-    expect({ n, errors }).toEqual({
-      n: 2,
-      errors: { n: 1, byCode: { HTTP_TIMEOUT: 1 }, asWrong },
-    });
+    expect({ n, errors }).toEqual({ n: 2, errors: { n: 1, byCode: { HTTP_TIMEOUT: 1 }, asWrong } });
     expect(metrics.em).toBe(1 / 2);
     expect(ends).toEqual({ answered: 2, "model-error": 1 });
     const many = Array.from({ length: 300 }, (_, i) => ({ ...tasks[0]!, id: `q${i}` }));

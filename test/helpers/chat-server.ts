@@ -35,10 +35,7 @@ export function chatServer(answer: ChatAnswer): Promise<LocalServer> {
         : request.url.endsWith("/completions") && asked.prompt !== undefined
           ? { text: given, finish_reason: "stop" }
           : { message: { role: "assistant", content: given }, finish_reason: "stop" };
-    sendJson(response, {
-      choices: [choice],
-      usage: { prompt_tokens: 10, completion_tokens: 4 },
-    });
+    sendJson(response, { choices: [choice], usage: { prompt_tokens: 10, completion_tokens: 4 } });
   });
 }
 

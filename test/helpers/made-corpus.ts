@@ -30,15 +30,7 @@ export function madeCorpus(options: MadeCorpusOptions): Passage[] {
 /** Queries of one to five of the words, with words that a query repeats and words that no passage has. */
 export function madeQueries(
   count: number,
-  {
-    seed,
-    words = 500,
-    skew = 2,
-  }: {
-    seed: number | string;
-    words?: number;
-    skew?: number;
-  },
+  { seed, words = 500, skew = 2 }: { seed: number | string; words?: number; skew?: number },
 ): string[] {
   const draw = random(seed);
   return Array.from({ length: count }, () => {

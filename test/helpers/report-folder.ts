@@ -17,10 +17,7 @@ export interface MadeRow {
 export function writeResults(
   folder: string,
   rows: readonly MadeRow[],
-  more: {
-    results?: Record<string, unknown>;
-    trajectories?: readonly (Trajectory | null)[];
-  } = {},
+  more: { results?: Record<string, unknown>; trajectories?: readonly (Trajectory | null)[] } = {},
 ): string {
   mkdirSync(folder, { recursive: true });
   const right = rows.filter(({ em }) => em === 1).length;

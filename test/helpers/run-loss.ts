@@ -21,14 +21,16 @@ export async function runLoss(
   const shape = [predicted.length, 1];
   const column = (input: string): Value => graph.input(input, "float32", shape);
   const scored = column("scored");
-  const built = losses.get(name, "test").build(
-    {
-      logprobs: scored,
-      ...{ entropy: () => column("entropy"), values: () => scored },
-      fields: Object.fromEntries(Object.keys(fields).map((field) => [field, column(field)])),
-    },
-    options,
-  );
+  const built = losses
+    .get(name, "test")
+    .build(
+      {
+        logprobs: scored,
+        ...{ entropy: () => column("entropy"), values: () => scored },
+        fields: Object.fromEntries(Object.keys(fields).map((field) => [field, column(field)])),
+      },
+      options,
+    );
   const [gradient] = backward(built.loss, [scored]);
   const outputs = { ...built.metrics, loss: built.loss, gradient: gradient! };
   const session = await createSession(graph, outputs, { threads: 1 });

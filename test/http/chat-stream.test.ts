@@ -84,19 +84,21 @@ describe("a streamed chat", () => {
   it("passes calls of tools through as they were written, whole or in pieces", async () => {
     const call = (piece: object) => delta({ tool_calls: [piece] });
     answer = (response) =>
-      response.writeHead(200, STREAM).end(
-        call({
-          index: 0,
-          id: "a",
-          type: "function",
-          function: { name: "search", arguments: "" },
-        }) +
-          call({ index: 0, function: { arguments: '{"que' } }) +
-          call({ index: 1, id: "b", function: { name: "search", arguments: "{not JSON" } }) +
-          call({ index: 0, function: { arguments: 'ry":1}' } }) +
-          delta({}, "tool_calls") +
-          DONE,
-      );
+      response
+        .writeHead(200, STREAM)
+        .end(
+          call({
+            index: 0,
+            id: "a",
+            type: "function",
+            function: { name: "search", arguments: "" },
+          }) +
+            call({ index: 0, function: { arguments: '{"que' } }) +
+            call({ index: 1, id: "b", function: { name: "search", arguments: "{not JSON" } }) +
+            call({ index: 0, function: { arguments: 'ry":1}' } }) +
+            delta({}, "tool_calls") +
+            DONE,
+        );
     expect(await ask()).toMatchObject({
       text: "",
       toolCalls: [

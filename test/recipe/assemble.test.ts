@@ -50,9 +50,7 @@ describe("retrieverOver", () => {
   });
 
   it("finds nothing for a strategy that never searches", async () => {
-    const settings = settingsSchema.parse({
-      ...{ retriever: "random", strategy: "direct" },
-    });
+    const settings = settingsSchema.parse({ ...{ retriever: "random", strategy: "direct" } });
     expect((await retrieverOver(dataset(), settings, "training")).name).toBe("none");
     expect((await retrieverOver(dataset(), settings, "evaluation")).name).toBe("random");
   });

@@ -76,10 +76,7 @@ function estimatedKl(trajectories: readonly Trajectory[]): { mean: number; error
 it("brings a student near its teacher, without any other reward", async () => {
   const [student, teacher] = [await open("student", 1), await open("teacher", 2.5)];
   const role = engineRole("teacher", { engine: teacher, tokenizer: teacher.tokenizer });
-  const scoring = {
-    roles: { names: ["teacher"], get: () => role },
-    tokenizer: student.tokenizer,
-  };
+  const scoring = { roles: { names: ["teacher"], get: () => role }, tokenizer: student.tokenizer };
   const rewards = [{ name: "distillation", weight: 1, options: { role: "teacher" } }];
   const algorithm = algorithms.get("reinforce", "test");
   const options = algorithm.options.parse({

@@ -16,13 +16,15 @@ const contextsOf = ({
 
 describe("a search of a rollout", () => {
   const run = (name: string, retriever: Retriever, progress?: SearchContext["progress"]) =>
-    strategies.get(name, "test").run(
-      rolloutOptions({
-        policy: replay(MESSAGES),
-        environment: searchEnvironment({}, retriever),
-        ...(progress && { progress }),
-      }),
-    );
+    strategies
+      .get(name, "test")
+      .run(
+        rolloutOptions({
+          policy: replay(MESSAGES),
+          environment: searchEnvironment({}, retriever),
+          ...(progress && { progress }),
+        }),
+      );
 
   it("tells the retriever whose question it is and how far the run is", async () => {
     const progress = { step: 3, totalSteps: 10 };

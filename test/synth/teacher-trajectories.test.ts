@@ -10,10 +10,7 @@ import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 
 /** As recipes/literate.yaml and recipes/base-policy.yaml have them. */
-const ENVIRONMENT = {
-  protocol: "search-r1",
-  tools: [{ name: "corpus-search", topK: 2 }],
-};
+const ENVIRONMENT = { protocol: "search-r1", tools: [{ name: "corpus-search", topK: 2 }] };
 const budgets = budgetsSchema.parse([
   { scope: "trajectory", unit: "turns", limit: 8, onExhausted: "final-turn" },
   { scope: "turn", unit: "tokens", limit: 48, onExhausted: "cut" },

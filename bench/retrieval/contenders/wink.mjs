@@ -18,10 +18,7 @@ export async function build(passages) {
     engine.addDoc({ text: searchedText(passage) }, passage.id);
   }
   engine.consolidate(4);
-  return {
-    version: versionOf(PACKAGE),
-    search: (query, k) => engine.search(query, k),
-  };
+  return { version: versionOf(PACKAGE), search: (query, k) => engine.search(query, k) };
 }
 
 export function score({ query, passage, corpus }) {

@@ -1,4 +1,5 @@
 /** Matrix products. */
+import { definedValues } from "../../base/defined-values.ts";
 import { ShapeError } from "../../base/errors.ts";
 import { broadcastShape, defineOp, type OpFunction, type Value } from "../graph.ts";
 import { reshape, transpose } from "./shape.ts";
@@ -81,7 +82,10 @@ export const fusedMatMul: OpFunction = defineOp({
 
 /** A · B with optional transposes. */
 function product(a: Value, b: Value, transA: boolean, transB: boolean): Value {
-  return gemm([a, b], { ...(transA ? { transA: 1 } : {}), ...(transB ? { transB: 1 } : {}) });
+  return gemm(
+    [a, b],
+    definedValues({ transA: transA ? 1 : undefined, transB: transB ? 1 : undefined }),
+  );
 }
 
 /** Swaps the last two axes. */

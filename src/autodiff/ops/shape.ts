@@ -34,7 +34,10 @@ export function reshape(x: Value, shape: readonly number[]): Value {
  */
 export function reshapeTo(x: Value, shape: Value, example: readonly number[]): Value {
   const op: Op = {
-    ...{ name: "Reshape", domain: "", examples: [], vjp: () => [null, null] },
+    name: "Reshape",
+    domain: "",
+    examples: [],
+    vjp: () => [null, null],
     infer: () => [{ dtype: x.dtype, shape: example }],
   };
   return x.graph.apply(op, [x, shape])[0]!;
@@ -134,7 +137,8 @@ export function slice(x: Value, axis: number, start: number, end = LAST): Value 
 
 /** Splits along `axis` into pieces with the lengths of its second input. The derivative concatenates; a missing cotangent is zeros. */
 export const splitOp: Op = {
-  ...{ name: "Split", domain: "" },
+  name: "Split",
+  domain: "",
   infer: ([x, lengths], { axis }) =>
     constantData(lengths!).map((length) => ({
       dtype: x!.dtype,
@@ -167,7 +171,10 @@ export function splitTo(
   example: readonly number[],
 ): readonly Value[] {
   const op: Op = {
-    ...{ name: "Split", domain: "", examples: [], vjp: () => [null, null] },
+    name: "Split",
+    domain: "",
+    examples: [],
+    vjp: () => [null, null],
     infer: () =>
       example.map((length) => ({
         dtype: x.dtype,

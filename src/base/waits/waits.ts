@@ -194,9 +194,12 @@ class Register implements Waits {
   #described({ wait, bounds, since }: Entry, others = 0): LongWait {
     const waitedMs = Math.round(this.#now() - since);
     return {
-      ...{ owner: wait.owner, subject: wait.subject(), waitedMs },
+      owner: wait.owner,
+      subject: wait.subject(),
+      waitedMs,
       since: new Date(this.#clock.date() - waitedMs).toISOString(),
-      ...{ deadlineMs: bounds.deadlineMs, others },
+      deadlineMs: bounds.deadlineMs,
+      others,
     };
   }
 

@@ -13,10 +13,16 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
 /** Attributes that Python knows and this renderer does not. */
 const NUMBER = ["as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "from_bytes", "fromhex", "hex", "imag", "is_integer", "numerator", "real", "to_bytes"]; // prettier-ignore
 const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
-  ...{ int: NUMBER, bool: NUMBER, float: NUMBER, dict: ["fromkeys"] },
-  ...{ range: ["start", "stop", "step"], function: ["name", "arguments", "catch_kwargs", "catch_varargs", "caller", "explicit_caller", "fromkeys"] }, // prettier-ignore
-  ...{ generator: ["close", "send", "throw", "gi_code", "gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"] }, // prettier-ignore
-  ...{ dict_keys: ["isdisjoint", "mapping"], dict_values: ["mapping"], dict_items: ["isdisjoint", "mapping"] }, // prettier-ignore
+  int: NUMBER,
+  bool: NUMBER,
+  float: NUMBER,
+  dict: ["fromkeys"],
+  range: ["start", "stop", "step"],
+  function: ["name", "arguments", "catch_kwargs", "catch_varargs", "caller", "explicit_caller", "fromkeys"], // prettier-ignore
+  generator: ["close", "send", "throw", "gi_code", "gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom"], // prettier-ignore
+  dict_keys: ["isdisjoint", "mapping"],
+  dict_values: ["mapping"],
+  dict_items: ["isdisjoint", "mapping"], // prettier-ignore
 };
 
 /** `of.name`: an attribute or method, else the key of that name. */

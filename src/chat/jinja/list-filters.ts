@@ -27,9 +27,11 @@ export const LIST_FILTERS: Readonly<Record<string, ListFilter>> = {
   map: (value, given, apply) => new Lazy(mapped(value, given, apply)),
   max: named("max", ["case_sensitive", "attribute"], 0, extreme(1)),
   min: named("min", ["case_sensitive", "attribute"], 0, extreme(-1)),
-  ...{ reject: picking(false, false), rejectattr: picking(false, true) },
+  reject: picking(false, false),
+  rejectattr: picking(false, true),
   reverse: named("reverse", [], 0, reversed),
-  ...{ select: picking(true, false), selectattr: picking(true, true) },
+  select: picking(true, false),
+  selectattr: picking(true, true),
   slice: named("slice", ["slices", "fill_with"], 1, (value, [count = null, fill = null]) =>
     new Lazy(slices(value, integerOf(count, "slice"), fill))), // prettier-ignore
   sort: named("sort", ["reverse", "case_sensitive", "attribute"], 0, sorted),

@@ -30,14 +30,30 @@ function parts(date: Date): Partial<Record<string, string>> {
   const [H, M, S] = [two(hours), two(date.getUTCMinutes()), two(date.getUTCSeconds())];
   const Y = String(date.getUTCFullYear());
   return {
-    ...{ a: day.slice(0, 3), A: day, b: month.slice(0, 3), h: month.slice(0, 3), B: month },
-    ...{ "%": "%", n: "\n", t: "\t", d, e: String(date.getUTCDate()).padStart(2, " "), m, y, Y },
-    ...{ H, I: two(hours % 12 === 0 ? 12 : hours % 12), M, S, p: hours < 12 ? "AM" : "PM" },
-    ...{ D: `${m}/${d}/${y}`, F: `${Y}-${m}-${d}`, R: `${H}:${M}`, T: `${H}:${M}:${S}` },
-    ...{
-      w: String(date.getUTCDay()),
-      f: String(date.getUTCMilliseconds() * 1000).padStart(6, "0"),
-    },
+    a: day.slice(0, 3),
+    A: day,
+    b: month.slice(0, 3),
+    h: month.slice(0, 3),
+    B: month,
+    "%": "%",
+    n: "\n",
+    t: "\t",
+    d,
+    e: String(date.getUTCDate()).padStart(2, " "),
+    m,
+    y,
+    Y,
+    H,
+    I: two(hours % 12 === 0 ? 12 : hours % 12),
+    M,
+    S,
+    p: hours < 12 ? "AM" : "PM",
+    D: `${m}/${d}/${y}`,
+    F: `${Y}-${m}-${d}`,
+    R: `${H}:${M}`,
+    T: `${H}:${M}:${S}`,
+    w: String(date.getUTCDay()),
+    f: String(date.getUTCMilliseconds() * 1000).padStart(6, "0"),
     j: String(Math.floor((date.getTime() - newYear) / 86_400_000) + 1).padStart(3, "0"),
   };
 }

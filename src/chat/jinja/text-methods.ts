@@ -58,8 +58,16 @@ const METHODS: Readonly<Record<string, Method | null>> = {
     const sign = /^[-+]/.exec(text)?.[0] ?? "";
     return sign + "0".repeat(missing) + text.slice(sign.length);
   }], // prettier-ignore
-  ...{ encode: null, expandtabs: null, format_map: null, isidentifier: null, isnumeric: null }, // prettier-ignore
-  ...{ isprintable: null, istitle: null, maketrans: null, swapcase: null, translate: null },
+  encode: null,
+  expandtabs: null,
+  format_map: null,
+  isidentifier: null,
+  isnumeric: null, // prettier-ignore
+  isprintable: null,
+  istitle: null,
+  maketrans: null,
+  swapcase: null,
+  translate: null,
 };
 
 /** A method of a text, ready to be called; undefined where Python has none of that name. */

@@ -147,8 +147,17 @@ function numberOf(text: string): bigint | number {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ n: "\n", t: "\t", r: "\r", b: "\b", f: "\f", v: "\v", a: "\x07" },
-  ...{ "'": "'", '"': '"', "\\": "\\", "\n": "" },
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  a: "\x07",
+  "'": "'",
+  '"': '"',
+  "\\": "\\",
+  "\n": "",
 };
 
 /** Python's escapes of a text; a backslash before any other letter stays. */

@@ -46,8 +46,9 @@ async function ask(
   if (settings.policy.endpoint !== undefined && flags.index === undefined)
     noteTinyWorld(settings, context);
   const session = await openAskSession(settings, {
-    ...{ signal, download: download.options },
-    ...(flags.index === undefined ? {} : { index: flags.index }),
+    signal,
+    download: download.options,
+    index: flags.index,
   }).finally(() => {
     download.stop();
   });

@@ -118,7 +118,8 @@ async function checkDevices(): Promise<Check[]> {
     const more = await deviceAdvice(device, probe.works);
     checks.push({
       name: `device ${device}`,
-      ...{ ok: probe.works || device !== "cpu", there: probe.works },
+      ok: probe.works || device !== "cpu",
+      there: probe.works,
       found: more === null ? found : `${found}; ${more}`,
     });
   }
@@ -156,15 +157,15 @@ async function checkSpeed(): Promise<Check> {
 
 function request(maxTokens: number): SampleRequest {
   return {
-    ...{
-      promptIds: [10, 11, 12],
-      maxTokens,
-      stopIds: [],
-      stopStrings: [],
-      seed: 1,
-      sequence: null,
-    },
-    ...{ temperature: 1, topP: 1, topK: 0 },
+    promptIds: [10, 11, 12],
+    maxTokens,
+    stopIds: [],
+    stopStrings: [],
+    seed: 1,
+    sequence: null,
+    temperature: 1,
+    topP: 1,
+    topK: 0,
   };
 }
 

@@ -53,7 +53,10 @@ async function train(
   const suffix = "-preference";
   const { resolved, out } = await trainingSettings(recipe, flags, context, { more, suffix });
   await showTraining(context, {
-    ...{ flags, resolved, out, train: (options) => runPreference(resolved, options) },
+    flags,
+    resolved,
+    out,
+    train: (options) => runPreference(resolved, options),
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
     text: (result, wallSeconds) => asText(out, result, wallSeconds),
   });

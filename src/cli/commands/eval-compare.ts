@@ -119,12 +119,7 @@ async function readSide(name: string, fields: EvalCompareFlags): Promise<Side> {
   const runs = [];
   for (const path of paths) {
     runs.push(
-      await readComparedRun(path, {
-        ...(predictionField === undefined ? {} : { predictionField }),
-        ...(referencesField === undefined ? {} : { referencesField }),
-        ...(references === undefined ? {} : { references }),
-        ...(idField === undefined ? {} : { idField }),
-      }),
+      await readComparedRun(path, { predictionField, referencesField, references, idField }),
     );
   }
   return sideOf(runs);
@@ -140,8 +135,10 @@ function asJson({ comparisons, protocol, tests, readsGold }: Comparison, seed: n
         lost: idsOf(changed, "lost"),
       },
     })),
-    ...{ protocol, tests, seed },
-    ...(readsGold ? { readsGold } : {}),
+    protocol,
+    tests,
+    seed,
+    readsGold: readsGold ? readsGold : undefined,
   };
 }
 

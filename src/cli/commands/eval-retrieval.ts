@@ -149,7 +149,10 @@ async function measure(
   try {
     const { depth = depthOf(metrics) } = flags;
     const { run, ...scores } = await evaluateRetrieval(retriever, set.queries, set.qrels, {
-      ...{ metrics, seed, depth, signal: context.signal },
+      metrics,
+      seed,
+      depth,
+      signal: context.signal,
       onProgress: (done) => {
         progress.update(done);
       },
@@ -194,7 +197,7 @@ function print(
     const compared =
       comparison === null ? {} : { compare: { with: flags.compare, metrics: comparison } };
     const detail = flags.perQuery === true ? { perQuery } : {};
-    const about = { ...hops, ...compared, ...(control ? { readsGold: true } : {}), fingerprint };
+    const about = { ...hops, ...compared, readsGold: control ? true : undefined, fingerprint };
     context.out(JSON.stringify({ n, metrics, intervals, ...about, ...detail }));
   } else {
     context.out(scoresText(name, scores));

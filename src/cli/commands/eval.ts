@@ -119,5 +119,5 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
 
 function asJson({ result, timings, requests }: EvalOutcome, out: string | undefined): string {
   const asked = requests === undefined ? {} : { requests };
-  return JSON.stringify({ ...result, timings, ...asked, ...(out === undefined ? {} : { out }) });
+  return JSON.stringify({ ...result, timings, ...asked, out });
 }

@@ -139,7 +139,9 @@ export async function buildDense(
     const bar = phaseBar(context);
     try {
       const manifest = await buildDenseIndex(corpus.passages(), out, {
-        ...{ ...options, overwrite, resume },
+        ...options,
+        overwrite,
+        resume,
         onProgress: bar.update,
       });
       return summary(out, manifest, (performance.now() - begin) / 1000);
@@ -281,9 +283,13 @@ function summary(out: string, manifest: DenseManifest, seconds: number): DenseSu
   const { corpus, vectors, passages, graph, encoder } = manifest;
   const files = [vectors.file, passages.passages, passages.passageStarts, graph ?? { bytes: 0 }];
   return {
-    ...{ out, passages: corpus.passages, dimensions: vectors.dimensions },
+    out,
+    passages: corpus.passages,
+    dimensions: vectors.dimensions,
     bytesOnDisk: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    ...{ seconds, vectors: vectors.storage, graph: graph === null ? "flat" : "hnsw" },
+    seconds,
+    vectors: vectors.storage,
+    graph: graph === null ? "flat" : "hnsw",
     encoder: encoder.model,
   };
 }

@@ -86,13 +86,17 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
   const result = await initProject(
     {
-      ...{ folder, questions, fields, policy },
-      ...(passages === undefined ? {} : { passages }),
-      ...(flags.analyzer === undefined ? {} : { analyzer: flags.analyzer }),
-      ...("endpoint" in policy || policy.chat !== undefined ? { prompt: EXPLAINED_PROMPT } : {}),
+      folder,
+      questions,
+      fields,
+      policy,
+      passages,
+      analyzer: flags.analyzer,
+      prompt: "endpoint" in policy || policy.chat !== undefined ? EXPLAINED_PROMPT : undefined,
     },
     {
-      ...{ overwrite: flags.overwrite === true, signal: context.signal },
+      overwrite: flags.overwrite === true,
+      signal: context.signal,
       onPassages: (count) => {
         progress.update(count);
       },
@@ -167,7 +171,7 @@ async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
   if (!isServer(policy)) {
     const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
     const asksInChat = chat ?? (existsSync(policy) && (await hasChatTemplate(policy)));
-    return { from: policy, ...(asksInChat ? { chat: {} } : {}) };
+    return { from: policy, chat: asksInChat ? {} : undefined };
   }
   if (model === undefined) {
     throw new ConfigError(
@@ -175,9 +179,7 @@ async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
       `--policy is ${policy}, a server: --model must name one of its models. GET ${policy.replace(/\/$/, "")}/models lists them.`,
     );
   }
-  return {
-    endpoint: { baseUrl: policy, model, ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }) },
-  };
+  return { endpoint: { baseUrl: policy, model, apiKeyEnv } };
 }
 
 /** Most characters of an example. */

@@ -18,11 +18,7 @@ import { JUDGE_CACHE } from "./judge-check.ts";
 import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
 import { humanAgreementText, trafficText } from "./judge-text.ts";
 
-type AgreeFlags = Partial<JudgeFlags> & {
-  dataset?: string;
-  limit?: number;
-  json?: true;
-};
+type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
 
 const DEFAULT_LAYOUT = "evouna";
 

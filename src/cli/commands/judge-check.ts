@@ -73,8 +73,14 @@ async function check(flags: CheckFlags, context: CliContext): Promise<void> {
     const { identity, traffic } = judge;
     context.out(
       JSON.stringify({
-        ...{ n, questions: questions.length, unparsed, metrics, attacks: results },
-        ...{ calibration, judge: identity, traffic },
+        n,
+        questions: questions.length,
+        unparsed,
+        metrics,
+        attacks: results,
+        calibration,
+        judge: identity,
+        traffic,
       }),
     );
   } else {
@@ -91,8 +97,10 @@ async function questionsOf(
 ): Promise<AttackedQuestion[]> {
   // The question is read as the answer, because such a file has no answers.
   const { answers } = await readAnswersToJudge({
-    ...{ predictions: path, predictionField: questionField, questionField },
-    ...(referencesField === undefined ? {} : { referencesField }),
+    predictions: path,
+    predictionField: questionField,
+    questionField,
+    referencesField,
   });
   const questions = distinct(answers);
   if (questions.length > 1) return questions;

@@ -47,7 +47,9 @@ const MOST_AT_ONCE = 4;
  * results on every machine. The published settings take all that there is.
  */
 const ONE_CORE: readonly Override[] = ["engine.workers", "engine.threads"].map((key) => ({
-  ...{ key, value: 1, origin: "reproduce" },
+  key,
+  value: 1,
+  origin: "reproduce",
 }));
 
 /** `agentrl reproduce`: a recipe's claims, run over seeds, beside the paper's numbers. */
@@ -191,7 +193,11 @@ async function reproduceRecipe(
   const download = watchDownload(context);
   const isPaper = tier === "paper";
   const result = await reproduce(recipe, {
-    ...{ tier, out, made: madeBy(), signal: context.signal, store },
+    tier,
+    out,
+    made: madeBy(),
+    signal: context.signal,
+    store,
     download: download.options,
     plan: flags.seeds === undefined ? SEEDS_BY_RULE : fixedSeeds(flags.seeds),
     overrides: [...(isPaper ? [] : ONE_CORE), ...(flags.set ?? []).map(parseSet)],

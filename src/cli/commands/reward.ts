@@ -78,7 +78,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
     part === null ? [] : [{ name: part.name, weight: 1, options: part.options.parse({}) }];
   const found = await checkRecipeRewards(settings, tasks, {
     signal,
-    ...(part === null ? {} : { rewards: alone }),
+    rewards: part === null ? undefined : alone,
   });
   const where = `${recipe.name}, tier ${tier}`;
   if (json === true) context.out(JSON.stringify(asJson(found, { recipe: recipe.name, tier })));

@@ -75,7 +75,9 @@ async function writeReport(
     context.note(`not read: ${trouble}`);
   const { readingOf } = openRunReader(context.note);
   const pieces = runPage(runs, {
-    ...{ readingOf, effectOf, made: madeBy() },
+    readingOf,
+    effectOf,
+    made: madeBy(),
     trajectories: { perStep: trajectories, characters: CHARACTERS },
   });
   await writeAtomic(path, async (write) => {

@@ -188,9 +188,15 @@ function asJson(
   { layout, out }: { layout: string; out: string | undefined },
 ): unknown {
   return {
-    ...{ n, metrics, intervals, intervalMethods, layout, normalization },
-    ...{ metricsVersion: ANSWER_METRICS_VERSION, unanswered },
-    ...(out === undefined ? {} : { out }),
+    n,
+    metrics,
+    intervals,
+    intervalMethods,
+    layout,
+    normalization,
+    metricsVersion: ANSWER_METRICS_VERSION,
+    unanswered,
+    out,
   };
 }
 

@@ -83,12 +83,8 @@ async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
     const passages = passagesOf(retriever);
     const server = await startRetrievalServer(
       retriever,
-      { ...optionsOf(flags), ...(token === undefined ? {} : { token }) },
-      {
-        version: packageVersion(),
-        ...(passages === undefined ? {} : { passages }),
-        onError: noteOfErrors(context),
-      },
+      { ...optionsOf(flags), token },
+      { version: packageVersion(), passages, onError: noteOfErrors(context) },
     );
     const stopped = context.untilStopped();
     announce({ server, retriever, passages, flags }, context);

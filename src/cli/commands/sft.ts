@@ -39,7 +39,10 @@ export const sftCommand: CliCommand = {
           more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
         });
         await showTraining(context, {
-          ...{ flags, resolved, out, train: (options) => runSft(resolved, options) },
+          flags,
+          resolved,
+          out,
+          train: (options) => runSft(resolved, options),
           json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
           text: (result, wallSeconds) => asText(result, out, wallSeconds),
         });

@@ -67,7 +67,7 @@ async function lint(file: string, flags: LintFlags, context: CliContext): Promis
   if (flags.json === true) {
     const { origin, recomputed } = outcome;
     const told = { file, checked, violations, counts, unknown, readFrom: origin };
-    context.out(JSON.stringify({ ...told, ...(recomputed === null ? {} : { recomputed }) }));
+    context.out(JSON.stringify({ ...told, recomputed: recomputed ?? undefined }));
   } else context.out(lintText(file, outcome));
   if (total === 0) return;
   throw new DataError(

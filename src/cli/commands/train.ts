@@ -54,7 +54,11 @@ export const trainCommand: CliCommand = {
         await requireRoom(resolved, out);
         const allowIgnored = flags.allowIgnored === true;
         await showTraining(context, {
-          ...{ flags, resolved, out, json: asJson, text: asText },
+          flags,
+          resolved,
+          out,
+          json: asJson,
+          text: asText,
           train: (options) => runRecipe(resolved, { ...options, allowIgnored }),
         });
       });
@@ -73,7 +77,7 @@ function asJson(result: RecipeResult): unknown {
     checkpoint,
     wallSeconds,
     eval: mapAround(evaluations, flat),
-    ...(stages === undefined ? {} : { stages }),
+    stages,
   };
 }
 

@@ -5,25 +5,35 @@ import { StyledLines } from "./StyledLines.tsx";
 /** The keys, each with a short and a long description. */
 export const KEYS: readonly { key: string; long: string; short: string; means: string }[] = [
   {
-    ...{ key: "p", long: "pause", short: "pause" },
+    key: "p",
+    long: "pause",
+    short: "pause",
     means: "pause after the current step; p again continues",
   },
   {
-    ...{ key: "s", long: "save", short: "save" },
+    key: "s",
+    long: "save",
+    short: "save",
     means: "save a checkpoint after the step under way; it stays until the next",
   },
   {
-    ...{ key: "e", long: "evaluate", short: "eval" },
+    key: "e",
+    long: "evaluate",
+    short: "eval",
     means: "evaluate on held-out questions after the step under way",
   },
   {
-    ...{ key: "q", long: "stop after this step", short: "stop" },
+    key: "q",
+    long: "stop after this step",
+    short: "stop",
     means: "end with a checkpoint after the current step; --resume continues",
   },
   { key: "t", long: "next rollout", short: "next", means: "show another rollout of the step" },
   { key: "?", long: "help", short: "help", means: "show or hide this" },
   {
-    ...{ key: "Ctrl-C", long: "interrupt", short: "end" },
+    key: "Ctrl-C",
+    long: "interrupt",
+    short: "end",
     means: "end now and keep finished steps; a second Ctrl-C kills the process",
   },
 ];

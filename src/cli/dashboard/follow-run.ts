@@ -68,16 +68,21 @@ export function followRun(
 ): FollowedRun {
   const begun = now();
   const run: Following = {
-    ...{ device: null, stage: null, work: { kind: "starting" }, totalSteps: null, batch: null },
-    ...{
-      history: [],
-      evaluations: [],
-      events: [],
-      asked: { ...NOTHING },
-      paused: false,
-      isTaken: false,
-    },
-    ...{ stepTimes: [], lastStepAt: null, evaluationBegun: begun, evaluationMs: 0 },
+    device: null,
+    stage: null,
+    work: { kind: "starting" },
+    totalSteps: null,
+    batch: null,
+    history: [],
+    evaluations: [],
+    events: [],
+    asked: { ...NOTHING },
+    paused: false,
+    isTaken: false,
+    stepTimes: [],
+    lastStepAt: null,
+    evaluationBegun: begun,
+    evaluationMs: 0,
   };
   return {
     news: newsOf(run, control, now),
@@ -90,9 +95,20 @@ export function followRun(
       const left = stepMs === null ? null : ((run.totalSteps ?? 0) - step) * stepMs;
       const { history, evaluations, events, batch, asked, paused } = run;
       return {
-        ...{ facts, device: run.device, stage: run.stage, work: run.work },
-        ...{ step, totalSteps: run.totalSteps, history, evaluations, events, batch, asked, paused },
-        ...{ elapsedMs: now() - begun, stepMs },
+        facts,
+        device: run.device,
+        stage: run.stage,
+        work: run.work,
+        step,
+        totalSteps: run.totalSteps,
+        history,
+        evaluations,
+        events,
+        batch,
+        asked,
+        paused,
+        elapsedMs: now() - begun,
+        stepMs,
         leftMs: left === null ? null : left + (run.stage === null ? run.evaluationMs : 0),
       };
     },

@@ -63,7 +63,14 @@ export function layoutOf(terminal: { columns: number; rows: number }, needs: Lay
   left -= events;
   const trajectory = needs.trajectory && left >= LEAST_TRAJECTORY ? left : 0;
   return {
-    ...{ columns, folder, gaps, metricColumns, metrics, headings },
-    ...{ evaluations, events, trajectory },
+    columns,
+    folder,
+    gaps,
+    metricColumns,
+    metrics,
+    headings,
+    evaluations,
+    events,
+    trajectory,
   };
 }

@@ -25,11 +25,7 @@ export interface LintModel {
 /** @throws {DataError | ConfigError} when it names no model that can be run. */
 export async function openLintModel(
   named: string,
-  options: {
-    download: PolicyOptions;
-    device: string | undefined;
-    origin: TraceOrigin | null;
-  },
+  options: { download: PolicyOptions; device: string | undefined; origin: TraceOrigin | null },
 ): Promise<LintModel> {
   const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
   const { openPolicyEngine } = await import("../../engine/open-engine.ts");
@@ -38,9 +34,10 @@ export async function openLintModel(
   const model = await policyFolder(named, download);
   const base = await baseFolder(model, download);
   const engine = await openPolicyEngine({
-    ...{ model, trains: false },
-    ...(base === null ? {} : { base }),
-    ...(device === undefined ? {} : { device: device as DeviceName | "auto" }),
+    model,
+    trains: false,
+    base: base ?? undefined,
+    device: device === undefined ? undefined : (device as DeviceName | "auto"),
   });
   return {
     tokenizer: engine.tokenizer,

@@ -42,10 +42,8 @@ export async function findOrigin(file: string, named?: string): Promise<TraceOri
   const unknown: DrawSettings = { strategy: undefined, sampling: undefined };
   return {
     ...(found ?? { policy: undefined, chat: undefined, drawSettingsOf: () => unknown }),
-    ...{
-      from: `--protocol ${named}`,
-      environment: { protocol, answers: found?.environment.answers ?? true },
-    },
+    from: `--protocol ${named}`,
+    environment: { protocol, answers: found?.environment.answers ?? true },
   };
 }
 

@@ -50,11 +50,9 @@ async function openCard(card: Card, given: z.output<typeof options>): Promise<Da
       : partOf(streamTasks(path, known), part, most);
   };
   return {
-    ...{
-      name,
-      fingerprint: `${card.name}-${split}-${hash}${parted}${limited}`,
-      trainable: card.trainable,
-    },
+    name,
+    fingerprint: `${card.name}-${split}-${hash}${parted}${limited}`,
+    trainable: card.trainable,
     stream,
     tasks: (limit) => collected(stream(limit)),
     passages: () => passages(card, given.corpus ?? (card.passages === "contexts" ? path : null)),

@@ -11,9 +11,11 @@ const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 const fileSchema = z.strictObject({
   /** `https://…`, or `hub:OWNER/NAME[@REVISION]/FILE` for a dataset on the hub. */
-  url: z.string().regex(/^(https?:\/\/|hub:[\w.-]+\/[\w.-]+(@[\w.-]+)?\/.)/, {
-    error: "expected http://…, https://… or hub:OWNER/NAME[@REVISION]/FILE",
-  }),
+  url: z
+    .string()
+    .regex(/^(https?:\/\/|hub:[\w.-]+\/[\w.-]+(@[\w.-]+)?\/.)/, {
+      error: "expected http://…, https://… or hub:OWNER/NAME[@REVISION]/FILE",
+    }),
   /** The end of the file's path within the archive (.zip, .tar.gz) at `url`. */
   member: z.string().optional(),
   /** Layout of the file. */

@@ -183,7 +183,13 @@ async function fetchOne(
       throw wrongChecksum(wanted.what, address, { sha256: expected, path });
   }
   await downloadFile({
-    ...{ settings, url, size: promised.size, path, problems, onBytes, signal },
+    settings,
+    url,
+    size: promised.size,
+    path,
+    problems,
+    onBytes,
+    signal,
     version: sha256(`${url.href}\n${promised.tag}\n${promised.size ?? ""}`).slice(0, 12),
     isPromised: async (partial) => {
       if (expected !== undefined) return (await sha256File(partial)) === expected;
@@ -230,7 +236,7 @@ async function settle(
   }
   const isOurs = (archive !== null && !isForeign) || options.fetched.has(path);
   const known = isOurs ? undefined : file.sha256;
-  const asked = { ...{ what, file, kind: card.kind, isOurs, archive }, sha256: known };
+  const asked = { what, file, kind: card.kind, isOurs, archive, sha256: known };
   const content = await requireExpected(path, asked, options.signal);
   const { onNotice } = options;
   if (content.unusable > 0) {
@@ -241,8 +247,12 @@ async function settle(
   const digest = await sha256File(path);
   const isNew = file.sha256 === undefined && originOf(path)?.sha256 !== digest;
   await writeOrigin(path, {
-    ...{ url: file.url, sha256: digest, bytes: await sizeOf(path), records: content.records },
-    ...{ layout: file.layout, license: card.license },
+    url: file.url,
+    sha256: digest,
+    bytes: await sizeOf(path),
+    records: content.records,
+    layout: file.layout,
+    license: card.license,
   });
   if (!isNew) return;
   onNotice?.(

@@ -7,8 +7,16 @@ import type { TinyWorld } from "../tinyworld/tiny-world.ts";
 
 /** No kind of question; a mix names those that it wants. */
 export const NO_QUESTIONS: Readonly<TinyWorldMix> = {
-  ...{ bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, bridge5: 0, bridge6: 0 },
-  ...{ comparison: 0, yesNo: 0, intersect: 0, compareChains: 0 },
+  bridge1: 0,
+  bridge2: 0,
+  bridge3: 0,
+  bridge4: 0,
+  bridge5: 0,
+  bridge6: 0,
+  comparison: 0,
+  yesNo: 0,
+  intersect: 0,
+  compareChains: 0,
 };
 
 /** A fact that a question asks for. */

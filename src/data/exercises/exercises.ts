@@ -61,7 +61,9 @@ export function exercises<Settings extends z.output<typeof exercisesSchema>>({
   make,
 }: Kind<Settings>): DatasetPart {
   return {
-    ...{ name, summary, options },
+    name,
+    summary,
+    options,
     open: (given) => {
       const settings = parseOptions(options, given, name);
       const hash = sha256(JSON.stringify(settings)).slice(0, 16);

@@ -79,7 +79,8 @@ function* drawn(settings: Settings, limit: number): Generator<Task> {
 
 function task({ knights, ...puzzle }: Solved): Omit<Task, "id"> {
   return {
-    ...{ question: puzzleText(puzzle), references: [answerText(puzzle, knights)] },
+    question: puzzleText(puzzle),
+    references: [answerText(puzzle, knights)],
     source: "knights-knaves",
     annotations: {
       type: `${puzzle.names.length} people`,

@@ -84,7 +84,11 @@ export const agentrlTasks: TaskLayout = {
     keeps: ALL_ANNOTATIONS,
     keepsSource: true,
     record: ({ id, question, references, source, annotations }) => ({
-      ...{ id, question, references, source, annotations },
+      id,
+      question,
+      references,
+      source,
+      annotations,
     }),
   },
 };
@@ -98,15 +102,12 @@ export const agentrlCorpus: CorpusLayout = {
   read: (record, where) => {
     if ("id" in record) {
       const { id, title, text, source } = parseRecord(passageSchema, record, where);
-      return { id, title, text, ...(source === undefined ? {} : { source }) };
+      return { id, title, text, source };
     }
     const { _id, title, text } = parseRecord(beirSchema, record, where);
     return { id: _id, title, text };
   },
-  write: ({ id, title, text, source }) => ({
-    ...{ id, title, text },
-    ...(source === undefined ? {} : { source }),
-  }),
+  write: ({ id, title, text, source }) => ({ id, title, text, source }),
 };
 
 /** Removes undefined annotations. */

@@ -66,9 +66,10 @@ export const beir: TaskLayout = {
       text: question,
       metadata: {
         answers: references,
-        ...(supportingFacts === undefined
-          ? {}
-          : { supporting_facts: supportingFacts.map(({ title, sentence }) => [title, sentence]) }),
+        supporting_facts:
+          supportingFacts === undefined
+            ? undefined
+            : supportingFacts.map(({ title, sentence }) => [title, sentence]),
       },
     }),
   },

@@ -70,23 +70,21 @@ export const flashragTasks: TaskLayout = {
 function flashragRecord({ id, question, references, source, annotations }: Task): object {
   const { type, supportingFacts, context } = annotations;
   const metadata = {
-    ...(type === undefined ? {} : { type }),
-    ...(supportingFacts === undefined
-      ? {}
-      : {
-          supporting_facts: {
+    type,
+    supporting_facts:
+      supportingFacts === undefined
+        ? undefined
+        : {
             title: supportingFacts.map(({ title }) => title),
             sent_id: supportingFacts.map(({ sentence }) => sentence),
           },
-        }),
-    ...(context === undefined
-      ? {}
-      : {
-          context: {
+    context:
+      context === undefined
+        ? undefined
+        : {
             title: context.map(({ title }) => title),
             content: context.map(({ text, sentences }) => sentences ?? [text]),
           },
-        }),
   };
   return { id, question, golden_answers: references, data_source: source, metadata };
 }

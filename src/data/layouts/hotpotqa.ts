@@ -106,7 +106,7 @@ function hotpotColumns(task: Task): Record<string, unknown> {
     _id: task.id,
     question: task.question,
     answer,
-    ...(aliases.length === 0 ? {} : { answer_aliases: aliases }),
+    answer_aliases: aliases.length === 0 ? undefined : aliases,
     ...defined({ type, level: levelOf(hops) }),
     supporting_facts: factColumns(task),
     context: (context ?? []).map(({ title, text, sentences }) => [
@@ -159,7 +159,7 @@ export function supportOf(
   const known = ids.filter((id) => id !== undefined);
   return {
     supportingFacts: facts.map(([title, sentence]) => ({ title, sentence })),
-    ...(known.length === ids.length && context !== undefined ? { supportingPassages: known } : {}),
+    supportingPassages: known.length === ids.length && context !== undefined ? known : undefined,
     hops: titles.length,
   };
 }
@@ -239,7 +239,9 @@ export const wikiMultihop: TaskLayout = {
     const found = parseRecord(schema, record, where);
     const task = hotpotTask(found);
     const evidences = found.evidences?.map(([subject, relation, object]) => ({
-      ...{ subject, relation, object },
+      subject,
+      relation,
+      object,
     }));
     if (evidences === undefined || evidences.length === 0) return task;
     return { ...task, annotations: { ...task.annotations, evidences } };

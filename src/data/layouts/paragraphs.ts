@@ -85,9 +85,9 @@ export const paragraphs: TaskLayout = {
       references,
       annotations: withoutUndefined({
         type: found.type,
-        ...(gold === undefined || gold.length === 0
-          ? {}
-          : { hops: gold.length, supportingPassages: gold.map(({ id }) => id) }),
+        hops: gold === undefined || gold.length === 0 ? undefined : gold.length,
+        supportingPassages:
+          gold === undefined || gold.length === 0 ? undefined : gold.map(({ id }) => id),
         context,
         evidences: triplesOf(found.reasoning_steps),
       }),
@@ -209,11 +209,16 @@ function musiqueRecord({ id, question, references, annotations }: Task): object 
   return {
     id: answerable === false ? id.replace(/-unanswerable$/, "") : id,
     paragraphs: context.map(({ id: passage, title, text }, idx) => ({
-      ...{ idx, title, paragraph_text: text, is_supporting: gold.has(passage) },
+      idx,
+      title,
+      paragraph_text: text,
+      is_supporting: gold.has(passage),
     })),
     question,
     question_decomposition: decomposition.map((step, i) => ({
-      ...{ id: i, question: step.question, answer: step.answer },
+      id: i,
+      question: step.question,
+      answer: step.answer,
       paragraph_support_idx: indexOf(context, step.passage),
     })),
     answer,

@@ -75,7 +75,8 @@ export function articleQuestions(value: unknown): JsonRecord[] | null {
   return data.paragraphs.flatMap(({ context, qas }) =>
     qas.map(({ answers = [], ...question }) => ({
       ...question,
-      ...{ title: data.title, ...(context === undefined ? {} : { context }) },
+      title: data.title,
+      context,
       answers: { text: answers.map(({ text }) => text) },
     })),
   );

@@ -40,7 +40,10 @@ export const trl: TaskLayout = {
     keepsSource: true,
     record: ({ id, question, references, source }, { prompt }) => ({
       prompt: [{ role: "user", content: prompt }],
-      ...{ question, references, id, source },
+      question,
+      references,
+      id,
+      source,
     }),
   },
 };
@@ -107,12 +110,19 @@ export const verl: TaskLayout = {
       const data_source = SEARCH_R1_SOURCES.has(source) ? `searchR1_${source}` : source;
       const ground_truth = { target: references };
       return {
-        ...{ id, question, golden_answers: references, data_source },
+        id,
+        question,
+        golden_answers: references,
+        data_source,
         prompt: [{ role: "user", content: prompt }],
         ability: "fact-reasoning",
         reward_model: { style: "rule", ground_truth },
         extra_info: {
-          ...{ index, split, id, question, need_tools_kwargs: true },
+          index,
+          split,
+          id,
+          question,
+          need_tools_kwargs: true,
           tools_kwargs: { search: { create_kwargs: { ground_truth, question, data_source } } },
         },
       };

@@ -118,7 +118,10 @@ export function numberWorld(options: z.input<typeof numberWorldSchema>): NumberW
       return { ...first, id, annotations: { ...annotations, duplicateOf } };
     }
     const drawn = drawnProblem(own.derive("problem"), {
-      ...{ split, kinds, isWanted, isHidden: stratum === "impossible" },
+      split,
+      kinds,
+      isWanted,
+      isHidden: stratum === "impossible",
       level: levels[levelOf(stratum, pool, own.next())],
       name: (person) => people.name((number + person * APART) % PEOPLE),
     });
@@ -181,7 +184,9 @@ function taskOf(id: string, stratum: string, problem: Problem, wrong: number): T
   // The steps of an impossible problem would contain the number that it does not tell.
   const solved = stratum === "impossible" ? {} : { decomposition: plain, routes: others };
   return {
-    ...{ id, question: text, source: "numberworld" },
+    id,
+    question: text,
+    source: "numberworld",
     // Nobody writes a year with a comma.
     references: kind === "years" ? [String(label)] : spellings(label),
     annotations: { type: kind, concepts: tags, stratum, ...solved },

@@ -34,9 +34,19 @@ const NAME = "[A-Z][a-z]+(?: [A-Z][a-z]+){1,2}";
 const NUMBER = `\\d+|${HIDDEN.sentence}`;
 const THING = THINGS.join("|");
 const SLOTS: Readonly<Record<string, string>> = {
-  ...{ a: NUMBER, b: NUMBER, c: NUMBER, p: NAME, q: NAME, t: THING },
-  ...{ s: `(?:${THING})s`, u: `(?:${THING})s`, v: `(?:${THING})s`, e: ".+" },
-  ...{ She: "He|She", she: "he|she", her: "him|her" },
+  a: NUMBER,
+  b: NUMBER,
+  c: NUMBER,
+  p: NAME,
+  q: NAME,
+  t: THING,
+  s: `(?:${THING})s`,
+  u: `(?:${THING})s`,
+  v: `(?:${THING})s`,
+  e: ".+",
+  She: "He|She",
+  she: "he|she",
+  her: "him|her",
 };
 
 const PATTERNS = (Object.keys(SENTENCES) as SentenceName[]).map((name) => ({
@@ -52,8 +62,13 @@ const PATTERNS = (Object.keys(SENTENCES) as SentenceName[]).map((name) => ({
 /** Reads a problem from its text alone; a message when a sentence has no meaning, or two, or nothing is asked. */
 export function readProblem(text: string): ProblemReading | string {
   const told: Told = {
-    ...{ now: NaN, other: NaN, kind: null, answer: NaN },
-    ...{ owned: new Map(), prices: new Map(), births: new Map() },
+    now: NaN,
+    other: NaN,
+    kind: null,
+    answer: NaN,
+    owned: new Map(),
+    prices: new Map(),
+    births: new Map(),
   };
   for (const sentence of text.split(/(?<=[.?]) /)) {
     const found = readSentence(sentence);

@@ -44,7 +44,7 @@ export const stock: Kind = (place) => {
     const [a, b] = numbers(place, now);
     left -= b === undefined ? 1 : 2;
     if (a == null || b === null || left < 0) return null;
-    sentences.push(say(says, { a, ...(b === undefined ? {} : { b }) }));
+    sentences.push(say(says, b === undefined ? { a } : { a, b }));
     const by: Route =
       b === undefined ? told(a) : (plan) => plan(ASKS.boxes, "*", told(a)(plan), told(b)(plan));
     moves.push({ operation, by, value: a * (b ?? 1), question: ASKS.now });

@@ -37,7 +37,9 @@ export async function checkTinyWorld(
   const report: TinyWorldReport = { passages: 0, questions: questions.length, problems: [] };
   const all = questions.flatMap(({ readings }) => readings);
   const seen: Seen = {
-    ...{ passages: new Map(), aliases: new Map(), naming: new Map() },
+    passages: new Map(),
+    aliases: new Map(),
+    naming: new Map(),
     subjects: all.some(({ type }) => type === "intersect") ? new Map() : null,
   };
   const stated: Stated = { ids: new Set(), facts: new Map() };

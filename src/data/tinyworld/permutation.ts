@@ -46,11 +46,7 @@ export function permutation(size: number, key: number): Permutation {
     while (at >= size) at = step(at);
     return at;
   };
-  return {
-    size,
-    at: (index) => walk(forward, index),
-    indexOf: (value) => walk(backward, value),
-  };
+  return { size, at: (index) => walk(forward, index), indexOf: (value) => walk(backward, value) };
 }
 
 /** 32-bit hash of two 32-bit integers (MurmurHash3's finaliser over their mixture), the same on every machine. */

@@ -83,8 +83,13 @@ const CONDITIONS = INTERSECTIONS.map((intersection) => ({
 export function readPassage(passage: Passage): PassageReading {
   const [, bare = passage.title, noun] = TITLE.exec(passage.title) ?? [];
   const reading: PassageReading = {
-    ...{ kind: null, name: noun === undefined ? bare : `the ${noun} ${bare}` },
-    ...{ facts: new Map(), alias: null, rumours: [], statements: "", problems: [] },
+    kind: null,
+    name: noun === undefined ? bare : `the ${noun} ${bare}`,
+    facts: new Map(),
+    alias: null,
+    rumours: [],
+    statements: "",
+    problems: [],
   };
   for (const [number, sentence] of passage.text.split(/(?<=\.) /).entries()) {
     if (FILLER.some((filler) => filler.test(sentence))) continue;
@@ -153,7 +158,10 @@ function chainPairsIn(text: string): QuestionReading[] {
     const { x = "", y = "" } = pattern.exec(text)?.groups ?? {};
     return chainsIn(x, PHRASES, relation.subject).flatMap((first) =>
       chainsIn(y, PHRASES, relation.subject).map((second) => ({
-        ...{ type: "compare-chains" as const, relation, x: first, y: second },
+        type: "compare-chains" as const,
+        relation,
+        x: first,
+        y: second,
       })),
     );
   });

@@ -55,16 +55,15 @@ export function taskOf(place: Place, id: string, draft: Draft): Task {
         answer,
         passage: page === null ? null : passageId(settings.split, page),
       })),
-      ...(gap === -1 ? {} : { answerable: false }),
-      ...(settings.sources > 1
-        ? {
-            route: steps.map(({ states }) =>
+      answerable: gap === -1 ? undefined : false,
+      route:
+        settings.sources > 1
+          ? steps.map(({ states }) =>
               states === null || states === "alias"
                 ? "encyclopedia"
                 : sourceOf(states, settings.sources),
-            ),
-          }
-        : {}),
+            )
+          : undefined,
     },
   };
 }

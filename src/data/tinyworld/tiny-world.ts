@@ -142,7 +142,7 @@ export function tinyWorld(options: TinyWorldSettings): TinyWorld {
       title: facts.title(page.entity),
       text: sentences.join(" "),
       sentences,
-      ...(settings.sources > 1 ? { source: page.source } : {}),
+      source: settings.sources > 1 ? page.source : undefined,
     };
   };
   const question = (number: number, asked: TinyWorldQuestionOptions = {}): Task => {

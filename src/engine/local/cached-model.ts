@@ -103,7 +103,9 @@ function hostModel(
       tensorOf(BigInt64Array.of(BigInt(a), BigInt(b)), [2]);
     adapters ??= stored.adapters();
     const feeds = {
-      ...{ ...weights.feeds, ...(await adapters), ...given.cache },
+      ...weights.feeds,
+      ...(await adapters),
+      ...given.cache,
       [HOST_INPUTS.ids]: tensorOf(ids, [ids.length]),
       [HOST_INPUTS.positions]: tensorOf(positions, [ids.length]),
       [HOST_INPUTS.shape]: pair(rows, chunk),
@@ -163,7 +165,8 @@ function hostModel(
       const given: Run = {
         ids: Int32Array.from(newest, (each) => each?.id ?? 0),
         filled: newest.map((each) => each?.position ?? 0),
-        ...{ cache: cache.first(rows), capacity: cache.capacity },
+        cache: cache.first(rows),
+        capacity: cache.capacity,
         sampled: Int32Array.from({ length: rows }, (_, row) => row),
         inverseTemperature: inverseTemperatures(newest),
       };

@@ -96,8 +96,13 @@ function criticLoad(load: EngineLoad): EngineLoad {
     ...(lora === null
       ? { config: { ...config, valueHead: "instead" as const } }
       : { lora: { ...lora, valueHead: true as const } }),
-    ...{ critic: null, loss: { name: "value", options: {} }, references: 0, slots: 1 },
-    ...{ samples: false, sampling: "float32" as const, scores: "values" as const },
+    critic: null,
+    loss: { name: "value", options: {} },
+    references: 0,
+    slots: 1,
+    samples: false,
+    sampling: "float32" as const,
+    scores: "values" as const,
   };
 }
 
@@ -175,13 +180,15 @@ function cacheParts(
   load: EngineLoad,
 ): Record<"always" | "training" | "sampling", MemoryForecast["parts"]> {
   const cache = (of: EngineLoad) => ({
-    ...{ name: "key/value cache", bytes: load.workers * cacheBytes(of) },
+    name: "key/value cache",
+    bytes: load.workers * cacheBytes(of),
   });
   const whole = cache(load);
   if (isResident(load.device)) return { always: [whole], training: [], sampling: [] };
   const layer = whole.bytes / (2 * load.config.layers);
   return {
-    ...{ always: [], training: [cache({ ...load, samples: false })] },
+    always: [],
+    training: [cache({ ...load, samples: false })],
     sampling: [whole, { name: "a layer of it before it grew", bytes: layer }],
   };
 }
@@ -225,7 +232,8 @@ function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "gr
   const sampling = isResident(load.device) ? residentSampling(load) : hostSampling(load);
   return {
     training: withAllowance(longest.peak, load.recompute),
-    ...{ sampling: sampling.run, packed: sampling.packed },
+    sampling: sampling.run,
+    packed: sampling.packed,
     graphs: trainingGraphBytes(load, longest) + workers * sampling.graphs,
   };
 }

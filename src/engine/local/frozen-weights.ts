@@ -74,7 +74,10 @@ export async function frozenWeights(
     await device.write(tensor, numbers);
   });
   const weights: ModelWeights = {
-    ...{ lora: null, transposed: false, frozen: type, feeds },
+    lora: null,
+    transposed: false,
+    frozen: type,
+    feeds,
     trained: await parameterTensors(device, []),
     refresh: () => Promise.resolve(),
     // Frozen weights never change.

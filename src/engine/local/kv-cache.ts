@@ -115,7 +115,8 @@ function tablesFor(config: DecoderConfig, capacity: number, chunk: number): Feed
   const table = (of: (angle: number) => number): Tensor =>
     tensorOf(Float32Array.from(angles, of), [capacity + chunk, config.headDim / 2]);
   return {
-    ...{ [HOST_INPUTS.cos]: table(Math.cos), [HOST_INPUTS.sin]: table(Math.sin) },
+    [HOST_INPUTS.cos]: table(Math.cos),
+    [HOST_INPUTS.sin]: table(Math.sin),
     [HOST_INPUTS.cached]: places(capacity),
   };
 }

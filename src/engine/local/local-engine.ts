@@ -168,7 +168,14 @@ async function openModelEngine(
   if (adapter !== null) shared?.weights.set(adapter.weights);
   else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
-    ...{ config, base, adapter, frozen, slots, sampling, device, shared },
+    config,
+    base,
+    adapter,
+    frozen,
+    slots,
+    sampling,
+    device,
+    shared,
     // Several workers share the cores; a single worker uses all of them.
     threads: options.threads ?? (workers === 1 ? availableParallelism() : 1),
     memory: { recompute: options.recompute ?? false },

@@ -21,12 +21,7 @@ export interface WorkerCalls {
   /** Aborts every request and answers when nothing runs any more, because native code must not be terminated while it runs. */
   stop: [null, null];
   score: [
-    {
-      rows: readonly TrainingRow[];
-      batches: readonly MicroBatch[];
-      model: string;
-      score: Score;
-    },
+    { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; model: string; score: Score },
     Float32Array[],
   ];
   forwardBackward: [

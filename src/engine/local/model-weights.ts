@@ -85,7 +85,11 @@ async function makeWeights(
   }
   const feeds = { ...Object.fromEntries(trained.tensors), ...copies };
   return {
-    ...{ lora: null, transposed: transposing !== null, frozen: null, trained, feeds },
+    lora: null,
+    transposed: transposing !== null,
+    frozen: null,
+    trained,
+    feeds,
     refresh: async () => {
       await transposing?.run(feeds, copies);
     },
@@ -124,7 +128,10 @@ async function makeAdapted(
 ): Promise<ModelWeights> {
   const trained = await parameterTensors(device, loraSpecs(config, lora), flat);
   return {
-    ...{ lora, transposed: base.transposed, frozen: base.frozen, trained },
+    lora,
+    transposed: base.transposed,
+    frozen: base.frozen,
+    trained,
     feeds: { ...base.feeds, ...Object.fromEntries(trained.tensors) },
     // Adapters need no transposed copies.
     refresh: () => Promise.resolve(),

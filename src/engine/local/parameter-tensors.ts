@@ -36,7 +36,9 @@ function partsOfOne(
     tensorsOf(specs, flat).map(({ name, shape, data }) => [name, tensorOf(data, shape)]),
   );
   return {
-    ...{ flat, tensors, read: () => Promise.resolve(flat) },
+    flat,
+    tensors,
+    read: () => Promise.resolve(flat),
     write(numbers) {
       flat.set(numbers);
       return Promise.resolve();
@@ -56,7 +58,8 @@ async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<P
   const tensors = new Map<string, Tensor>();
   for (const { name, shape } of specs) tensors.set(name, await device.zeros(shape));
   return {
-    ...{ flat: null, tensors },
+    flat: null,
+    tensors,
     async read() {
       const numbers = new Float32Array(totalSize(specs));
       for (const { name, data } of tensorsOf(specs, numbers)) {

@@ -68,8 +68,13 @@ export async function makeSampler(
   const model = await cachedModel(config, weights, options);
   const slots = Array.from({ length: options.slots }, (_, index): Slot => {
     return {
-      ...{ index, sequence: null, cached: [], origin: null },
-      ...{ active: null, stale: false, usedAt: 0 },
+      index,
+      sequence: null,
+      cached: [],
+      origin: null,
+      active: null,
+      stale: false,
+      usedAt: 0,
     };
   });
   const waiting: Active[] = [];

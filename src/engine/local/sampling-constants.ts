@@ -76,7 +76,8 @@ export function int8Constants(
         session = await device.compile(built.graph, built.outputs);
         sessions.set(form, session);
       }
-      const norm = typeof reads === "object" ? { [QUANTISED.norm]: feeds[reads.norm]! } : {};
+      const norm: Record<string, Tensor> =
+        typeof reads === "object" ? { [QUANTISED.norm]: feeds[reads.norm]! } : {};
       const results = await session.run({ ...mixing, ...norm, [QUANTISED.weight]: weight });
       numbers.set(name + BYTES, results["bytes"]!.data as HostData);
       numbers.set(name + SCALE, results["scale"]!.data as HostData);

@@ -13,9 +13,7 @@ export interface TrainedState {
 
 /** Arrays in memory that worker threads share. @param size number of trained numbers. */
 export function sharedTraining(size: number, workers: number): SharedTraining {
-  const { memory, arrays } = adamRoom(new Array<number>(3 + workers).fill(size), {
-    shared: true,
-  });
+  const { memory, arrays } = adamRoom(new Array<number>(3 + workers).fill(size), { shared: true });
   const [weights, mean, square, ...gradients] = arrays as readonly [
     ...[Float32Array, Float32Array, Float32Array],
     ...Float32Array[],

@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { backward } from "../../autodiff/backward.ts";
 import { add, mul } from "../../autodiff/ops/elementwise.ts";
@@ -93,10 +94,10 @@ export function trainingGraph(
           headTrained: loss !== null && lora === null,
         },
       );
-  const outputs: Record<string, Value> = {
-    ...(logprobs === null ? {} : { logprobs }),
-    ...(values === null || loss !== null ? {} : { values }),
-  };
+  const outputs: Record<string, Value> = definedValues({
+    logprobs: logprobs ?? undefined,
+    values: loss === null ? (values ?? undefined) : undefined,
+  });
   if (loss === null) return { graph, outputs };
   const built = buildLoss(loss, { logprobs, entropy, values }, fieldInputs(graph, loss, scored));
   outputs["loss"] = built.loss;
@@ -136,17 +137,16 @@ export function buildLoss(
       get logprobs() {
         return output("logprobs");
       },
-      ...{ fields, entropy: () => output("entropy"), values: () => output("values") },
+      fields,
+      entropy: () => output("entropy"),
+      values: () => output("values"),
     },
     spec.options,
   );
   if (spec.joined === undefined) return built;
   const { loss, weights } = spec.joined;
   const other = buildLoss(loss, outputs, { ...fields, weights: fields[weights]! });
-  return {
-    loss: add([built.loss, other.loss]),
-    metrics: { ...built.metrics, ...other.metrics },
-  };
+  return { loss: add([built.loss, other.loss]), metrics: { ...built.metrics, ...other.metrics } };
 }
 
 /** A loss's inputs, one number for each of `count` targets. */

@@ -65,10 +65,16 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const trained = { weights: own.trained, gradients: trainer.gradients };
   let optimizer: Promise<Optimizer> | null = null;
   return {
-    ...{ device, weights: own, trainer },
+    device,
+    weights: own,
+    trainer,
     sampler: await makeSampler(
       {
-        ...{ config, device, slots, weights: options.sampling, capacity: config.maxPositions },
+        config,
+        device,
+        slots,
+        weights: options.sampling,
+        capacity: config.maxPositions,
         tokenBytes: (id) => bytes.subarray(id === 0 ? 0 : ends[id - 1], ends[id]),
       },
       own,

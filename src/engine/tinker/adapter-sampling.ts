@@ -83,8 +83,15 @@ export async function requireSameModel(
 ): Promise<void> {
   const promptIds = [1, 2, 3, 4].map((id) => id % vocabSize);
   const { ids, logprobs } = await draw({
-    ...{ promptIds, maxTokens: COMPARED_TOKENS, stopIds: [], stopStrings: [], seed: 1 },
-    ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+    promptIds,
+    maxTokens: COMPARED_TOKENS,
+    stopIds: [],
+    stopStrings: [],
+    seed: 1,
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    sequence: null,
   });
   const all = [...promptIds, ...ids];
   const targets = all.slice(1);

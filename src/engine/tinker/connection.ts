@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { ConfigError, ExternalError } from "../../base/errors.ts";
 import { checkOptions, z } from "../../base/schema.ts";
@@ -82,12 +83,12 @@ export function connect(options: ServerOptions): Connection {
     const collected: { reader: Collector | null } = { reader: null };
     const { status, headers } = await client.request({
       path: path.startsWith(BASE) ? path : `${BASE}/${path}`,
-      ...(body === undefined ? {} : { body }),
-      headers: {
+      body,
+      headers: definedValues({
         accept: `${PROTOBUF}, application/json`,
-        ...(isBinary ? { "content-type": PROTOBUF } : {}),
-        ...(key === null ? {} : { "x-api-key": key }),
-      },
+        "content-type": isBinary ? PROTOBUF : undefined,
+        "x-api-key": key ?? undefined,
+      }),
       idempotent: repeats,
       accepts: ANSWERED.filter((each) => !AGAIN.has(each) || !repeats || path === FUTURE),
       reader: () => (collected.reader = collector()),
@@ -183,8 +184,11 @@ function endpointOf(
     ...http,
   });
   return {
-    ...{ name: "engine", url, settings, nameOf: engineSetting },
-    ...(key === null || variable === null ? {} : { keys: { [variable]: key } }),
+    name: "engine",
+    url,
+    settings,
+    nameOf: engineSetting,
+    keys: key === null || variable === null ? undefined : { [variable]: key },
   };
 }
 

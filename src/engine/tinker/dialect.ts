@@ -36,10 +36,20 @@ export interface Dialect {
 const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
 
 const plain: Omit<Dialect, "name"> = {
-  ...{ encoding: "protobuf", aggregation: "sum", forward: "flag", repeats: false },
-  ...{ adam: [...MOMENTS, "gradClipNorm"], ratioBounds: true, seeds: 2 ** 32 },
-  ...{ alpha: () => null, loraConfig: () => ({}), saveOptimizer: {}, keepsSaved: true },
-  ...{ holdsWeights: true, temperatures: false, minP: false },
+  encoding: "protobuf",
+  aggregation: "sum",
+  forward: "flag",
+  repeats: false,
+  adam: [...MOMENTS, "gradClipNorm"],
+  ratioBounds: true,
+  seeds: 2 ** 32,
+  alpha: () => null,
+  loraConfig: () => ({}),
+  saveOptimizer: {},
+  keepsSaved: true,
+  holdsWeights: true,
+  temperatures: false,
+  minP: false,
 };
 
 /**
@@ -48,18 +58,28 @@ const plain: Omit<Dialect, "name"> = {
  */
 const servers = {
   agentrl: {
-    ...{ ...plain, repeats: true, temperatures: true, minP: true },
+    ...plain,
+    repeats: true,
+    temperatures: true,
+    minP: true,
     loraConfig: ({ alpha }) => ({ alpha }),
   },
   "skyrl-jax": {
-    ...{ ...plain, aggregation: "mean", repeats: true, adam: MOMENTS, alpha: () => 32 },
+    ...plain,
+    aggregation: "mean",
+    repeats: true,
+    adam: MOMENTS,
+    alpha: () => 32,
     // Its draws take an int32: others end in "out of bounds".
     seeds: 2 ** 31,
   },
   skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
   tuft: { ...plain, alpha: ({ rank }) => 2 * rank, keepsSaved: false },
   "open-rl": {
-    ...{ ...plain, encoding: "json", forward: "weights", ratioBounds: false },
+    ...plain,
+    encoding: "json",
+    forward: "weights",
+    ratioBounds: false,
     alpha: ({ alpha }) => alpha,
     // Left alone, its adapters have a dropout of .05 wherever it computes log-probabilities and gradients.
     loraConfig: ({ alpha }) => ({ lora_alpha: alpha, lora_dropout: 0 }),

@@ -117,7 +117,9 @@ export const sampleSchema = z.object({
 export function sampleOfJson(reply: z.output<typeof sampleSchema>): SampleReply {
   return {
     sequences: reply.sequences.map(({ tokens, logprobs, stop_reason }) => ({
-      ...{ tokens, logprobs: logprobs ?? [], stopReason: stop_reason },
+      tokens,
+      logprobs: logprobs ?? [],
+      stopReason: stop_reason,
     })),
     promptLogprobs: reply.prompt_logprobs ?? null,
   };
@@ -130,7 +132,9 @@ export function jsonSample({ sequences, promptLogprobs }: SampleReply): object {
       : { prompt_logprobs: promptLogprobs.map((value) => (Number.isNaN(value) ? null : value)) };
   return {
     sequences: sequences.map(({ tokens, logprobs, stopReason }) => ({
-      ...{ tokens, logprobs, stop_reason: stopReason },
+      tokens,
+      logprobs,
+      stop_reason: stopReason,
     })),
     ...prompt,
     type: "sample",

@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { backward } from "../../autodiff/backward.ts";
 import { Graph } from "../../autodiff/graph.ts";
 import type { LossSpec } from "../../losses/loss.ts";
@@ -43,10 +44,14 @@ export function lossSlopes(): LossSlopes {
     const built = buildLoss(loss, outputs, fieldInputs(graph, loss, count));
     const [slopes] = backward(built.loss, [logprobs]);
     const metrics = Object.entries(built.metrics).map(([name, value]) => [METRIC + name, value]);
-    return device.compile(graph, {
-      ...{ loss: built.loss, ...(slopes === undefined ? {} : { [SLOPES]: slopes }) },
-      ...(Object.fromEntries(metrics) as typeof built.metrics),
-    });
+    return device.compile(
+      graph,
+      definedValues({
+        loss: built.loss,
+        [SLOPES]: slopes,
+        ...(Object.fromEntries(metrics) as typeof built.metrics),
+      }),
+    );
   };
   return {
     async of(rows, logprobs, loss) {

@@ -46,10 +46,7 @@ export function nativeLoss(
   if (rows.some(({ fields }) => fields.weights.some((weight) => weight < 0))) return null;
   return {
     lossFn: "ppo",
-    config: {
-      clip_low_threshold: 1 - options.clipLow,
-      clip_high_threshold: 1 + options.clipHigh,
-    },
+    config: { clip_low_threshold: 1 - options.clipLow, clip_high_threshold: 1 + options.clipHigh },
     row: (row) =>
       wireRow(row, {
         logprobs: row.fields["oldLogprobs"] ?? [],
@@ -81,7 +78,8 @@ export function wireRow(row: TrainingRow, fields: WireRow["fields"]): WireRow {
   return {
     tokens: row.inputs,
     fields: {
-      ...{ target_tokens: row.targets, ...Object.fromEntries(cleaned) },
+      target_tokens: row.targets,
+      ...Object.fromEntries(cleaned),
       ...(temperatures === undefined ? {} : { [TEMPERATURES]: temperatures }),
     },
   };
@@ -101,7 +99,8 @@ export function linearLoss(
   if (aggregation === "sum")
     return crossEntropy((row) => Array.from(of(row).slope, (slope) => -slope));
   return {
-    ...{ lossFn: "importance_sampling", config: {} },
+    lossFn: "importance_sampling",
+    config: {},
     row: (row) => {
       const { logprobs, slope } = of(row);
       return wireRow(row, {

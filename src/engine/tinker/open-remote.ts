@@ -80,8 +80,13 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
     const dialect: Dialect = named ?? (await probedDialect({ ...start, next }, lora));
     const session: RemoteSession = { ...start, dialect, next };
     return {
-      ...{ session, policy: await createModel(session, lora) },
-      ...{ tokenizer, maxPositions: Math.min(positions, limit), vocabSize, isSaved, base },
+      session,
+      policy: await createModel(session, lora),
+      tokenizer,
+      maxPositions: Math.min(positions, limit),
+      vocabSize,
+      isSaved,
+      base,
       export: (into, archive, dtype) => exportMerged(into, { archive, base, dtype }),
       endHeartbeat: () => {
         clearInterval(timer);

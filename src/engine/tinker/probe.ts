@@ -7,8 +7,12 @@ import { createModel, type RemoteSession } from "./remote-model.ts";
 
 /** Learns nothing. */
 const STILL = {
-  ...{ learningRate: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
-  ...{ weightDecay: 0, gradClipNorm: Infinity },
+  learningRate: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  gradClipNorm: Infinity,
 };
 
 /**

@@ -76,10 +76,15 @@ export async function createModel(session: RemoteSession, lora: FreshLora): Prom
   const submission = await connection.call("create_model", submitted, {
     repeats: dialect.repeats,
     body: {
-      ...{ session_id: sessionId, model_seq_id: session.next.model++, base_model: baseModel },
+      session_id: sessionId,
+      model_seq_id: session.next.model++,
+      base_model: baseModel,
       lora_config: {
-        ...{ rank, seed: seed % 2 ** 31, train_unembed: false },
-        ...{ train_mlp: has(...MLP), train_attn: has(...ATTENTION) },
+        rank,
+        seed: seed % 2 ** 31,
+        train_unembed: false,
+        train_mlp: has(...MLP),
+        train_attn: has(...ATTENTION),
         ...dialect.loraConfig({ alpha }),
       },
       type: "create_model",
@@ -138,12 +143,16 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
   };
   const saveSampler = async (source: object): Promise<z.output<typeof samplerSaved>> => {
     const answer = await train("save_weights_for_sampler", (seq_id) => ({
-      ...{ model_id: id, ...source, seq_id, type: "save_weights_for_sampler" },
+      model_id: id,
+      ...source,
+      seq_id,
+      type: "save_weights_for_sampler",
     }));
     return samplerSaved.parse(answer.json);
   };
   return {
-    ...{ id, alpha },
+    id,
+    alpha,
     forward(rows) {
       const zeros = (row: TrainingRow): number[] => row.targets.map(() => 0);
       const forwardOnly = dialect.forward !== "weights";
@@ -159,12 +168,16 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
       const answer = await train("optim_step", (seq_id) => ({
         model_id: id,
         adam_params: {
-          ...{ learning_rate: learningRate, beta1, beta2, eps: epsilon },
+          learning_rate: learningRate,
+          beta1,
+          beta2,
+          eps: epsilon,
           weight_decay: weightDecay,
           // 0: no clipping.
           grad_clip_norm: Number.isFinite(gradClipNorm) ? gradClipNorm : 0,
         },
-        ...{ seq_id, type: "optim_step" },
+        seq_id,
+        type: "optim_step",
       }));
       const { metrics } = stepped.parse(answer.json);
       const [, norm = NaN] = Object.entries(metrics ?? {}).find(([k]) => /grad_norm/.test(k)) ?? [];
@@ -172,7 +185,10 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
     },
     async save() {
       const answer = await train("save_weights", (seq_id) => ({
-        ...{ model_id: id, path: uniqueName(), seq_id, type: "save_weights" },
+        model_id: id,
+        path: uniqueName(),
+        seq_id,
+        type: "save_weights",
         ...dialect.saveOptimizer,
       }));
       hasSaved = true;
@@ -180,7 +196,11 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
     },
     async load(path, optimizer) {
       await train("load_weights", (seq_id) => ({
-        ...{ model_id: id, path, optimizer, seq_id, type: "load_weights" },
+        model_id: id,
+        path,
+        optimizer,
+        seq_id,
+        type: "load_weights",
       }));
     },
     async sampler() {

@@ -90,7 +90,8 @@ export async function samplingServer(
       const problem = problemOf();
       if (problem === null)
         return {
-          ...{ tokens: tokens ?? [], logprobs: logprobs?.token_logprobs ?? [] },
+          tokens: tokens ?? [],
+          logprobs: logprobs?.token_logprobs ?? [],
           stopReason: finish === "length" ? "length" : "stop",
         };
       throw new ExternalError(
@@ -117,12 +118,23 @@ function completionBody(model: string, request: SampleRequest): object {
   const { promptIds, maxTokens, temperature, topP, topK, minP = 0, seed } = request;
   const { stopIds, stopStrings } = request;
   return {
-    ...{ model, prompt: promptIds, max_tokens: maxTokens, temperature, top_p: topP },
-    ...{ top_k: topK === 0 ? -1 : topK, min_p: minP, seed: seed % 2 ** 31 },
-    ...{ presence_penalty: 0, frequency_penalty: 0, repetition_penalty: 1 },
-    ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
-    ...{ stop_token_ids: stopIds, include_stop_str_in_output: true },
-    ...{ n: 1, logprobs: 0, return_token_ids: true },
+    model,
+    prompt: promptIds,
+    max_tokens: maxTokens,
+    temperature,
+    top_p: topP,
+    top_k: topK === 0 ? -1 : topK,
+    min_p: minP,
+    seed: seed % 2 ** 31,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    repetition_penalty: 1,
+    stop: stopStrings.length === 0 ? undefined : stopStrings,
+    stop_token_ids: stopIds,
+    include_stop_str_in_output: true,
+    n: 1,
+    logprobs: 0,
+    return_token_ids: true,
   };
 }
 
@@ -135,11 +147,12 @@ function endpointOf(
   const limits = { timeoutMs: Math.min(limitMs, 3_600_000), deadlineMs: limitMs };
   const settings = z.object(httpShape).parse({ ...limits, concurrency: 1024, ...http });
   return {
-    ...{ name: "engine.sampler", url: `${url.replace(/(\/v1)?\/*$/, "")}/v1`, settings },
+    name: "engine.sampler",
+    url: `${url.replace(/(\/v1)?\/*$/, "")}/v1`,
+    settings,
     nameOf: (key) => (key === "apiKeyEnv" ? "engine.sampler.apiKeyEnv" : engineSetting(key)),
-    ...(key === null || apiKeyEnv === null
-      ? {}
-      : { keys: { [apiKeyEnv]: key }, headers: { authorization: `Bearer ${key}` } }),
+    keys: key === null || apiKeyEnv === null ? undefined : { [apiKeyEnv]: key },
+    headers: key === null || apiKeyEnv === null ? undefined : { authorization: `Bearer ${key}` },
   };
 }
 

@@ -83,11 +83,13 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   const engine: PolicyEngine = {
     tokenizer,
     machine: {
-      ...{ device: "remote", server: connection.where, model: session.baseModel },
+      device: "remote",
+      server: connection.where,
+      model: session.baseModel,
       dialect: dialect.name,
-      ...(server.sampler === undefined ? {} : { sampler: new URL(server.sampler.url).origin }),
-      ...(remote.policy.alpha === null ? { alpha: "unknown" } : {}),
-      ...(ignoredAdam(dialect) === "" ? {} : { ignoredByServer: ignoredAdam(dialect) }),
+      sampler: server.sampler === undefined ? undefined : new URL(server.sampler.url).origin,
+      alpha: remote.policy.alpha === null ? "unknown" : undefined,
+      ignoredByServer: ignoredAdam(dialect) === "" ? undefined : ignoredAdam(dialect),
     },
     get policyVersion() {
       return state.version;
@@ -101,7 +103,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return (await drawing())(request);
     },
     forget: () => undefined,
-    ...(server.sampler === undefined && !dialect.holdsWeights ? {} : { samplingClient }),
+    samplingClient:
+      server.sampler === undefined && !dialect.holdsWeights ? undefined : samplingClient,
     async logprobs(rows, name = "policy") {
       const model = await modelNamed(name);
       return scoredOnly(rows, (some) => model.forward(some));
@@ -149,9 +152,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   try {
     if (server.sampler !== undefined) {
       const forward = (rows: readonly TrainingRow[]) => state.model.forward(rows);
-      await requireSameModel(await drawing(), forward, {
-        ...{ vocabSize, url: server.sampler.url },
-      });
+      await requireSameModel(await drawing(), forward, { vocabSize, url: server.sampler.url });
     }
     if (remote.isSaved) await engine.load(options.model);
   } catch (error) {

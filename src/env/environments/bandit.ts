@@ -73,7 +73,10 @@ export const bandit = defineEnvironment({
       .get(name, "environment.protocol")
       .create(protocolOptions, { tools: [SCHEMA], answers: false });
     return {
-      ...{ protocol, player, answers: false, toolSchemas: [SCHEMA] },
+      protocol,
+      player,
+      answers: false,
+      toolSchemas: [SCHEMA],
       start: (task, { seed }) =>
         startEpisode({ settings, protocol, prompt: `${task.question}\n`, seed }, 0),
     };
@@ -111,7 +114,10 @@ function startEpisode(machines: Machines, from: number): Episode {
           observation.problem = { code: "no-such-arm", message };
         }
         return {
-          ...{ actions, problems, observations: [observation], reward: pulled ?? 0 },
+          actions,
+          problems,
+          observations: [observation],
+          reward: pulled ?? 0,
           reply: isOver ? null : protocol.renderObservations([observation]),
           end: isOver ? "done" : null,
         };
@@ -136,6 +142,8 @@ function taskOf(number: number, settings: Pick<Settings, "rounds">): Task {
   return {
     id: `bandit-${number}`,
     question: `Machine ${number}: ${armsOf(settings, 0)}`,
-    ...{ references: [], source: "bandit", annotations: {} },
+    references: [],
+    source: "bandit",
+    annotations: {},
   };
 }

@@ -213,9 +213,10 @@ export function defineEnvironment<O extends z.ZodObject>(described: Described<O>
     part: "environment",
     ...part,
     needs: (given) => needs?.(checked(given)) ?? [],
-    ...(tasks === undefined
-      ? {}
-      : { tasks: (given, draw) => checkedTasks(name, tasks(checked(given), draw)) }),
+    tasks:
+      tasks === undefined
+        ? undefined
+        : (given, draw) => checkedTasks(name, tasks(checked(given), draw)),
     create(given, resources) {
       const made = create(checked(given), resources);
       requireReturned(`environment "${name}": create`, made, {
@@ -224,7 +225,10 @@ export function defineEnvironment<O extends z.ZodObject>(described: Described<O>
         answers: "boolean",
       });
       return {
-        ...{ name, budgets: resources.budgets ?? [], readsGold: false, toolSchemas: [] },
+        name,
+        budgets: resources.budgets ?? [],
+        readsGold: false,
+        toolSchemas: [],
         ...made,
         start(task, options) {
           const episode = made.start(task, options);

@@ -84,8 +84,13 @@ export const frozenLake = defineEnvironment({
       .create(protocolOptions, { tools: [SCHEMA], answers: false });
     const filled = { instructions: protocol.instructions([SCHEMA]) };
     return {
-      ...{ name: "frozen-lake", protocol, budgets, player },
-      ...{ answers: false, readsGold: false, toolSchemas: [SCHEMA] },
+      name: "frozen-lake",
+      protocol,
+      budgets,
+      player,
+      answers: false,
+      readsGold: false,
+      toolSchemas: [SCHEMA],
       start(task, { seed }) {
         const known = { ...filled, question: task.question };
         const prompt = settings.prompt.replace(
@@ -141,15 +146,20 @@ function startEpisode(lake: Lake, from: Place): Episode {
         place = found.place;
         const { status } = found;
         const observation: Observation = {
-          ...{ tool: action.tool, text: rendered(place), data: { status } },
-          ...(found.problem === undefined ? {} : { problem: found.problem }),
+          tool: action.tool,
+          text: rendered(place),
+          data: { status },
+          problem: found.problem,
         };
         const ended = status !== "ice";
         return {
-          ...{ actions, problems, observations: [observation], status },
-          ...(settings.canonical
-            ? { canonical: withMoves(message, action.input, wanted.slice(0, found.made)) }
-            : {}),
+          actions,
+          problems,
+          observations: [observation],
+          status,
+          canonical: settings.canonical
+            ? withMoves(message, action.input, wanted.slice(0, found.made))
+            : undefined,
           reward: status === "goal" ? 1 : 0,
           reply: ended ? null : protocol.renderObservations([observation]),
           end: ended ? "done" : null,

@@ -32,9 +32,11 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
   const { name, summary, player, words } = kind;
   const options = optionsOf(kind);
   return defineEnvironment({
-    ...{ name, summary, options },
+    name,
+    summary,
+    options,
     example: { act: kind.act, last: "<answer>Oslo</answer>", end: "answered" },
-    ...(words === undefined ? {} : { words }),
+    words,
     needs: ({ tools }) => needsOf(tools),
     create(settings, resources) {
       const toolbox = openToolbox(settings.tools, resources);
@@ -60,15 +62,16 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       };
       const { search } = toolbox;
       const environment: Environment = {
-        ...{ name, protocol },
+        name,
+        protocol,
         budgets: resources.budgets ?? [],
         answers: true,
         readsGold: toolbox.readsGold,
         toolSchemas: toolbox.schemas,
         renderPrompt,
-        ...(settings.reissue === true ? { reissues: true } : {}),
-        ...(search === undefined ? {} : { searching: { search } }),
-        ...(player === undefined ? {} : { player }),
+        reissues: settings.reissue === true ? true : undefined,
+        searching: search === undefined ? undefined : { search },
+        player,
         start: (task, context) => {
           const { onInvalid } = settings;
           const setting = { prompt: renderPrompt(task), protocol, onInvalid };

@@ -103,8 +103,8 @@ function makeProtocol(
     answerRequest:
       "\nAnswer now, without calling a tool, with nothing but <answer>the answer</answer>.",
     answer,
-    ...(given.opensThought === true ? { messageOpening: `${thought.opening}\n` } : {}),
-    ...(native ? { writeCalls: (each) => writeCalls(each, grammar) } : {}),
+    messageOpening: given.opensThought === true ? `${thought.opening}\n` : undefined,
+    writeCalls: native ? (each) => writeCalls(each, grammar) : undefined,
   };
 }
 

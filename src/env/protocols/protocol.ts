@@ -167,9 +167,7 @@ export function defineProtocol<O extends z.ZodObject>(described: Described<O>): 
       const protocol = create(parseOptions(options, given, name), world);
       requireReturned(`protocol "${name}": create`, protocol, PROTOCOL_MEMBERS);
       const parse = protocol.parse.bind(protocol);
-      return Object.assign(protocol, {
-        parse: (text: string) => requireParsed(name, parse(text)),
-      });
+      return Object.assign(protocol, { parse: (text: string) => requireParsed(name, parse(text)) });
     },
   };
 }

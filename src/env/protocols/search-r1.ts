@@ -28,8 +28,12 @@ export const searchR1 = defineProtocol({
   options,
   create: (settings) =>
     tagGrammar(settings, {
-      ...{ calls: ["search"], answers: true, callsFirst: true },
-      ...{ resultTag: "information", around: ["\n\n", "\n\n"], gap: "" },
+      calls: ["search"],
+      answers: true,
+      callsFirst: true,
+      resultTag: "information",
+      around: ["\n\n", "\n\n"],
+      gap: "",
       missing: () => "neither search nor answer",
       invalidMessage: () => settings.invalidMessage,
       instructions,

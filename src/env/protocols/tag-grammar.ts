@@ -104,10 +104,8 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   const [before, after] = spliced ? [" ", ""] : style.around;
   const isChanged = boxed || options.answerTag !== undefined;
   const isOwn = isChanged && options.answer.pattern === ANSWER;
-  const answer: AnswerRule = {
-    ...options.answer,
-    ...(isOwn ? { pattern: answerPattern(tags.answer, boxed) } : {}),
-  };
+  const pattern = isOwn ? answerPattern(tags.answer, boxed) : options.answer.pattern;
+  const answer: AnswerRule = { ...options.answer, pattern };
   return {
     // Behind a call nothing survives the cut; where calls win, one may still follow an answer.
     stopStrings: (style.callsFirst ? calls : ending).map(({ tag }) => tag.closing),

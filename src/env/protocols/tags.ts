@@ -28,8 +28,12 @@ export const tags = defineProtocol({
         .map(({ opening, closing }) => `${opening}…${closing}`)
         .join(" or ");
     return tagGrammar(settings, {
-      ...{ calls: tools.map((tool) => tool.function.name), answers, callsFirst: false },
-      ...{ resultTag: settings.resultTag, around: ["\n", "\n"], gap: " " },
+      calls: tools.map((tool) => tool.function.name),
+      answers,
+      callsFirst: false,
+      resultTag: settings.resultTag,
+      around: ["\n", "\n"],
+      gap: " ",
       missing: (found) => `expected ${ways(found)}`,
       invalidMessage: (found) => `\nThat message had no valid action: write ${ways(found)}.\n`,
       instructions: (found) => instructions(tools, found, answers),

@@ -23,9 +23,7 @@ export function readArguments(
   if (checked.problem === null) return { arguments: checked.value };
   const { path, message } = checked.problem;
   const where = path.length === 0 ? "the input" : path.join(".");
-  return {
-    problem: { code: "bad-arguments", message: `${where} ${message.replace(/\.$/, "")}` },
-  };
+  return { problem: { code: "bad-arguments", message: `${where} ${message.replace(/\.$/, "")}` } };
 }
 
 function objectIn(input: string): object | null {

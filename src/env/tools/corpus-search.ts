@@ -37,9 +37,7 @@ export const corpusSearch = defineTool({
           }
           const [hits = []] = await retriever.search([query], topK, {
             signal,
-            contexts: [
-              { task, seed: seedFrom(seed, turn), ...(progress === undefined ? {} : { progress }) },
-            ],
+            contexts: [{ task, seed: seedFrom(seed, turn), progress }],
           });
           return found(hits, show);
         }),

@@ -142,7 +142,11 @@ export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
     options: "schema",
   });
   return {
-    ...{ part: "tool", action: name, searches: false, readsGold: false, needs: [] },
+    part: "tool",
+    action: name,
+    searches: false,
+    readsGold: false,
+    needs: [],
     ...described,
     create: (given, resources) => {
       const tool = create(parseOptions(options, given, name), resources);

@@ -102,15 +102,14 @@ export function openToolbox(settings: readonly ToolSettings[], resources: ToolRe
       return itself || readsGold(retrieverNamed(retriever, resources));
     }),
     open,
-    ...(searching === undefined
-      ? {}
-      : {
-          search: (query, searchContext, signal) =>
+    search:
+      searching === undefined
+        ? undefined
+        : (query, searchContext, signal) =>
             open({ trajectoryId: "", seed: 0, ...searchContext }).call(
               { tool: searching.name, input: query },
               { turn: 0, signal },
             ),
-        }),
   };
 }
 
@@ -157,7 +156,9 @@ function openedToolbox(
     const answer = await bounded({ setting, found, input, signal: at.signal }, (signal) =>
       Promise.resolve(
         session.call(given.arguments, {
-          ...{ turn: at.turn, signal, roles },
+          turn: at.turn,
+          signal,
+          roles,
           agent: (request) => {
             if (at.runAgent === undefined) throw withoutTrajectory(found.part.name);
             const role = roles.get(request.role, `tool ${found.part.name}`);

@@ -110,7 +110,8 @@ export function compareMeasured(
   const overQuestions = test([...byQuestion, ...pseudo]);
   const { error, degrees } = overQuestions;
   return {
-    ...{ difference: mean(byQuestion), margin },
+    difference: mean(byQuestion),
+    margin,
     ...combined([overSeeds, overQuestions], left.bySeed.length, (ci95) =>
       cut(ci95, isShare, bounds),
     ),

@@ -81,7 +81,9 @@ export function compareRuns(sides: readonly Side[], options: CompareOptions): Co
         metrics.map((metric) => [metric, groupDifferences(pair, ids, { metric, by, seed })]),
       );
     return {
-      ...{ left: left.name, right: pair[1].name, questions },
+      left: left.name,
+      right: pair[1].name,
+      questions,
       metrics: results.splice(0, tests.length),
       groups: { hops: groupsBy("hops"), type: groupsBy("type") },
       changed: changedQuestions(pair, ids, metrics[0] ?? ""),
@@ -176,11 +178,13 @@ function changedQuestions(
     const { hops, type } = all[0] ?? {};
     return [
       {
-        ...{ id, change: ours > theirs ? "gained" : "lost", metric },
+        id,
+        change: ours > theirs ? "gained" : "lost",
+        metric,
         question: all.find(({ question }) => question !== null)?.question ?? null,
         references: all.find(({ references }) => references !== null)?.references ?? null,
-        ...(hops === undefined ? {} : { hops }),
-        ...(type === undefined ? {} : { type }),
+        hops,
+        type,
         left: { value: ours, answers: answersOf(left, id) },
         right: { value: theirs, answers: answersOf(right, id) },
       },

@@ -28,6 +28,8 @@ export function copiedRun({ questions }: ComparedRun): ComparedRun {
     name: COPY,
     questions: new Map(copied.map((each) => [each.id, each])),
     metrics: Object.keys(first?.draws[0]?.values ?? {}),
-    ...{ fingerprint: null, protocol: null, facts: {} },
+    fingerprint: null,
+    protocol: null,
+    facts: {},
   };
 }

@@ -101,9 +101,14 @@ function gather(questions: Map<string, Gathered>, row: Row, where: string): void
   const { id } = row;
   const { question = null, references = null, hops, type } = row;
   const known = questions.get(id) ?? {
-    ...{ id, question, references, draws: [], errors: 0, samples: new Set<number>() },
-    ...(hops == null ? {} : { hops: `${hops}-hop` }),
-    ...(type == null ? {} : { type }),
+    id,
+    question,
+    references,
+    draws: [],
+    errors: 0,
+    samples: new Set<number>(),
+    hops: hops === null ? undefined : `${hops}-hop`,
+    type: type ?? undefined,
   };
   if (known.samples.has(row.sample)) {
     throw new DataError(
@@ -176,11 +181,11 @@ async function resultsBeside(
   const { fingerprint = null, protocol = null, policy } = results.data;
   const { dataset, strategy, seed, readsGold } = results.data;
   const facts: RunFacts = {
-    ...(policy?.from === undefined ? {} : { policy: policyLabel(policy) }),
-    ...(dataset === undefined ? {} : { dataset }),
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(readsGold === undefined ? {} : { readsGold }),
+    policy: policy?.from === undefined ? undefined : policyLabel(policy),
+    dataset,
+    strategy,
+    seed,
+    readsGold,
   };
   return { fingerprint, protocol, facts };
 }
@@ -203,6 +208,8 @@ async function readPredictionRun(name: string, source: PredictionSource): Promis
     name,
     questions: new Map(questions.map((question) => [question.id, question])),
     metrics: [...metrics],
-    ...{ fingerprint: null, protocol: null, facts: {} },
+    fingerprint: null,
+    protocol: null,
+    facts: {},
   };
 }

@@ -43,8 +43,8 @@ export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersR
   const asked = {
     predictions: references ?? predictions,
     predictionField: questionField,
-    ...(referencesField === undefined ? {} : { referencesField }),
-    ...(idField === undefined ? {} : { idField }),
+    referencesField,
+    idField,
   };
   const byId = references !== undefined || idField !== undefined;
   const numbered = async (from: PredictionSource): ReturnType<typeof readPredictionsById> => {

@@ -75,11 +75,7 @@ export const attacks = registry<Attack>("attack", [
     write: () => "It depends on how one looks at it, but it is the well-known one.",
   },
   { name: "refusal", summary: "No answer, politely.", write: () => "I don't know." },
-  {
-    name: "other-entity",
-    summary: "The answer to another question.",
-    write: ({ wrong }) => wrong,
-  },
+  { name: "other-entity", summary: "The answer to another question.", write: ({ wrong }) => wrong },
   {
     name: "hedge",
     summary: "The accepted answer among others, without choosing.",
@@ -239,11 +235,7 @@ export async function attackReport(
       example:
         first === undefined
           ? null
-          : {
-              question: first.question,
-              prediction: first.prediction,
-              reason: first.said.reason,
-            },
+          : { question: first.question, prediction: first.prediction, reason: first.said.reason },
     };
   });
 }

@@ -90,10 +90,10 @@ export function judgeAsker(
   return async (messages, repeat, signal) => {
     const body = {
       messages,
-      ...(temperature === null ? {} : { temperature }),
+      temperature: temperature ?? undefined,
       seed: seed + repeat,
       maxTokens,
-      ...(extra === null ? {} : { extra }),
+      extra: extra ?? undefined,
     };
     const request = { baseUrl, model, tokenLimit, body, repeat };
     const key = JSON.stringify(request);

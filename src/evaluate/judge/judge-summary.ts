@@ -46,12 +46,7 @@ export interface JudgeSummary {
 /** @param options.seed of bootstrap intervals. */
 export function judgeSummary(
   rows: readonly JudgedRow[],
-  options: {
-    judge: JudgeIdentity;
-    repeats: number;
-    calibration: Calibration | null;
-    seed: number;
-  },
+  options: { judge: JudgeIdentity; repeats: number; calibration: Calibration | null; seed: number },
 ): JudgeSummary {
   const { judge, repeats, calibration, seed } = options;
   const judged = rows.flatMap((row) =>

@@ -78,7 +78,7 @@ export function majority(
     verdicts: verdicts.map(({ verdict }) => verdict),
     reason:
       correct === null ? "" : (verdicts.find((each) => each.correct === correct)?.reason ?? ""),
-    ...(correct === null ? { problem: { code: votes + against > 0 ? "tie" : unread } } : {}),
+    problem: correct === null ? { code: votes + against > 0 ? "tie" : unread } : undefined,
     reasked: verdicts.filter(({ reasked }) => reasked).length,
   };
 }

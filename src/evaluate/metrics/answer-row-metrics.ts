@@ -27,7 +27,9 @@ export const answerRowMetrics = [
 /** The policy's confidence, and whether it answered at all. */
 export const answeringMetrics = [
   rowMetric({
-    ...{ name: "answer_rate", label: "answered", headline: true },
+    name: "answer_rate",
+    label: "answered",
+    headline: true,
     summary: "Share of questions with an answer.",
     of: ({ answer }) => Number(answer !== null),
   }),

@@ -88,10 +88,14 @@ export function scoreHotpotqa(
   const joint = { em: answer.em * support.em, f1: harmonic(precision, recall), precision, recall };
   return {
     ...answer,
-    ...{ sp_em: support.em, sp_f1: support.f1 },
-    ...{ sp_precision: support.precision, sp_recall: support.recall },
-    ...{ joint_em: joint.em, joint_f1: joint.f1 },
-    ...{ joint_precision: joint.precision, joint_recall: joint.recall },
+    sp_em: support.em,
+    sp_f1: support.f1,
+    sp_precision: support.precision,
+    sp_recall: support.recall,
+    joint_em: joint.em,
+    joint_f1: joint.f1,
+    joint_precision: joint.precision,
+    joint_recall: joint.recall,
   };
 }
 

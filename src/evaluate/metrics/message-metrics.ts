@@ -3,13 +3,16 @@ import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 /** Metrics of the policy's messages: format, number, tokens. */
 export const messageMetrics = [
   rowMetric({
-    ...{ name: "format_rate", label: "parsed", headline: true },
+    name: "format_rate",
+    label: "parsed",
+    headline: true,
     summary:
       "Share of trajectories that have a message and all of whose messages are valid actions.",
     of: ({ formatOk }) => Number(formatOk),
   }),
   rowMetric({
-    ...{ name: "turns", headline: true },
+    name: "turns",
+    headline: true,
     summary: "Messages per question.",
     range: [0, Infinity],
     of: ({ turns }) => turns,
@@ -21,7 +24,9 @@ export const messageMetrics = [
     of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
   }),
   sparseRowMetric({
-    ...{ name: "return", decimals: 3, headline: true },
+    name: "return",
+    decimals: 3,
+    headline: true,
     summary: "What the environment paid over an episode, on average.",
     range: [-Infinity, Infinity],
     interval: "bootstrap",
@@ -48,7 +53,10 @@ export const messageMetrics = [
     of: ({ cuts }) => (cuts === undefined ? null : Number(cuts.context)),
   }),
   sparseRowMetric({
-    ...{ name: "completion_tokens", label: "tokens", decimals: 1, headline: true },
+    name: "completion_tokens",
+    label: "tokens",
+    decimals: 1,
+    headline: true,
     summary: "Tokens written per question, if recorded or counted by a server.",
     range: [0, Infinity],
     of: ({ tokens }) => tokens ?? null,
@@ -60,7 +68,8 @@ export const messageMetrics = [
     of: ({ firstAnswer }) => firstAnswer ?? null,
   }),
   sparseRowMetric({
-    ...{ name: "prompt_tokens", decimals: 1 },
+    name: "prompt_tokens",
+    decimals: 1,
     summary: "Tokens read per question, over all calls, if recorded or counted by a server.",
     range: [0, Infinity],
     of: ({ promptTokens }) => promptTokens ?? null,

@@ -7,13 +7,15 @@ const NEAR = 0.8;
 /** Metrics of the policy's searches. */
 export const searchMetrics = [
   rowMetric({
-    ...{ name: "searches", headline: true },
+    name: "searches",
+    headline: true,
     summary: "Searches per question, without a strategy's own before the prompt.",
     range: [0, Infinity],
     of: ({ searches }) => searches,
   }),
   sparseRowMetric({
-    ...{ name: "strategy_searches", label: "strategy's searches" },
+    name: "strategy_searches",
+    label: "strategy's searches",
     summary: "Searches per question by the strategy itself before the first message.",
     range: [0, Infinity],
     of: ({ strategySearches }) => strategySearches ?? null,

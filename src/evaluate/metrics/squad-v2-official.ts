@@ -53,9 +53,12 @@ export function scoreSquadV2(
   const { em, f1 } = prediction === null ? { em: 0, f1: 0 } : best(prediction, accepted);
   const isAnswerable = accepted.length > 0;
   return {
-    ...{ em, f1 },
-    ...{ has_answer_em: isAnswerable ? em : null, has_answer_f1: isAnswerable ? f1 : null },
-    ...{ no_answer_em: isAnswerable ? null : em, no_answer_f1: isAnswerable ? null : f1 },
+    em,
+    f1,
+    has_answer_em: isAnswerable ? em : null,
+    has_answer_f1: isAnswerable ? f1 : null,
+    no_answer_em: isAnswerable ? null : em,
+    no_answer_f1: isAnswerable ? null : f1,
   };
 }
 

@@ -119,8 +119,11 @@ export async function checkRewards(options: CheckRewardsOptions): Promise<Reward
     const { values, unscored } = await scoreCopies(played, [{ ...weighted, weight: 1 }], alone);
     const expects = unscored === null ? part.expects : undefined;
     checked.push({
-      ...{ name: as, weight, kind: part.kind, cases: checkCases(expects, played, values) },
-      ...(unscored === null ? {} : { unscored: unscored.message }),
+      name: as,
+      weight,
+      kind: part.kind,
+      cases: checkCases(expects, played, values),
+      unscored: unscored?.message,
     });
   }
   const combined = paidFor(played, (await scoreCopies(played, rewards, scoring)).values);
@@ -140,8 +143,14 @@ export async function checkRewards(options: CheckRewardsOptions): Promise<Reward
 /** The outcome for an environment without answers: no failure. */
 export function notCheckable(why: string): RewardCheck {
   return {
-    ...{ ok: true, questions: 0, trajectories: 0, rewards: [], combined: null },
-    ...{ withoutAnswering: null, notWritten: [], notApplicable: why },
+    ok: true,
+    questions: 0,
+    trajectories: 0,
+    rewards: [],
+    combined: null,
+    withoutAnswering: null,
+    notWritten: [],
+    notApplicable: why,
   };
 }
 
@@ -185,8 +194,15 @@ function play(
     ({ turns }) => messages[turns.length] ?? messages.at(-1) ?? "",
   );
   return rollOut({
-    ...{ policy, environment, task, id, groupId: id, purpose: "eval", seed: 0 },
-    ...{ sampling: GREEDY, signal },
+    policy,
+    environment,
+    task,
+    id,
+    groupId: id,
+    purpose: "eval",
+    seed: 0,
+    sampling: GREEDY,
+    signal,
   });
 }
 

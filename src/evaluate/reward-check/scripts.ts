@@ -113,7 +113,8 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   const searches = protocol.parse(write("search", MARK)).actions[0]?.tool === "search";
   const hasSearch = toolSchemas.some((schema) => schema.function.name === "search");
   return {
-    ...{ answer, opening: protocol.answerOpening },
+    answer,
+    opening: protocol.answerOpening,
     closing: written.slice(written.lastIndexOf(MARK) + MARK.length),
     think: thought === undefined ? null : (text) => `${thought.opening}${text}${thought.closing}`,
     search: searches && hasSearch ? (query) => write("search", query) : null,

@@ -12,7 +12,10 @@ const split = (digits: string): Record<string, unknown> => ({
 });
 
 const byteLevel = (use_regex: boolean): Record<string, unknown> => ({
-  ...{ type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex },
+  type: "ByteLevel",
+  add_prefix_space: false,
+  trim_offsets: true,
+  use_regex,
 });
 const sequence = (...pretokenizers: unknown[]): unknown => ({ type: "Sequence", pretokenizers });
 const digitsApart = sequence({ type: "Digits", individual_digits: true }, byteLevel(true));
@@ -29,7 +32,8 @@ interface Preparation {
 const llama3: Preparation = {
   normalizer: null,
   pre_tokenizer: sequence(split("\\p{N}{1,3}"), byteLevel(false)),
-  ...{ ignoresMerges: true, addsBegin: true },
+  ignoresMerges: true,
+  addsBegin: true,
 };
 const digits: Preparation = { normalizer: null, pre_tokenizer: digitsApart };
 
@@ -72,13 +76,21 @@ export function byteLevelParts(
   const { normalizer, pre_tokenizer, ignoresMerges = false, addsBegin = false } = kind;
   const begins = (vocabulary.addsBegin ?? addsBegin) && vocabulary.beginId !== null;
   return {
-    ...{ normalizer, pre_tokenizer },
+    normalizer,
+    pre_tokenizer,
     post_processor: begins ? beginProcessor(vocabulary) : null,
     decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {
-      ...{ type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null },
-      ...{ end_of_word_suffix: null, fuse_unk: false, byte_fallback: false },
-      ...{ ignore_merges: ignoresMerges, vocab, merges: merges.map((each) => each.split(" ")) },
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: ignoresMerges,
+      vocab,
+      merges: merges.map((each) => each.split(" ")),
     },
   };
 }

@@ -81,7 +81,10 @@ async function withParameters<T>(
       if (spec.shape.length === 2) types.set(name, (types.get(name) ?? 0) + 1);
     }
     return await work({
-      ...{ file, config, parameters, types },
+      file,
+      config,
+      parameters,
+      types,
       dtype: dtype ?? ownType([...types.keys()]),
     });
   } finally {
@@ -99,7 +102,8 @@ async function writeDescription(
   const ids = tokenIds(vocabulary);
   const files = {
     "config.json": {
-      ...{ ...toHuggingFaceConfig(config), ...ids },
+      ...toHuggingFaceConfig(config),
+      ...ids,
       torch_dtype: { F32: "float32", F16: "float16", BF16: "bfloat16" }[dtype],
     },
     "generation_config.json": ids,
@@ -125,7 +129,9 @@ function sourceOf(
 ): TensorSource {
   const { name, shape } = spec;
   return {
-    ...{ name, shape, dtype: shape.length === 2 ? dtype : "F32" },
+    name,
+    shape,
+    dtype: shape.length === 2 ? dtype : "F32",
     load: async () => {
       const stored = new Float32Array(shape.reduce((n, axis) => n * axis, 1));
       await file.read(tensor.name, stored);
@@ -138,9 +144,9 @@ function sourceOf(
 function tokenIds({ beginId, endId, otherEndIds, padId }: GgufVocabulary): Record<string, unknown> {
   const ends = [...new Set([...(endId === null ? [] : [endId]), ...otherEndIds])];
   return {
-    ...(beginId === null ? {} : { bos_token_id: beginId }),
-    ...(ends.length === 0 ? {} : { eos_token_id: ends.length === 1 ? ends[0] : ends }),
-    ...(padId === null ? {} : { pad_token_id: padId }),
+    bos_token_id: beginId ?? undefined,
+    eos_token_id: ends.length === 0 ? undefined : ends.length === 1 ? ends[0] : ends,
+    pad_token_id: padId ?? undefined,
   };
 }
 
@@ -153,8 +159,9 @@ function tokenizerConfig(vocabulary: GgufVocabulary, positions: number): Record<
   return {
     tokenizer_class: "PreTrainedTokenizerFast",
     ...Object.fromEntries(named),
-    ...(addsBegin === null ? {} : { add_bos_token: addsBegin }),
-    ...{ clean_up_tokenization_spaces: false, model_max_length: positions },
+    add_bos_token: addsBegin ?? undefined,
+    clean_up_tokenization_spaces: false,
+    model_max_length: positions,
   };
 }
 

@@ -139,8 +139,10 @@ async function llama3Scaling(
   const expected = ropeFrequencies({
     ...plain,
     ropeScaling: {
-      ...{ type: "llama3", factor, lowFrequencyFactor: low_freq_factor },
-      ...{ highFrequencyFactor: high_freq_factor },
+      type: "llama3",
+      factor,
+      lowFrequencyFactor: low_freq_factor,
+      highFrequencyFactor: high_freq_factor,
       originalPositions: original_max_position_embeddings,
     },
   });

@@ -36,7 +36,8 @@ export async function openGguf(path: string): Promise<GgufFile> {
   try {
     const header = await readHeader(file, path);
     return {
-      ...{ path, ...header },
+      path,
+      ...header,
       read: (name, into) => readTensor(file, path, header.tensors.get(name)!, into),
       close: () => file.close(),
     };

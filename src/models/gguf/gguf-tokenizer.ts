@@ -71,7 +71,8 @@ export function ggufTokenizer({ metadata }: GgufHeader, path: string): GgufToken
     throw fail(`${PREFIX}token_type has ${types.length} entries for ${tokens.length} tokens`);
   }
   const vocabulary: GgufVocabulary = {
-    ...{ tokens, types },
+    tokens,
+    types,
     beginId: keys.bos_token_id ?? null,
     endId: keys.eos_token_id ?? null,
     otherEndIds: [keys.eot_token_id, keys.eom_token_id].filter((each) => each !== undefined),

@@ -62,14 +62,21 @@ export function sentencePieceParts(
     ...(addsSpace ? [{ type: "Strip", content: " ", start: 1, stop: 0 }] : []),
   ];
   return {
-    ...{ normalizer, pre_tokenizer: null },
+    normalizer,
+    pre_tokenizer: null,
     post_processor: (addsBegin ?? true) && beginId !== null ? beginProcessor(vocabulary) : null,
     decoder: { type: "Sequence", decoders },
     model: {
-      ...{ type: "BPE", dropout: null, continuing_subword_prefix: null },
+      type: "BPE",
+      dropout: null,
+      continuing_subword_prefix: null,
       unk_token: unknownId === null ? null : tokens[unknownId],
-      ...{ end_of_word_suffix: null, fuse_unk: true, byte_fallback: true, ignore_merges: false },
-      ...{ vocab, merges },
+      end_of_word_suffix: null,
+      fuse_unk: true,
+      byte_fallback: true,
+      ignore_merges: false,
+      vocab,
+      merges,
     },
   };
 }

@@ -53,7 +53,9 @@ export async function armRuns(
         const resolved = resolveSettings(recipe, { tier, overrides: all });
         const settings = checkSettings(settingsSchema, resolved);
         const key = shortHash({
-          ...{ settings: settings.settings, version, inputs: await inputs(settings.settings) },
+          settings: settings.settings,
+          version,
+          inputs: await inputs(settings.settings),
           ...pluginHashes(settings.settings),
         });
         const run = runs.get(key) ?? { key, seed, arms: [], settings };

@@ -46,7 +46,9 @@ export const finishedArmSchema = z.object({
   seed: z.number(),
   result: z.unknown(),
   origin: z.object({
-    ...{ version: z.string(), date: z.string(), command: z.string() },
+    version: z.string(),
+    date: z.string(),
+    command: z.string(),
     machine: z.record(z.string(), z.unknown()),
   }),
 });

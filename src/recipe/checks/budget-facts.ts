@@ -120,7 +120,8 @@ function sampleRetriever(passages: readonly Passage[]): Retriever {
       return { ...passage, score: 1 / (i + 1) };
     });
   return {
-    ...{ name: "sample", fingerprint: "sample" },
+    name: "sample",
+    fingerprint: "sample",
     search: (queries, k) => Promise.resolve(queries.map(() => next(k))),
     close: () => Promise.resolve(),
   };

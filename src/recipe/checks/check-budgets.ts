@@ -71,13 +71,15 @@ function batchFindings(
   const product = `${promptsPerStep} × ${groupSize} = ${trajectories} trajectories`;
   if (minibatches > trajectories) {
     found.push({
-      ...{ severity: "error", key: "algorithm.minibatches" },
+      severity: "error",
+      key: "algorithm.minibatches",
       message: `${minibatches} minibatches of ${product}: ${minibatches - trajectories} of them would be empty. At most ${trajectories}.`,
     });
   } else if (trajectories % minibatches !== 0) {
     const least = Math.floor(trajectories / minibatches);
     found.push({
-      ...{ severity: "warning", key: "algorithm.minibatches" },
+      severity: "warning",
+      key: "algorithm.minibatches",
       message: `${product} do not divide into ${minibatches} minibatches: some have ${least}, some ${least + 1}, and each is one step of the optimiser. ${divisorsText(trajectories)} divide evenly.`,
     });
   }
@@ -86,14 +88,16 @@ function batchFindings(
   const estimator = advantageEstimators.get(named.name, "algorithm");
   if (groupSize < 2 && estimator.needsGroups) {
     found.push({
-      ...{ severity: "error", key: "algorithm.groupSize" },
+      severity: "error",
+      key: "algorithm.groupSize",
       message: `${groupSize}: trajectories are compared with others of the same question, of which there are none, so every advantage is 0. At least 2.`,
     });
   }
   if (estimator.needsBaselines === true && !givesBaselines(rest.sampler.name)) {
     const fitting = samplers.parts.flatMap((part) => (givesBaselines(part.name) ? part.name : []));
     found.push({
-      ...{ severity: "error", key: "algorithm.sampler" },
+      severity: "error",
+      key: "algorithm.sampler",
       message: `${rest.sampler.name}: ${named.name} compares each trajectory with a baseline of its group, and this sampler asks for none, so every advantage is 0. Allowed: ${fitting.join(", ")}.`,
     });
   }
@@ -102,7 +106,7 @@ function batchFindings(
     const why = hasCritic
       ? `${named.name}: it does not read values, so the critic of ${name} would learn nothing. Leave it out for gae, or use algorithm.name grpo or reinforce.`
       : `${named.name}: it reads a critic's values, and ${name} has no critic. Use algorithm.name ppo.`;
-    found.push({ ...{ severity: "error", key: "algorithm.advantage" }, message: why });
+    found.push({ severity: "error", key: "algorithm.advantage", message: why });
   }
   return found;
 }
@@ -124,20 +128,23 @@ function signalFindings(
   const found: Found[] = [];
   if (rewards.every(({ weight }) => weight === 0)) {
     found.push({
-      ...{ severity: "error", key: "rewards" },
+      severity: "error",
+      key: "rewards",
       message:
         "every reward has weight 0, so all trajectories are worth the same. Give one a weight.",
     });
   }
   if (sampling.temperature === 0 && groupSize > 1) {
     found.push({
-      ...{ severity: "error", key: "sampling.temperature" },
+      severity: "error",
+      key: "sampling.temperature",
       message: `0: the ${groupSize} trajectories of a question are all the same, so no reward differs. 1 samples from the policy as it is.`,
     });
   }
   if (evaluation.sampling.temperature === 0 && evaluation.samplesPerTask > 1) {
     found.push({
-      ...{ severity: "warning", key: "evaluation.samplesPerTask" },
+      severity: "warning",
+      key: "evaluation.samplesPerTask",
       message: `${evaluation.samplesPerTask} draws of each question at temperature 0 are all the same. Take 1, or a temperature above 0.`,
     });
   }
@@ -154,7 +161,8 @@ function scheduleFindings({ optimizer, steps, epochs, minibatches }: OnPolicyOpt
   const last = valueAt(learningRate, updates - 1, updates);
   return [
     {
-      ...{ severity: "warning", key: "algorithm.optimizer.learningRate.warmup" },
+      severity: "warning",
+      key: "algorithm.optimizer.learningRate.warmup",
       message: `${stretch} of ${updates} updates (${steps} steps × ${epochs} × ${minibatches}): the learning rate ends at ${Number(last.toPrecision(3))} before it is warm. Shorten the warm-up, or train longer.`,
     },
   ];
@@ -166,7 +174,8 @@ function factFindings(settings: Settings, options: OnPolicyOptions, facts: Budge
   const found: Found[] = [];
   if (questions !== null && questions < promptsPerStep) {
     found.push({
-      ...{ severity: "warning", key: "algorithm.promptsPerStep" },
+      severity: "warning",
+      key: "algorithm.promptsPerStep",
       message: `${promptsPerStep} of ${questions} questions: every step has some of them twice. At most ${questions}, or more questions.`,
     });
   }
@@ -214,14 +223,16 @@ function observationFindings(settings: Settings, { budgets, tokens }: Sized): Fo
   if (Math.min(...observations) > 2 * limit) {
     return [
       {
-        ...{ severity: "error", key },
+        severity: "error",
+        key,
         message: `an observation may have ${limit} tokens, and what a search shows has ${sizes} in a sample: less than half of any would be seen. Allow ${quantile(observations, 0.95)}, or show fewer passages (topK).`,
       },
     ];
   }
   return [
     {
-      ...{ severity: "warning", key },
+      severity: "warning",
+      key,
       message: `an observation may have ${limit} tokens; of what searches show in a sample (${sizes}), ${percent(cut)} would be cut. Allow ${quantile(observations, 0.95)}, or show fewer passages (topK).${losesItsEnd(budgets)}`,
     },
   ];
@@ -242,7 +253,8 @@ function messageFindings({ budgets, tokens: { answers } }: Sized): Found[] {
   const all = long === answers.length;
   return [
     {
-      ...{ severity: all ? "error" : "warning", key: "budgets" },
+      severity: all ? "error" : "warning",
+      key: "budgets",
       message: `a message may have ${limit} tokens, and for ${percent(long / answers.length)} of a sample of questions the bare answer has more (up to ${Math.max(...answers)}). Allow more.`,
     },
   ];
@@ -266,7 +278,8 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
   if (prompt + answer > room) {
     return [
       {
-        ...{ severity: "error", key },
+        severity: "error",
+        key,
         message: `a prompt has up to ${prompt} tokens in a sample and a bare answer ${answer}; ${which} is ${room}, so some questions cannot be answered at all. Shorten environment.prompt, or allow more.`,
       },
     ];
@@ -282,7 +295,8 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
   const some = fitting >= observations.count / 2 ? "notice" : "warning";
   return [
     {
-      ...{ severity: isHopeless ? "error" : some, key },
+      severity: isHopeless ? "error" : some,
+      key,
       message: `${sum}, which holds ${fitting} when messages are that long: the rest ends without an answer. Allow more, or fewer turns, or shorter messages.`,
     },
   ];

@@ -49,7 +49,8 @@ export function staleFindings(settings: Settings): Omit<BudgetFinding, "origin">
               "Use a loss with one, such as policy-gradient with ratio: token",
             ];
       return {
-        ...{ severity: "warning", key: "algorithm.maxStepsOffPolicy" },
+        severity: "warning",
+        key: "algorithm.maxStepsOffPolicy",
         message: `rollouts are one step behind, and the loss ${name} ${why}: its gradient is biased by the step between (mismatch/kl says how far). ${remedy}.`,
       };
     });

@@ -17,7 +17,8 @@ export function ratioFindings(
   if (losses.every((loss) => loss.options["ratio"] === "none")) return [];
   return [
     {
-      ...{ severity: "warning", key: "engine.samplingWeights" },
+      severity: "warning",
+      key: "engine.samplingWeights",
       message: `samplingWeights ${samplingWeights}: the sampler's log-probabilities are of rounded matrices, and the trainer's are of float32, so that ratios differ from 1, and are clipped, before anything is learned (mismatch/kl). algorithm.oldLogprobs: recomputed takes both from the trainer.`,
     },
   ];

@@ -143,7 +143,8 @@ async function readEvaluations(folder: string, legs: readonly Leg[], metric: str
         }));
   const outcome = hash.digest("hex");
   const byQuestion = (take: (points: readonly CurvePoint[]) => number): ArmQuestions => ({
-    ...{ values: new Map(ids.map((id) => [id, take(curveOf(id))])), outcome },
+    values: new Map(ids.map((id) => [id, take(curveOf(id))])),
+    outcome,
   });
   return { points, byQuestion };
 }

@@ -48,7 +48,9 @@ export function claimsHash(
 ): string {
   const decisive = overrides.filter(({ key }) => effectOf(key) !== "numerics");
   const stated = experiments(recipe).map((claim) => ({
-    ...{ id: claim.id, metric: claim.metric, relation: claim.relation },
+    id: claim.id,
+    metric: claim.metric,
+    relation: claim.relation,
     arms: claim.arms.map((arm) => {
       const own = [...armOverrides(recipe, { tier, claim, arm }), ...decisive];
       const { settings } = resolveSettings(recipe, { tier, overrides: own });

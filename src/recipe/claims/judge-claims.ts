@@ -59,14 +59,22 @@ export function judgeClaims(
       const verdict = tier === "smoke" ? "not tested" : verdictAt(pHolm);
       const ownLevel = isEqualArms ? level : level / family;
       return {
-        ...{ ...test, pHolm, verdict },
+        ...test,
+        pHolm,
+        verdict,
         room: verdict === "not able to show" ? test.room : null,
         detectable: isIdentical ? null : detectableDifference(test.errors, seeds, ownLevel),
       };
     });
     const { id, statement, role, metric, relation, source } = claim;
     return {
-      ...{ id, statement, role, metric, relation, source, instrument: null },
+      id,
+      statement,
+      role,
+      metric,
+      relation,
+      source,
+      instrument: null,
       verdict: combinedVerdict(compared.map(({ verdict }) => verdict)),
       questions: ids?.length ?? null,
       isShare: isShareMetric(metric),
@@ -133,7 +141,8 @@ function testPart(
     ({ arm, metric }) => arm === null || isShareMetric(metric ?? claim.metric),
   );
   const { room, ...test } = testSides(greater, lesser, {
-    ...{ isShare, level },
+    isShare,
+    level,
     measuredOf: (side) => (side.arm === null ? null : measuredArm(runs(side), ids)),
   });
   const isIdentical =
@@ -146,11 +155,17 @@ function testPart(
   const { difference, margin } = test;
   // The larger the true value behind a bound, the less sure is a difference in the other side's favour.
   const isOpenEnded = runs(difference > margin ? lesser : greater).some(({ isBound }) => isBound);
+  const sided = isFlipped ? turned(test) : test;
   return {
-    ...{ left: left.text, relation, right: right.text },
-    ...(isFlipped ? turned(test) : test),
-    ...{ p, room, isIdentical, isOpenEnded },
-    ...(isIdentical ? { ci95: null } : {}),
+    left: left.text,
+    relation,
+    right: right.text,
+    ...sided,
+    p,
+    room,
+    isIdentical,
+    isOpenEnded,
+    ci95: isIdentical ? null : sided.ci95,
     seeds: Math.max(runs(greater).length, runs(lesser).length),
     verdictAt: (pHolm) => {
       if (claim.role === "equal-arms") return equalityOf(p, isIdentical, level);

@@ -59,7 +59,9 @@ function protocolOf(protocol: Protocol): object {
   const [before = "", after = ""] = protocol.renderObservations([observation]).split(RESULT);
   const answerThenCall = `${answer.join("a")}${call.join("q")}`;
   return {
-    ...{ call, answer, result: [before, after] },
+    call,
+    answer,
+    result: [before, after],
     /** Whether a message with both ends at its call, even behind the answer. */
     callsFirst: protocol.findCut(answerThenCall) === answerThenCall.length,
     stop: protocol.stopStrings,

@@ -84,9 +84,16 @@ export async function exportRecipe(
   await writeFileAtomic(join(out, "README.md"), readme);
   const { train, validation } = rows;
   const written: RecipeExport = {
-    ...{ recipe: recipe.name, tier, trainer: to.name, trainerVersion: to.version },
-    ...{ agentrlVersion: packageVersion(), folder: out, files: [], rows: { train, validation } },
-    ...{ keys, config },
+    recipe: recipe.name,
+    tier,
+    trainer: to.name,
+    trainerVersion: to.version,
+    agentrlVersion: packageVersion(),
+    folder: out,
+    files: [],
+    rows: { train, validation },
+    keys,
+    config,
   };
   written.files = [...(await filesOf(out)), "origins.json"].toSorted();
   await writeJson(join(out, "origins.json"), written);

@@ -140,10 +140,13 @@ export function exportedKeys(
     const differs = found.differs?.(value, settings) ?? null;
     return [
       {
-        ...{ from, value, origin: originOf(origins, from), to: found.to?.(value, facts) ?? {} },
-        ...(found.file === undefined ? {} : { file: found.file }),
-        ...(found.unused === undefined ? {} : { unused: found.unused }),
-        ...(differs === null ? {} : { differs }),
+        from,
+        value,
+        origin: originOf(origins, from),
+        to: found.to?.(value, facts) ?? {},
+        file: found.file,
+        unused: found.unused,
+        differs: differs ?? undefined,
       },
     ];
   });

@@ -48,7 +48,7 @@ export function sampled(place: string, { temperature, topP, topK, minP }: Sampli
     [`${place}.temperature`]: temperature,
     [`${place}.top_p`]: topP,
     [`${place}.top_k`]: topK === 0 ? -1 : topK,
-    ...(minP === undefined ? {} : { [`${place}.min_p`]: minP }),
+    [`${place}.min_p`]: minP,
   };
 }
 
@@ -189,9 +189,7 @@ export const sharedRules: readonly Rule[] = [
     unused: "further evaluations of a run by agentrl",
     differs: () => "only the main evaluation is exported",
   }),
-  rule("evaluation.during.questions", {
-    unused: "trainers evaluate on all rows of validation",
-  }),
+  rule("evaluation.during.questions", { unused: "trainers evaluate on all rows of validation" }),
   rule("algorithm.sampler", {
     allowed: {
       says: "shuffled",

@@ -60,7 +60,7 @@ export const skyrlRules: readonly Rule[] = [
         "generator.max_turns": messages(settings),
         "generator.sampling_params.max_generate_length": turnTokens,
         "generator.eval_sampling_params.max_generate_length": turnTokens,
-        ...(contextTokens === undefined ? {} : { "generator.max_input_length": contextTokens - 1 }),
+        "generator.max_input_length": contextTokens === undefined ? undefined : contextTokens - 1,
       };
     },
     differs: (budgets) =>
@@ -139,13 +139,13 @@ export const skyrlRules: readonly Rule[] = [
   rule<number | null>("algorithm.dualClip", {
     to: (bound) => ({
       [`${ALGORITHM}.policy_loss_type`]: bound === null ? "regular" : "dual_clip",
-      ...(bound === null ? {} : { [`${ALGORITHM}.clip_ratio_c`]: bound }),
+      [`${ALGORITHM}.clip_ratio_c`]: bound ?? undefined,
     }),
   }),
   rule<number>("algorithm.klCoef", {
     to: (coef) => ({
       [`${ALGORITHM}.use_kl_loss`]: coef > 0,
-      ...(coef > 0 ? { [`${ALGORITHM}.kl_loss_coef`]: coef } : {}),
+      [`${ALGORITHM}.kl_loss_coef`]: coef > 0 ? coef : undefined,
     }),
   }),
   rule<string>("algorithm.klEstimator", {
@@ -163,14 +163,14 @@ export const skyrlRules: readonly Rule[] = [
       [`${ALGORITHM}.kl_estimator_type`]: "k1",
       [`${ALGORITHM}.kl_loss_coef`]: coef,
       [`${ALGORITHM}.kl_ctrl.type`]: target === undefined ? "fixed" : "adaptive",
-      ...(target === undefined ? {} : { [`${ALGORITHM}.kl_ctrl.kl_target`]: target }),
+      [`${ALGORITHM}.kl_ctrl.kl_target`]: target,
       [`${ALGORITHM}.kl_ctrl.horizon`]: Math.round(horizon),
     }),
   }),
   rule<number>("algorithm.entropyCoef", {
     to: (coef) => ({
       [`${ALGORITHM}.use_entropy_loss`]: coef > 0,
-      ...(coef > 0 ? { [`${ALGORITHM}.entropy_loss_coef`]: coef } : {}),
+      [`${ALGORITHM}.entropy_loss_coef`]: coef > 0 ? coef : undefined,
     }),
   }),
   rule<Scheduled>("algorithm.optimizer.learningRate", {

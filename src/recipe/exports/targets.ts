@@ -161,7 +161,9 @@ const trl: ExportTarget = {
       logging_steps: 1,
       bf16: false,
       remove_unused_columns: false,
-      ...{ eval_strategy: "steps", eval_steps: updates, eval_on_start: true },
+      eval_strategy: "steps",
+      eval_steps: updates,
+      eval_on_start: true,
     };
   },
   row: (task, place) => trlRows.write?.record(task, place) ?? {},

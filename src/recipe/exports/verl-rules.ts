@@ -41,7 +41,7 @@ function rateKeys(optimizer: string, rate: Scheduled, settings: Settings): Train
     [`${optimizer}.lr`]: value,
     [`${optimizer}.lr_scheduler_type`]: kind,
     [`${optimizer}.lr_warmup_steps`]: Math.ceil((warmup ?? 0) / updatesPerStep(settings)),
-    ...(kind === "cosine" ? { [`${optimizer}.min_lr_ratio`]: end } : {}),
+    [`${optimizer}.min_lr_ratio`]: kind === "cosine" ? end : undefined,
   };
 }
 
@@ -158,7 +158,7 @@ export const verlRules: readonly Rule[] = [
   rule<number>("algorithm.klCoef", {
     to: (coef) => ({
       [`${ACTOR}.use_kl_loss`]: coef > 0,
-      ...(coef > 0 ? { [`${ACTOR}.kl_loss_coef`]: coef } : {}),
+      [`${ACTOR}.kl_loss_coef`]: coef > 0 ? coef : undefined,
     }),
   }),
   rule<string>("algorithm.klEstimator", {
@@ -171,7 +171,7 @@ export const verlRules: readonly Rule[] = [
       "algorithm.kl_penalty": "kl",
       "algorithm.kl_ctrl.kl_coef": coef,
       "algorithm.kl_ctrl.type": target === undefined ? "fixed" : "adaptive",
-      ...(target === undefined ? {} : { "algorithm.kl_ctrl.target_kl": target }),
+      "algorithm.kl_ctrl.target_kl": target,
       "algorithm.kl_ctrl.horizon": Math.round(horizon),
     }),
   }),

@@ -52,11 +52,7 @@ export function checkpointFolder(run: string, step: number): string {
 export async function openCheckpoints(
   engine: Pick<Engine, "save">,
   run: string,
-  options: CheckpointSettings & {
-    firstStep: number;
-    attempt?: number;
-    best?: () => number | null;
-  },
+  options: CheckpointSettings & { firstStep: number; attempt?: number; best?: () => number | null },
 ): Promise<Checkpoints> {
   const { every, keep, firstStep, attempt = 0, best = () => null } = options;
   const rotate = async (newest: number): Promise<void> => {

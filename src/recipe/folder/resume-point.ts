@@ -29,7 +29,8 @@ export async function resumePoint(out: string, resume = false): Promise<ResumePo
 /** The event of an unusable checkpoint. @param at completed steps. */
 export function checkpointDamaged({ path, step }: Checkpoint, why: string, at: number): RunEvent {
   return {
-    ...{ kind: "checkpoint-damaged", step: at },
+    kind: "checkpoint-damaged",
+    step: at,
     message: `${path}: cannot be used (${why}); the one before it is used`,
     facts: { path, checkpoint: step, why },
   };

@@ -197,8 +197,8 @@ function manifestOf({ engine, resolved, facts }: RunToOpen): object {
     recipe: resolved.recipe.name,
     tier: resolved.tier,
     hashes: facts.hashes ?? {},
-    ...(facts.rewardCheck === undefined ? {} : { rewardCheck: facts.rewardCheck }),
-    ...(facts.steps === undefined ? {} : { steps: facts.steps }),
+    rewardCheck: facts.rewardCheck,
+    steps: facts.steps,
     machine: {
       ...machineFacts(),
       // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
@@ -211,8 +211,11 @@ function manifestOf({ engine, resolved, facts }: RunToOpen): object {
 function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunStart {
   const settings = [...leavesOf(resolved.settings)].map(([keys, value]) => [keys.join("."), value]);
   return {
-    ...{ recipe: resolved.recipe.name, tier: resolved.tier, version: facts.version },
-    ...{ out, afterStep },
+    recipe: resolved.recipe.name,
+    tier: resolved.tier,
+    version: facts.version,
+    out,
+    afterStep,
     settings: Object.fromEntries(settings) as Record<string, unknown>,
   };
 }

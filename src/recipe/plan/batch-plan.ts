@@ -55,8 +55,15 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
   const models = work.critic === "own" ? 2 : 1;
   const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
   return {
-    ...{ command, prompts, groupSize, leaves, trajectories, longest },
-    ...{ epochs, minibatches, optimizerSteps },
+    command,
+    prompts,
+    groupSize,
+    leaves,
+    trajectories,
+    longest,
+    epochs,
+    minibatches,
+    optimizerSteps,
     microBatch: { sequences: batch, perStep: epochs * perEpoch },
     steps,
     tokens: {

@@ -32,10 +32,10 @@ export function machineBudget(): number {
 /** What the engine is asked to hold, by the settings, for sequences of at most such a length. */
 export function loadOf(
   { engine }: Settings,
-  given: {
-    work: Work;
-    longest: LongestSequence;
-  } & Pick<EngineLoad, "config" | "lora" | "device" | "frozen" | "lossless" | "sampling">,
+  given: { work: Work; longest: LongestSequence } & Pick<
+    EngineLoad,
+    "config" | "lora" | "device" | "frozen" | "lossless" | "sampling"
+  >,
 ): EngineLoad {
   const { work, longest, ...model } = given;
   const { slots, microBatchTokens, recompute } = engine;
@@ -43,7 +43,9 @@ export function loadOf(
   return {
     ...model,
     workers: engine.workers ?? defaultWorkers(model.device, model.config),
-    ...{ slots, microBatchTokens, recompute },
+    slots,
+    microBatchTokens,
+    recompute,
     rowTokens: longest.tokens,
     scoredShare: work.scoresAll ? 1 : written,
     loss: work.loss,

@@ -2,8 +2,12 @@ import { ConfigError } from "../../base/errors.ts";
 import { quote } from "../../base/schema.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
-  ...{ MB: 1e6, GB: 1e9, TB: 1e12 },
-  ...{ MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
 };
 
 /**

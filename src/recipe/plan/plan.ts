@@ -120,8 +120,11 @@ export function planRecipe(run: PlannedRun, options: { memory: number | null }):
   return {
     stages,
     model: {
-      ...{ from, architecture: config.architecture, parameters: parameterCount(config) },
-      ...{ trained: totalSize(trainedSpecs(config, lora)), lora },
+      from,
+      architecture: config.architecture,
+      parameters: parameterCount(config),
+      trained: totalSize(trainedSpecs(config, lora)),
+      lora,
       frozen: lora === null ? null : frozen,
     },
     device: { asked: resolved.settings.engine.device, chosen: load.device },

@@ -62,9 +62,13 @@ export function workOf(
     const losses = lossesOf(algorithms.get(name, "algorithm"), given);
     const [loss = { name: "policy-gradient", options: {} }] = losses;
     return {
-      ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
+      command: "train",
+      prompts: given.promptsPerStep,
+      groupSize: given.groupSize,
       leaves: openStrategy(settings.strategy, "strategy").leaves,
-      ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
+      epochs: given.epochs,
+      minibatches: given.minibatches,
+      steps: given.steps,
       loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
       scorings: Number(recomputesOld(given)) + Number(readsReference(algorithm)),
@@ -79,7 +83,11 @@ export function workOf(
     );
   }
   return {
-    ...{ command: "sft", groupSize: 1, leaves: 1, epochs: 1, minibatches: 1 },
+    command: "sft",
+    groupSize: 1,
+    leaves: 1,
+    epochs: 1,
+    minibatches: 1,
     ...(hasCurriculum(sft)
       ? {
           prompts: sft.trajectoriesPerStep,
@@ -88,7 +96,9 @@ export function workOf(
       : samplesWork(sft, recipe.path)),
     loss: { name: "cross-entropy", options: {} },
     scoresAll: sft.observationWeight > 0,
-    ...{ scorings: 0, readsReference: false, critic: null },
+    scorings: 0,
+    readsReference: false,
+    critic: null,
   };
 }
 

@@ -52,16 +52,16 @@ export async function trialForecast(
   const { settings } = run.resolved;
   if (trial.steps.length === 0) {
     const trajectories = Math.round(trial.share * run.work.prompts) * run.work.groupSize;
-    return {
-      why: `a step of ${trajectories} rollouts is not done here in ${patience} seconds`,
-    };
+    return { why: `a step of ${trajectories} rollouts is not done here in ${patience} seconds` };
   }
   return {
     time: forecastTime(trial, await lengthOf(settings, run.work.steps)),
     peakBytes: isResident(run.load.device) ? null : 1024 * process.resourceUsage().maxRSS,
     trial: {
-      ...{ seconds: (performance.now() - begun) / 1000, steps: trial.steps.length },
-      ...{ share: trial.share, load },
+      seconds: (performance.now() - begun) / 1000,
+      steps: trial.steps.length,
+      share: trial.share,
+      load,
     },
   };
 }
@@ -87,7 +87,10 @@ async function takeFirstSteps(
   const prompts = Math.min(work.prompts, Math.max(least, Math.ceil(most / perPrompt)));
   const { samplesPerTask } = run.resolved.settings.evaluation;
   const trial: Trial = {
-    ...{ opening: 0, evaluations: [], steps: [], saving: 0 },
+    opening: 0,
+    evaluations: [],
+    steps: [],
+    saving: 0,
     share: prompts / work.prompts,
   };
   let last = clock();
@@ -99,7 +102,9 @@ async function takeFirstSteps(
   const ending = endingWith(signal, patience);
   try {
     await runTrial(shortened(run.resolved, prompts), {
-      ...{ out: join(out, "run"), version: "trial", signal: ending.signal },
+      out: join(out, "run"),
+      version: "trial",
+      signal: ending.signal,
       questions: Math.ceil(most / samplesPerTask),
       isEnough: (step) => step >= LEAST_STEPS && performance.now() - stepped > 1000 * STEP_SECONDS,
       onEvaluationStart: (name, questions) => {
@@ -155,7 +160,11 @@ function shortened(
   return {
     ...resolved,
     settings: {
-      ...{ ...settings, checkpoints, reporters: [], alarms: [], budgetCheck: false },
+      ...settings,
+      checkpoints,
+      reporters: [],
+      alarms: [],
+      budgetCheck: false,
       evaluation: ends,
       algorithm: { ...algorithm, promptsPerStep } as unknown as Settings["algorithm"],
     },

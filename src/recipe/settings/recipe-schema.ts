@@ -61,9 +61,11 @@ const ofTiers = z.strictObject({
   paper: settings.nullable().optional(),
 });
 
-const range = z.tuple([z.number(), z.number()]).refine(([least, most]) => least < most, {
-  message: "expected the lower bound first: [0.05, 0.3]",
-});
+const range = z
+  .tuple([z.number(), z.number()])
+  .refine(([least, most]) => least < most, {
+    message: "expected the lower bound first: [0.05, 0.3]",
+  });
 
 /** What the control must show before and after training, so that methods can differ. The control has the settings of `claims.base` alone. */
 const calibration = z.strictObject({

@@ -16,9 +16,9 @@ export function toYaml(
   const { summary, paper, notes, plugins } = recipe;
   const content = {
     summary,
-    ...(paper === undefined ? {} : { paper }),
-    ...(notes.length === 0 ? {} : { notes }),
-    ...(plugins.length === 0 ? {} : { plugins }),
+    paper,
+    notes: notes.length === 0 ? undefined : notes,
+    plugins: plugins.length === 0 ? undefined : plugins,
     base: withPathsIn(folder, settingsSchema, settings),
     tiers: { [tier]: {} },
   };

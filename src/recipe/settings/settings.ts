@@ -69,7 +69,11 @@ export function claimsBase(recipe: RecipeFile, tier: Tier): Override[] {
   const originOf = (keys: readonly string[]): string =>
     `${recipe.place(["claims", "base", tier, ...keys])} (claims, tier ${tier})`;
   const own = Object.entries(recipe.claims.base[tier] ?? {}).map(([key, value]) => ({
-    ...{ key, value, origin: originOf([key]), originOf, isOfRecipe: true },
+    key,
+    value,
+    origin: originOf([key]),
+    originOf,
+    isOfRecipe: true,
   }));
   return [...(recipe.below === null ? [] : claimsBase(recipe.below, tier)), ...own];
 }

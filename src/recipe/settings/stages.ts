@@ -26,10 +26,7 @@ const stage = z.strictObject({
 });
 
 /** Stages gone through in order, several times: each round starts from what the last left. */
-const rounds = z.strictObject({
-  repeat: z.int().min(1),
-  stages: z.array(stage).min(1),
-});
+const rounds = z.strictObject({ repeat: z.int().min(1), stages: z.array(stage).min(1) });
 
 /** A recipe's way from its policy to the one that is evaluated; empty: the policy as it is. Without it, its `algorithm` alone. */
 export const stagesSchema = z.array(z.union([stage, rounds]));

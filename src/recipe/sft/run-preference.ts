@@ -46,7 +46,9 @@ export async function runPreference(
   const files = await findPairFiles(resolved);
   return runTraining(
     {
-      ...{ command: "dpo", learnsFrom: "pairs", length: "preference.epochs" },
+      command: "dpo",
+      learnsFrom: "pairs",
+      length: "preference.epochs",
       open: (start) => openPairs(start, files),
     },
     resolved,
@@ -78,19 +80,31 @@ async function openPairs(
     return metrics;
   };
   return {
-    ...{ engine, totalSteps, data: { pairs: facts, validationPairs: validation } },
-    ...{ products: ["policy"], policy: { dtype: "F16" } },
+    engine,
+    totalSteps,
+    data: { pairs: facts, validationPairs: validation },
+    products: ["policy"],
+    policy: { dtype: "F16" },
     needsReference: preferenceLosses.get(preference.loss.name, "preference.loss").needsReference,
     openProgress: () =>
       openValidationProgress({
-        ...{ metric: VALIDATION_LOSS, keepsBest: patience !== null, better: "lower" },
-        ...{ patience, minImprovement: 0, every: settings.checkpoints.every },
+        metric: VALIDATION_LOSS,
+        keepsBest: patience !== null,
+        better: "lower",
+        patience,
+        minImprovement: 0,
+        every: settings.checkpoints.every,
       }),
     measure: (_, step) => measure(step),
     train: (_, { firstStep, learningRateFactor, afterStep }) =>
       trainPreference({
-        ...{ engine, settings: preference, pairs, seed: settings.seed, signal },
-        ...{ firstStep, learningRateFactor },
+        engine,
+        settings: preference,
+        pairs,
+        seed: settings.seed,
+        signal,
+        firstStep,
+        learningRateFactor,
         onStep: async ({ step, metrics, timings, tokens }) => {
           const found = await measure(step);
           const ms = Object.values(timings).reduce((sum, each) => sum + each, 0);
@@ -103,8 +117,12 @@ async function openPairs(
       const [before, after] = [checks[0], checks.findLast(({ step }) => step === kept)];
       const isMeasured = before !== undefined && after !== undefined;
       return Promise.resolve({
-        ...{ policy: join(run.path, "policy"), checkpoint: run.checkpoint(kept), steps: done },
-        ...{ stoppedEarly: done < totalSteps, pairs: pairs.length, skipped: facts.skipped },
+        policy: join(run.path, "policy"),
+        checkpoint: run.checkpoint(kept),
+        steps: done,
+        stoppedEarly: done < totalSteps,
+        pairs: pairs.length,
+        skipped: facts.skipped,
         validation: isMeasured ? { before: before.metrics, after: after.metrics } : null,
       });
     },

@@ -54,18 +54,26 @@ function sftMethod(
   open: (start: TrainingStart) => Promise<OpenSft>,
 ): TrainingMethod<SftResult> {
   return {
-    ...{ command: "sft", learnsFrom: "samples", length, trainsFresh: true },
+    command: "sft",
+    learnsFrom: "samples",
+    length,
+    trainsFresh: true,
     open: async (start) => {
       const { learned, validation, ...training } = await open(start);
       if (learned !== null) start.options.onData?.(learned, training.totalSteps);
       return {
-        ...{ ...training, products: [RESULT_FILE], policy: { dtype: "F16" } },
-        ...{ needsReference: false, measuresAfter: true },
+        ...training,
+        products: [RESULT_FILE],
+        policy: { dtype: "F16" },
+        needsReference: false,
+        measuresAfter: true,
         finish: async ({ run }: TrainingSession, end) => {
           const { done, kept } = end;
           const result: SftResult = {
             policy: join(run.path, "policy"),
-            ...{ checkpoint: run.checkpoint(kept), steps: done, loss: await lastLoss(run.path) },
+            checkpoint: run.checkpoint(kept),
+            steps: done,
+            loss: await lastLoss(run.path),
             stoppedEarly: done < training.totalSteps,
             samples:
               learned === null ? null : { train: learned.train, validation: learned.validation },

@@ -102,7 +102,10 @@ export async function loadSamples(
   const { hints, lines, earlierPrompts } = settings;
   const { maxPositions } = engine.capabilities;
   const reading: Omit<SampleReading, "drawnWith"> = {
-    ...{ student, hints, lines, earlierPrompts },
+    student,
+    hints,
+    lines,
+    earlierPrompts,
     maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
   };
   const readDrawn = drawnReader();
@@ -111,8 +114,12 @@ export async function loadSamples(
   const loaded: LoadedSamples = {
     file: files.join(", "),
     sha256: hashes.length === 1 ? hashes.join() : sha256(hashes.join()),
-    ...{ samples: [], tokens: 0, learned: 0 },
-    ...{ tooLong: [], nothingToLearn: [], weightless: [] },
+    samples: [],
+    tokens: 0,
+    learned: 0,
+    tooLong: [],
+    nothingToLearn: [],
+    weightless: [],
   };
   for await (const { row, where } of samplesOf(files)) {
     if (purpose === "training" && settings.weighted && row.weight === 0) {

@@ -41,18 +41,21 @@ export async function openSamples(
   const batches = sftBatches(sizes, { ...sft, seed: settings.seed });
   const { name } = settings.evaluation.dataset;
   const progress = {
-    ...{ ...stoppingRule(sft), metric: `validation/${metric}`, keepsBest: keep === "best" },
+    ...stoppingRule(sft),
+    metric: `validation/${metric}`,
+    keepsBest: keep === "best",
     every: settings.checkpoints.every,
   };
   return {
-    ...{ engine, totalSteps: batches.length, ...(held === null ? {} : { held }) },
+    engine,
+    totalSteps: batches.length,
+    held: held ?? undefined,
     data: {
-      ...{ samples: train, validationSamples: validation },
+      samples: train,
+      validationSamples: validation,
       evaluationDataset: held === null ? null : { file: name, sha256: held.fingerprint },
     },
-    learned: {
-      ...{ kind: "samples", train: factsOf(train), validation: read && factsOf(read) },
-    },
+    learned: { kind: "samples", train: factsOf(train), validation: read && factsOf(read) },
     openProgress: () => openValidationProgress(progress),
     async measure(session, step) {
       const isDue = step % everySteps === 0 || step === batches.length;
@@ -69,14 +72,20 @@ export async function openSamples(
     async train(session, { firstStep, learningRateFactor, afterStep }) {
       let last = performance.now();
       await trainOnSamples({
-        ...{ engine, settings: sft, samples: train.samples, batches, firstStep },
-        ...{ learningRateFactor, signal: session.options.signal },
+        engine,
+        settings: sft,
+        samples: train.samples,
+        batches,
+        firstStep,
+        learningRateFactor,
+        signal: session.options.signal,
         onStep: async ({ step, loss, objective = NaN, gradNorm, tokens }) => {
           const seconds = (performance.now() - last) / 1000;
           const goesOn = await afterStep({
             step,
             metrics: {
-              ...{ "losses/sft": loss, "losses/objective": objective },
+              "losses/sft": loss,
+              "losses/objective": objective,
               "optimizer/grad_norm": gradNorm,
             },
             timing: { seconds, tokensPerSecond: tokens / seconds },

@@ -33,10 +33,17 @@ export async function openStream(
   const totalSteps = sft.curriculum.reduce((sum, { steps }) => sum + steps, 0);
   const teacher: TeacherOptions = {
     environmentOver: (retriever) => environmentOver(retriever, settings),
-    ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
+    worlds: sft.worlds,
+    tokenizer: engine.tokenizer,
+    seed: settings.seed,
+    signal,
   };
   return {
-    ...{ engine, totalSteps, data: {}, learned: null, validation: () => null },
+    engine,
+    totalSteps,
+    data: {},
+    learned: null,
+    validation: () => null,
     openProgress: () => openValidationProgress({ ...UNMEASURED, every }),
     train: async (_, leg) => {
       const ended = { early: false };
@@ -52,13 +59,11 @@ export async function openStream(
         const known = Math.max(0, leg.firstStep - phaseStart);
         for (let i = 0; i < known * sft.trajectoriesPerStep; i++) await trajectories.next();
         await trainOnStream(engine, sft, {
-          ...{
-            trajectories,
-            steps: steps - known,
-            firstStep: phaseStart + known,
-            totalSteps,
-            signal,
-          },
+          trajectories,
+          steps: steps - known,
+          firstStep: phaseStart + known,
+          totalSteps,
+          signal,
           learningRateFactor: leg.learningRateFactor,
           onStep: timed(async (step) => {
             const goesOn = await leg.afterStep(step);

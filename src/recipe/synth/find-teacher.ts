@@ -59,8 +59,11 @@ export async function findTeacher(
       return Promise.resolve({ policy, close: () => Promise.resolve() });
     };
     return {
-      ...{ mark: { name: teacher.name }, options: undefined, rendering: undefined },
-      ...{ window: SCRIPT_WINDOW, open },
+      mark: { name: teacher.name },
+      options: undefined,
+      rendering: undefined,
+      window: SCRIPT_WINDOW,
+      open,
     };
   }
   const asked = { ...settings, policy: teacherPolicy(settings, teacher) };
@@ -70,7 +73,7 @@ export async function findTeacher(
     // Weights that are held with less precision write otherwise.
     options: teacher.name === "model" ? precisionOf(settings) : undefined,
     rendering: found.rendering,
-    ...(found.window === undefined ? {} : { window: found.window }),
+    window: found.window,
     open: async (environment) => {
       const { policy, ...opened } = await found.open(environment);
       if (typeof policy === "function") throw new TypeError("A teacher is no file of answers.");
@@ -81,7 +84,10 @@ export async function findTeacher(
 
 /** Settings of how exactly a model computes what it writes. */
 function precisionOf({ engine: { frozenWeights, samplingWeights } }: Settings): object {
-  return { frozenWeights, ...(samplingWeights === "float32" ? {} : { samplingWeights }) };
+  return {
+    frozenWeights,
+    samplingWeights: samplingWeights === "float32" ? undefined : samplingWeights,
+  };
 }
 
 /** Teachers without a model that follow a plan under settings. */
@@ -117,7 +123,7 @@ function teacherPolicy(
   // Another model is asked in its own way, not in that of the recipe's policy.
   if (teacher.from !== undefined) {
     const { from, chat } = teacher;
-    return { from, ...(chat === undefined ? {} : { chat }) };
+    return { from, chat };
   }
   const { predictions: _, ...own } = policy;
   return { ...own, ...(teacher.chat === undefined ? {} : { chat: teacher.chat }) };

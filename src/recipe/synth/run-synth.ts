@@ -102,7 +102,7 @@ async function synthesise(
     const result = await selectInto(out, resolved, { ...options, facts });
     requireComplete(result, options.allowErrors ?? 0);
     const drawn = { rollouts: progress.rollouts, seconds };
-    return { result, out, drawn, ...(requests === undefined ? {} : { requests }) };
+    return { result, out, drawn, requests };
   } finally {
     await synthesis.close();
   }
@@ -121,7 +121,9 @@ async function draw(
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
     const facts = factsOf(resolved, synthesis);
     await writeJson(join(out, MANIFEST_FILE), {
-      ...{ command: "synth-data", ...facts, machine: machineFacts() },
+      command: "synth-data",
+      ...facts,
+      machine: machineFacts(),
     });
     const opened = await synthesis.open();
     const begun = performance.now();
@@ -130,8 +132,11 @@ async function draw(
       onStart?.({ questions, kept: log.kept });
       const tasks = dataset.stream(synth.limit);
       const progress = await drawQuestions(opened.setting, {
-        ...{ tasks, log, window, signal },
-        ...(onDraw === undefined ? {} : { onProgress: onDraw }),
+        tasks,
+        log,
+        window,
+        signal,
+        onProgress: onDraw,
       });
       await log.finish();
       const seconds = (performance.now() - begun) / 1000;
@@ -150,7 +155,12 @@ function factsOf(
 ): SynthFacts {
   const { agentrl, teacher, settings: hash, template, retriever } = origin;
   return {
-    ...{ agentrl, recipe: recipe.name, tier, seed: settings.seed, teacher, dataset: dataset.name },
+    agentrl,
+    recipe: recipe.name,
+    tier,
+    seed: settings.seed,
+    teacher,
+    dataset: dataset.name,
     hashes: { settings: hash, template, retriever, dataset: origin.dataset },
     readsGold,
   };
@@ -166,9 +176,13 @@ export async function selectInto(
 ): Promise<SynthResult> {
   const { signal, download, keepDropped = false, onSelect, facts } = options;
   const selection = await selectSamples({
-    ...{ folder: out, settings: synthOf(settings), seed: settings.seed, signal, keepDropped },
+    folder: out,
+    settings: synthOf(settings),
+    seed: settings.seed,
+    signal,
+    keepDropped,
     resources: await stepResources(settings, { ...download, signal }),
-    ...(onSelect === undefined ? {} : { onProgress: onSelect }),
+    onProgress: onSelect,
   });
   const result = { ...facts, ...selection };
   await writeJson(join(out, RESULT_FILE), result);

@@ -87,7 +87,10 @@ export async function findSynthesis(
   };
   const origin = { ...shared, settings: settingsHash(settings, teacher, shared) };
   return {
-    ...{ synth, dataset, origin, readsGold: environment.readsGold },
+    synth,
+    dataset,
+    origin,
+    readsGold: environment.readsGold,
     window: Math.max(1, Math.ceil((teacher.window ?? ENGINE_WINDOW) / rollouts)),
     open: () =>
       openSynthesis({ settings, synth, teacher, environment, roles, held, dataset, origin }),
@@ -130,7 +133,11 @@ function settingsHash(
   const teacher = mark.sha256 === undefined ? mark : weights;
   const written = { environment, rewards, sampling, seed, draws, annotate, scores };
   return shortHash({
-    ...{ teacher, options: options ?? null, rendering: rendering ?? null, retriever, dataset },
+    teacher,
+    options: options ?? null,
+    rendering: rendering ?? null,
+    retriever,
+    dataset,
     ...written,
     ...pluginHashes([written, settings.retriever, settings.retrievers]),
   });
@@ -167,11 +174,18 @@ async function openSynthesis(found: Found): Promise<OpenedSynthesis> {
       sampleScorers.get(name, "synth.scores").open(options, { policy, environment, seed }),
     );
     const setting = {
-      ...{ policy, environment, draws: synth.draws, sampling, annotations, scorers, seed, origin },
+      policy,
+      environment,
+      draws: synth.draws,
+      sampling,
+      annotations,
+      scorers,
+      seed,
+      origin,
       rewards: weightedRewards(settings),
       scoring: { expression: expressionOf(settings), roles },
     };
-    return { setting, ...(meter === undefined ? {} : { meter }), close: closeAll };
+    return { setting, meter, close: closeAll };
   } catch (error) {
     await closeAll();
     throw error;
@@ -186,7 +200,9 @@ export async function stepResources(
   const { protocol, toolSchemas: tools } = environmentOver(searchlessFor(settings), settings);
   const tokenizer = await teacherTokenizer(settings, synthOf(settings).teacher, download);
   return {
-    ...{ protocol, tools, seed: settings.seed },
+    protocol,
+    tools,
+    seed: settings.seed,
     textOf: ({ text, ids }) => text ?? tokenizer?.decode(ids) ?? "",
   };
 }

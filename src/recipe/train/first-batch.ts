@@ -36,7 +36,9 @@ export async function checkFirstBatch(
   const { strategy, sampling, engine: engineSettings } = settings;
   const decode = (ids: readonly number[]): string => engine.tokenizer.decode(ids);
   const context = lintContextOf({
-    ...{ environment, strategy: strategy.name, temperature: sampling.temperature },
+    environment,
+    strategy: strategy.name,
+    temperature: sampling.temperature,
   });
   const lint = openLint(
     {
@@ -64,7 +66,9 @@ export async function checkFirstBatch(
   const { checked, counts, violations } = lint.report();
   if (violations.length > 0) throw violated(violations, counts, file);
   return {
-    ...{ kind: "lint", step: step - 1, message: messageOf(checked, recomputed) },
+    kind: "lint",
+    step: step - 1,
+    message: messageOf(checked, recomputed),
     facts: { checked, recomputed },
   };
 }

@@ -82,9 +82,12 @@ export async function runTrain(
     finish: async (session, { done, seconds }) => {
       const after = await evaluations(session, "after");
       return {
-        ...{ run: session.run.path, device: session.engine.machine.device, steps: done },
+        run: session.run.path,
+        device: session.engine.machine.device,
+        steps: done,
         checkpoint: done === 0 ? session.model : checkpointFolder(session.run.path, done),
-        ...{ wallSeconds: seconds(), eval: aroundTraining(before, after) },
+        wallSeconds: seconds(),
+        eval: aroundTraining(before, after),
       };
     },
   });
@@ -112,7 +115,9 @@ export function runTrial(
       openProgress: () => {
         let done = 0;
         return {
-          ...{ best: null, kept: null, safe: 0 },
+          best: null,
+          kept: null,
+          safe: 0,
           add: ({ step }) => (done = step),
           get enough() {
             return done > 0 && isEnough(done);
@@ -158,7 +163,9 @@ function onPolicyMethod<R>(
   if (!allowIgnored) requireHonoured(resolved);
   requireAheadFits(resolved.settings);
   return {
-    ...{ command: "train", learnsFrom: "questions", length: "algorithm.steps" },
+    command: "train",
+    learnsFrom: "questions",
+    length: "algorithm.steps",
     open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
   };
 }
@@ -181,7 +188,10 @@ async function open(
   const usesEvaluations = settings.evaluation.during !== undefined;
   const sets = setsOf(settings);
   return {
-    ...{ engine, held, rewardCheck, totalSteps: onPolicyOptions(algorithm).steps },
+    engine,
+    held,
+    rewardCheck,
+    totalSteps: onPolicyOptions(algorithm).steps,
     data: {
       dataset: { file: settings.dataset.name, sha256: train.fingerprint },
       evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
@@ -218,7 +228,9 @@ function learn(
     const { environment } = assembled;
     await restoreSnapshots(settings, engine, run.path, firstStep);
     await trainOnPolicy({
-      ...{ ...assembled, firstStep, learningRateFactor },
+      ...assembled,
+      firstStep,
+      learningRateFactor,
       ...rewardScoring(session, { retriever, roles }),
       onStepBegin: (step) => takeSnapshots(settings, engine, run.path, step),
       state: (leg.state as LoopState | undefined) ?? null,
@@ -271,7 +283,10 @@ async function budgetWarnings(
   requireSoundBudgets(findings);
   const warnings = findings.filter(({ severity }) => severity === "warning");
   return warnings.map(({ key, origin, message }) => ({
-    ...{ kind: "budgets", step: 0, message: `${key} (${origin}): ${message}`, facts: { key } },
+    kind: "budgets",
+    step: 0,
+    message: `${key} (${origin}): ${message}`,
+    facts: { key },
   }));
 }
 

@@ -61,13 +61,17 @@ export async function assembleOnPolicyRun(
     const run = {
       algorithm: algorithms.get(algorithm.name, "algorithm"),
       options: onPolicyOptions(algorithm),
-      ...{ engine, environment, strategy: settings.strategy },
+      engine,
+      environment,
+      strategy: settings.strategy,
       policy: await policyOf(held?.engine ?? engine, settings, model, environment),
       tasks: questions ? await train.tasks() : [],
-      ...{ rewards: weightedRewards(settings), sampling: settings.sampling },
+      rewards: weightedRewards(settings),
+      sampling: settings.sampling,
       scoring: { expression: expressionOf(settings) },
-      ...{ seed: settings.seed, signal },
-      ...(held === null ? {} : { holdWeights: () => held.hold() }),
+      seed: settings.seed,
+      signal,
+      holdWeights: held === null ? undefined : () => held.hold(),
     };
     return { run, retriever, close };
   } catch (error) {

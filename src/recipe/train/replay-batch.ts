@@ -88,7 +88,12 @@ export async function replayBatch(
     if (from !== null) await engine.load(from.path);
     const train = await openNamedDataset(settings.dataset, settings.environment);
     const assembled = await assembleOnPolicyRun(settings, {
-      ...{ algorithm, engine, train, model, signal, questions: false },
+      algorithm,
+      engine,
+      train,
+      model,
+      signal,
+      questions: false,
     });
     defer(() => assembled.close());
     const stretch = { run, first, last: step, settings, rollbacks };

@@ -19,7 +19,10 @@ export function rewardScoring(
   const recorded = new Set<string>();
   return {
     scoring: {
-      ...{ expression: expressionOf(settings), roles, retriever, cache: sharedCache() },
+      expression: expressionOf(settings),
+      roles,
+      retriever,
+      cache: sharedCache(),
       tokenizer: engine.tokenizer,
     },
     async onUnscored(unscored, step) {
@@ -27,7 +30,8 @@ export function rewardScoring(
         if (recorded.has(reward)) continue;
         recorded.add(reward);
         await run.event({
-          ...{ kind: "unscored", step: step - 1 },
+          kind: "unscored",
+          step: step - 1,
           message: `reward "${reward}" could not score ${trajectories} trajectories of step ${step}: ${message}`,
           facts: { reward, trajectories, code },
         });

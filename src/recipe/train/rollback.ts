@@ -60,7 +60,8 @@ export async function goBack(
   await engine.load(to.path);
   const factor = settings.rollback.learningRateFactor ** rollbacks.length;
   await run.event({
-    ...{ kind: "rollback", step },
+    kind: "rollback",
+    step,
     message: `went back from step ${step} to step ${to.step}, and on at ${factor} times the learning rate`,
     facts: { from: step, to: to.step, alarm, learningRateFactor: factor },
   });

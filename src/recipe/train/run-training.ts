@@ -76,7 +76,10 @@ function train<R>(
     const model = await startingPolicy(method, settings, options);
     const policy = await samePolicyHash(model, from === null ? null : out, download);
     const training = await method.open({
-      ...{ resolved, options, model, from },
+      resolved,
+      options,
+      model,
+      from,
       openEngine: async () => {
         const engine = await openEngine(settings, model, download);
         defer(() => engine.close());
@@ -98,18 +101,30 @@ function train<R>(
       each === null ? [] : [[name, each.sha256] as const],
     );
     const run = await openRunFolder({
-      ...{ engine, out, resolved, onEvent, signal },
+      engine,
+      out,
+      resolved,
+      onEvent,
+      signal,
       events: [...events, ...(training.warnings ?? []), ...exposureWarnings(settings)],
       facts: {
-        ...{ version, command: method.command, steps: totalSteps, afterStep: from?.step ?? -1 },
+        version,
+        command: method.command,
+        steps: totalSteps,
+        afterStep: from?.step ?? -1,
         hashes: { policy, ...Object.fromEntries(hashes) },
-        ...(training.rewardCheck === undefined ? {} : { rewardCheck: training.rewardCheck }),
+        rewardCheck: training.rewardCheck,
       },
     });
     defer((error) => run.close(error));
     let held = training.held === undefined ? undefined : Promise.resolve(training.held);
     const session: TrainingSession = {
-      ...{ settings, options, run, engine, model, resumed: from !== null },
+      settings,
+      options,
+      run,
+      engine,
+      model,
+      resumed: from !== null,
       held: () => (held ??= openNamedDataset(settings.evaluation.dataset, settings.environment)),
     };
     // Those of fewer steps; what a run wrote after its last step stays.
@@ -122,7 +137,9 @@ function train<R>(
       ? { done: from.step, progress }
       : await takeSteps(session, training, from);
     const end: TrainingEnd = {
-      ...{ done, kept: judged.kept ?? done, progress: judged },
+      done,
+      kept: judged.kept ?? done,
+      progress: judged,
       seconds: () => Math.round((performance.now() - begun) / 100) / 10,
     };
     await keepPolicy(session, training, end);
@@ -186,7 +203,10 @@ async function takeSteps(
   for (;;) {
     const progress = training.openProgress();
     const checkpoints = await openCheckpoints(engine, run.path, {
-      ...{ every, keep, firstStep, attempt: rollbacks.length },
+      every,
+      keep,
+      firstStep,
+      attempt: rollbacks.length,
       best: () => progress.best,
     });
     const leg = { firstStep, state, rollbacks, progress, checkpoints };
@@ -254,7 +274,9 @@ async function trainUntilAlarm(
   };
   // A step is whole with its line and before the weights change again.
   const state = {
-    ...{ done: firstStep, version: engine.policyVersion, method: methodState },
+    done: firstStep,
+    version: engine.policyVersion,
+    method: methodState,
     alarm: null as TriggeredAlarm | null,
   };
   const saveWhole = async (): Promise<void> => {
@@ -265,7 +287,8 @@ async function trainUntilAlarm(
   if (progress.enough) return state;
   try {
     await training.train(session, {
-      ...{ firstStep, state: methodState },
+      firstStep,
+      state: methodState,
       learningRateFactor: settings.rollback.learningRateFactor ** rollbacks.length,
       afterStep: async (outcome) => {
         const { step, metrics, timing, trajectories = [] } = outcome;
@@ -318,7 +341,7 @@ export async function evaluateNow(
   return recordedEvaluation(
     { settings, engine, held: await held(), model },
     run,
-    { name, known: false, signal: options.signal, ...(limit === undefined ? {} : { limit }) },
+    { name, known: false, signal: options.signal, limit },
     options,
   );
 }

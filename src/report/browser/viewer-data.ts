@@ -32,7 +32,8 @@ export async function readData(): Promise<ViewerData> {
     texts = found;
   };
   return {
-    ...{ spec, entries },
+    spec,
+    entries,
     async detail(index) {
       const details = await chunk(Math.floor(index / spec.chunkSize));
       return details[index % spec.chunkSize] ?? { facts: [], blocks: [] };

@@ -162,8 +162,12 @@ function addFacets(
 function addKeys({ step, query }: { step: (by: number) => void; query: HTMLInputElement }): void {
   const moves: Record<string, number> = { j: 1, k: -1 };
   const inList: Record<string, number> = {
-    ...{ ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 },
-    ...{ Home: -Infinity, End: Infinity },
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: 10,
+    PageUp: -10,
+    Home: -Infinity,
+    End: Infinity,
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

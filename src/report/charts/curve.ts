@@ -69,8 +69,12 @@ export function curvePlot(
   );
   // Stretched to the width of its place, but strokes are not.
   const stretched = {
-    ...{ class: "lines", width: "100%", height: HEIGHT, "aria-hidden": "true" },
-    ...{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" },
+    class: "lines",
+    width: "100%",
+    height: HEIGHT,
+    "aria-hidden": "true",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
   };
   const lines = arms.map((arm) => armLines(arm, frame));
   const signs = marks.map((mark, i) => stepMark(mark, frame, signsUnder(marks, i)));

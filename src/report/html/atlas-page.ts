@@ -58,7 +58,10 @@ export async function* atlasPage(
   const measured = systems.filter(({ results }) => results !== null).length;
   const items = systems.flatMap(({ results }) => (results?.samples ?? []) as ViewerItem[]);
   yield* reportPage({
-    ...{ kind: "atlas", title: "Atlas of systems", made, hasAtlas: true },
+    kind: "atlas",
+    title: "Atlas of systems",
+    made,
+    hasAtlas: true,
     headlines: [
       html`<p class="headline">
         <b>${plural(systems.length, "system")}</b>, ${measured} measured: what papers claim of
@@ -67,7 +70,8 @@ export async function* atlasPage(
     ],
     sections: [
       {
-        ...{ id: "overview", title: "Overview" },
+        id: "overview",
+        title: "Overview",
         content: [filter(systems), tag("ul", { class: "atlas-list" }, systems.map(listEntry))],
       },
       { id: "systems", title: "Systems", content: systems.map(systemBox) },
@@ -76,7 +80,9 @@ export async function* atlasPage(
       items.length === 0
         ? null
         : {
-            ...{ id: "trajectories", title: "Trajectories", spec: ATLAS_SPEC },
+            id: "trajectories",
+            title: "Trajectories",
+            spec: ATLAS_SPEC,
             note: "of the last step of each trained arm: one question, its highest and its lowest reward",
             items: viewerItems(items),
           },
@@ -194,7 +200,9 @@ function claimBox(claim: ClaimResult, results: KeptResults): Markup {
 /** Reward in training with held-out EM, then the claim's other curves, each with all arms. */
 function curves(claim: ClaimResult, { runs }: KeptResults): Content {
   const reward = {
-    ...{ title: "Reward in training, and held-out EM", unit: "", metrics: ["reward"] },
+    title: "Reward in training, and held-out EM",
+    unit: "",
+    metrics: ["reward"],
     ...({ heldOut: "em", share: true } as const),
     told: "lines: reward; dots: EM; band: min–max of seeds",
   };
@@ -218,8 +226,14 @@ function armCurves(
       files: {
         metrics: valuesOf(run).map(({ step, value }) => ({ step, values: { [metric]: value } })),
         evaluations: run.heldOut.map(({ step, n, em, ci95 }) => ({
-          ...{ name: `step ${step}`, step, n, metrics: { em }, intervals: { em: ci95 } },
-          ...{ fingerprint: null, readsGold: false, rows: "" },
+          name: `step ${step}`,
+          step,
+          n,
+          metrics: { em },
+          intervals: { em: ci95 },
+          fingerprint: null,
+          readsGold: false,
+          rows: "",
         })),
       },
     })),
@@ -269,7 +283,8 @@ function runsOf(runs: readonly KeptRun[], claim: string, arm: string): KeptRun[]
 
 function runTable(runs: readonly KeptRun[]): Markup {
   return tableCard({
-    ...{ caption: "Runs", className: "plain" },
+    caption: "Runs",
+    className: "plain",
     columns: ["arms", "seed", "settings", "day", "version", "machine", "command"],
     rows: runs.map(({ arms, seed, key, origin, hashes }) => [
       arms.join(", "),

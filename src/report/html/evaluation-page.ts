@@ -59,14 +59,17 @@ export async function* evaluationPage(
     paired.set(of, await pairedDifferences(of, across));
   const unlike = drawn.filter(({ protocols }) => protocols.length > 1);
   yield* reportPage({
-    ...{ kind: "evaluation", made },
+    kind: "evaluation",
+    made,
     title: [...new Set(measured.map((own) => own.results.dataset))].join(", "),
     headlines: headlines(all, matrix !== null),
-    ...(unlike.length > 0 ? { warning: html`${unlike.map(unlikeBanner)}` } : {}),
+    warning: unlike.length > 0 ? html`${unlike.map(unlikeBanner)}` : undefined,
     sections: [
       ...(matrix === null ? [] : [matrixSection(matrix)]),
       {
-        ...{ id: "scores", title: "Scores", note: scoreNote(all) },
+        id: "scores",
+        title: "Scores",
+        note: scoreNote(all),
         content: apart((of) => [
           matrix === null && headlineFigures(of.map((own) => answer(own, all.length > 1))),
           ...[
@@ -78,12 +81,15 @@ export async function* evaluationPage(
         ]),
       },
       {
-        ...{ id: "ends", title: "How trajectories ended", note: "draws by their end" },
+        id: "ends",
+        title: "How trajectories ended",
+        note: "draws by their end",
         content: apart(endTable),
       },
       { id: "search", title: "Search behaviour", content: apart(searchPanels) },
       {
-        ...{ id: "protocol", title: "Protocol" },
+        id: "protocol",
+        title: "Protocol",
         note: "all settings of the measurement except the policy",
         content: drawn.map((part) => [
           datasetHeading(part.dataset),
@@ -92,7 +98,9 @@ export async function* evaluationPage(
       },
     ],
     viewer: {
-      ...{ id: "trajectories", title: "Trajectories", spec: EVALUATION_SPEC },
+      id: "trajectories",
+      title: "Trajectories",
+      spec: EVALUATION_SPEC,
       items: evaluationItems(
         drawn.flatMap((part) =>
           drawnOf(part).map(({ name, readable }) => ({
@@ -145,8 +153,11 @@ function answer({ name, series, groups, readable }: DrawnResult, isNamed: boolea
   const interval = all?.intervals[metric];
   const others = answerHeadlines.filter((each) => each !== metric && metrics[each] != null);
   return {
-    ...{ series, name: isNamed ? name : null, label: metricLabel(metric) },
-    ...{ value: shownValue(metrics, metric), format: metricFormat(metric) },
+    series,
+    name: isNamed ? name : null,
+    label: metricLabel(metric),
+    value: shownValue(metrics, metric),
+    format: metricFormat(metric),
     details: [
       [
         interval != null && `${formatInterval(interval, metricFormat(metric))} (95 %), `,

@@ -94,11 +94,7 @@ function cellTag(cell: HtmlCell, column: HtmlColumn | string | undefined): Marku
 function classOf(column: HtmlColumn | string): string | null {
   if (typeof column === "string") return null;
   const { className, format, align } = column;
-  const side = alignOf({
-    label: "",
-    ...(format === undefined ? {} : { format }),
-    ...(align === undefined ? {} : { align }),
-  });
+  const side = alignOf({ label: "", format, align });
   return className ?? (side === "right" ? "number" : null);
 }
 
@@ -120,5 +116,5 @@ export function small(...content: Content[]): Markup {
 
 /** A label for screen readers only. */
 export function unseenLabel(text: string, className?: string): HtmlColumn {
-  return { label: unseen(text), ...(className === undefined ? {} : { className }) };
+  return { label: unseen(text), className };
 }

@@ -10,7 +10,8 @@ const share = fixed(3);
 export function matrixSection(rows: readonly MatrixRow[]): ReportSection {
   const datasets = [...new Set(rows.flatMap((row) => Object.keys(row.datasets)))];
   const table = tableCard({
-    ...{ caption: "EM of every policy on every dataset", className: "matrix" },
+    caption: "EM of every policy on every dataset",
+    className: "matrix",
     columns: ["policy", ...datasets, "average"],
     rows: rows.map(({ policy, datasets: of, average }, series) => [
       seriesLabel(series, policy),
@@ -19,7 +20,9 @@ export function matrixSection(rows: readonly MatrixRow[]): ReportSection {
     ]),
   });
   return {
-    ...{ id: "matrix", title: "Policies on datasets", note: "EM, small: 95 % interval and F1" },
+    id: "matrix",
+    title: "Policies on datasets",
+    note: "EM, small: 95 % interval and F1",
     content: [table, note(AVERAGE_NOTE)],
   };
 }

@@ -22,7 +22,8 @@ export async function pairedDifferences(
   return [
     tag("h3", {}, `Differences to ${first.name}`),
     tableCard({
-      ...{ caption: `Differences to ${first.name}`, className: "plain figures-table" },
+      caption: `Differences to ${first.name}`,
+      className: "plain figures-table",
       columns: [
         "result",
         { label: "questions", format: formatCount },

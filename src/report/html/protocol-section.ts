@@ -12,7 +12,8 @@ export function unlikeBanner({ dataset, protocols }: OnDataset<DrawnResult>): Ma
     protocols.map(({ of: [first] }) => first?.results.protocol),
   );
   const table = renderHtml({
-    ...{ caption: "Differences of the protocols", className: "plain" },
+    caption: "Differences of the protocols",
+    className: "plain",
     columns: [
       "Differs in",
       ...protocols.map(({ fingerprint, of }) => ({

@@ -41,7 +41,9 @@ export async function* reproductionPage(
   const parts = await partsOf(arms);
   const sections: (ReportSection | false)[] = [
     {
-      ...{ id: "verdicts", title: "Verdicts", note: tallyText(result) },
+      id: "verdicts",
+      title: "Verdicts",
+      note: tallyText(result),
       content: [
         tag(
           "div",
@@ -54,11 +56,14 @@ export async function* reproductionPage(
       ],
     },
     ...claims.map((claim) => ({
-      ...{ id: claim.id, title: claim.id, note: `${claim.metric}, ${claim.source}` },
+      id: claim.id,
+      title: claim.id,
+      note: `${claim.metric}, ${claim.source}`,
       content: claimTables(claim),
     })),
     {
-      ...{ id: "differences", title: "What is different from the paper" },
+      id: "differences",
+      title: "What is different from the paper",
       content: [
         tag(
           "ul",
@@ -68,16 +73,22 @@ export async function* reproductionPage(
       ],
     },
     result.base.length > 0 && {
-      ...{ id: "base", title: "Settings of claims", note: "those that differ from agentrl train" },
+      id: "base",
+      title: "Settings of claims",
+      note: "those that differ from agentrl train",
       content: baseTable(result.base),
     },
     parts.length > 0 && {
-      ...{ id: "curves", title: "Curves", note: "by step" },
+      id: "curves",
+      title: "Curves",
+      note: "by step",
       content: [curveControls(parts), parts.flatMap(curvePart), note(curveNote(parts))],
     },
   ];
   yield* reportPage({
-    ...{ kind: "reproduction", title: paper?.title ?? recipe, made },
+    kind: "reproduction",
+    title: paper?.title ?? recipe,
+    made,
     headlines: [
       html`<p class="headline"><b>${recipe}</b>: ${summary}</p>`,
       html`<p class="headline">
@@ -91,14 +102,15 @@ export async function* reproductionPage(
     ],
     sections: sections.filter((section) => section !== false),
     viewer: null,
-    ...(parts.length > 0 ? { hasCurves: true } : {}),
+    hasCurves: parts.length > 0 ? true : undefined,
   });
 }
 
 /** The settings of `claims.base` beside those of `agentrl train`. */
 export function baseTable(base: Reproduction["base"]): Markup {
   return tableCard({
-    ...{ caption: "Settings of claims that differ", className: "plain" },
+    caption: "Settings of claims that differ",
+    className: "plain",
     columns: ["setting", "train", "claims"],
     rows: base.map(({ key, train, claims }) => [
       ...[tag("code", {}, key), settingValue(train), settingValue(claims)],
@@ -148,7 +160,8 @@ export function claimTables(claim: ClaimResult): Content {
   const ends = arms.flatMap(({ mean, ci95, paper }) => [ci95?.[1] ?? mean, paper?.value ?? 0]);
   const axis = axisTo(isShare ? 1 : Math.max(...ends, 0));
   const ours = tableCard({
-    ...{ caption: "Arms", className: "panel lines" },
+    caption: "Arms",
+    className: "panel lines",
     columns: [
       "arm",
       { label: [tickLabels(axis), unseen("chart")], stacked: "chart", className: "chart" },
@@ -169,7 +182,8 @@ export function claimTables(claim: ClaimResult): Content {
     ]),
   });
   const compared = tableCard({
-    ...{ caption: "Comparisons", className: "plain" },
+    caption: "Comparisons",
+    className: "plain",
     columns: [
       "comparison",
       { label: "difference", align: "right" },

@@ -168,8 +168,9 @@ function marksOf({ arms }: RunPart): StepMark[] {
   return arms.flatMap(({ runs }) =>
     runs.flatMap(({ name, files }) =>
       drawnEvents(files).map(({ step, kind, message, facts }) => ({
-        ...{ step, kind },
-        ...(kind === "rollback" && typeof facts["to"] === "number" ? { to: facts["to"] } : {}),
+        step,
+        kind,
+        to: kind === "rollback" && typeof facts["to"] === "number" ? facts["to"] : undefined,
         title: `${kind}, step ${step}${several ? `, ${name}` : ""}: ${message}`,
       })),
     ),

@@ -25,7 +25,8 @@ export function heldOutTable(
   const right = { align: "right" } as const;
   return [
     tableCard({
-      ...{ caption, className: "plain figures-table" },
+      caption,
+      className: "plain figures-table",
       columns: [
         "arm",
         { label: "runs", format: formatCount },
@@ -57,7 +58,9 @@ export const PAIRED_NOTE =
   "Differences are paired by question, with 95 % bootstrap intervals (over questions, and runs if an arm has several) and p of a permutation test after Holm’s correction.";
 
 const TONES: Record<PairedDifference["verdict"], string | null> = {
-  ...{ higher: "right", lower: "wrong", "no difference shown": null },
+  higher: "right",
+  lower: "wrong",
+  "no difference shown": null,
 };
 
 /** A difference with its interval and p. */
@@ -85,7 +88,8 @@ export function lastStepsTable(figures: readonly LastFigure[]): Content {
       columns: [
         "metric",
         ...arms.map(({ series, name }) => ({
-          ...{ label: seriesLabel(series, name), align: "right" as const },
+          label: seriesLabel(series, name),
+          align: "right" as const,
         })),
       ],
       rows: figures

@@ -54,33 +54,44 @@ export async function* runPage(
   const events = runs.flatMap((run) => [run, ...run.stages].flatMap((own) => own.events));
   const sections: (ReportSection | false)[] = [
     heldOut.length > 0 && {
-      ...{ id: "held-out", title: "Held-out questions" },
+      id: "held-out",
+      title: "Held-out questions",
       content: [
         headlineFigures(answers(heldOut)),
         ...[heldOutTable("Held-out questions", heldOut), ...setTables, note(PAIRED_NOTE)],
       ],
     },
     {
-      ...{ id: "curves", title: "Curves", note: "by step" },
+      id: "curves",
+      title: "Curves",
+      note: "by step",
       content: [curveControls(parts), parts.flatMap(curvePart), note(curveNote(parts))],
     },
     { id: "figures", title: "End of training", content: figures(parts) },
     differences.length + conduct.length > 0 && {
-      ...{ id: "settings", title: "Settings", note: "only those that differ" },
+      id: "settings",
+      title: "Settings",
+      note: "only those that differ",
       content: settingsTable(base),
     },
     events.length > 0 && { id: "events", title: "Events", content: eventTable(arms) },
     { id: "runs", title: "Runs", content: runsTable(arms) },
   ];
   yield* reportPage({
-    ...{ kind: "runs", title: titleOf(arms), hasCurves: true, made: options.made },
+    kind: "runs",
+    title: titleOf(arms),
+    hasCurves: true,
+    made: options.made,
     headlines: arms.map((arm) => headline(arm, arms.length > 1)),
     sections: sections.filter((section) => section !== false),
     viewer:
       samples.steps.length === 0
         ? null
         : {
-            ...{ id: "trajectories", title: "Trajectories", note: samples.note, spec: RUN_SPEC },
+            id: "trajectories",
+            title: "Trajectories",
+            note: samples.note,
+            spec: RUN_SPEC,
             items: runItems(samples.steps, runs.length > 1),
           },
   });
@@ -97,8 +108,11 @@ function answers(heldOut: Awaited<ReturnType<typeof heldOutComparison>>): Headli
   const [em] = heldOut;
   const format = fixed(3);
   return (em?.figures ?? []).map(({ arm, runs, before, after, change }) => ({
-    ...{ series: arm.series, name: heldOut[0]?.figures.length === 1 ? null : arm.name, format },
-    ...{ value: after, label: `${metricLabel(em?.metric ?? "em")} after training` },
+    series: arm.series,
+    name: heldOut[0]?.figures.length === 1 ? null : arm.name,
+    format,
+    value: after,
+    label: `${metricLabel(em?.metric ?? "em")} after training`,
     details: [
       [
         `before ${orAbsent(before, format)}`,

@@ -19,7 +19,8 @@ export function eventTable(arms: readonly Arm[]): Content {
   );
   const tableOf = (shown: typeof events): Markup =>
     tableCard({
-      ...{ caption: "Events", className: "plain events-table" },
+      caption: "Events",
+      className: "plain events-table",
       columns: ["run", { label: "step", format: formatCount }, "what", "message"],
       rows: shown.map(({ series, run, event }) => [
         ...[seriesLabel(series, run), event.step, event.kind, event.message],
@@ -40,7 +41,8 @@ export function eventTable(arms: readonly Arm[]): Content {
 /** The runs behind the arms: folder, state, and the machine. */
 export function runsTable(arms: readonly Arm[]): Markup {
   return tableCard({
-    ...{ caption: "Runs", className: "plain runs-table" },
+    caption: "Runs",
+    className: "plain runs-table",
     columns: ["run", "folder", { label: "steps", align: "right" }, "state", "made by"],
     rows: arms.flatMap(({ series, ...arm }) =>
       arm.runs.flatMap((run) => [
@@ -78,7 +80,10 @@ function runCells(run: RunFiles): HtmlCell[] {
 }
 
 const TONES: Record<RunFiles["state"]["state"], string> = {
-  ...{ running: "partly", finished: "right", interrupted: "", failed: "failed" },
+  running: "partly",
+  finished: "right",
+  interrupted: "",
+  failed: "failed",
 };
 
 /** Settings, versions and data that differ: first those that define the arms, then the others. */
@@ -96,7 +101,8 @@ export function settingsTable({ arms, differences, conduct }: ArmComparisonBase)
     },
   ];
   return tableCard({
-    ...{ caption: "Settings that differ", className: "plain settings-table" },
+    caption: "Settings that differ",
+    className: "plain settings-table",
     columns: ["setting", ...arms.map(({ series, name }) => ({ label: seriesLabel(series, name) }))],
     groups: groups.filter(({ rows }) => rows.length > 0),
   });

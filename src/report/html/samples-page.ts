@@ -29,20 +29,28 @@ export async function* samplesPage(
   const left = yields.at(-1)?.out ?? 0;
   const rates = await triggerRates(files.draws());
   yield* reportPage({
-    ...{ kind: "synthesis", title: files.name, headlines: [headline(files)], made },
+    kind: "synthesis",
+    title: files.name,
+    headlines: [headline(files)],
+    made,
     sections: [
       {
-        ...{ id: "steps", title: "Steps" },
+        id: "steps",
+        title: "Steps",
         note: `${formatCount(left)} samples of ${formatCount(drawn)} draws are left`,
         content: yieldTable(files.synthesis),
       },
       {
-        ...{ id: "draws", title: "Draws", note: "before any step" },
+        id: "draws",
+        title: "Draws",
+        note: "before any step",
         content: [drawTable(draws), triggerTable(rates, draws)],
       },
     ],
     viewer: {
-      ...{ id: "samples", title: "Samples", spec: SAMPLES_SPEC },
+      id: "samples",
+      title: "Samples",
+      spec: SAMPLES_SPEC,
       items: sampleItems(files, decode),
     },
   });
@@ -76,7 +84,8 @@ function yieldTable({ yields, failures }: Synthesis): Content {
   ]);
   return [
     tableCard({
-      ...{ caption: "Samples by step", className: "panel lines" },
+      caption: "Samples by step",
+      className: "panel lines",
       columns: [
         "step",
         { label: "samples", ...CHART },
@@ -115,7 +124,8 @@ function reasons({ dropped, mended, pairs }: Step): Content {
 /** The yield of each draw before any step. */
 function drawTable(draws: readonly Draw[]): Markup {
   return tableCard({
-    ...{ caption: "Draws", className: "panel lines" },
+    caption: "Draws",
+    className: "panel lines",
     columns: [
       "draw",
       ...counts("trajectories", "failed"),
@@ -161,7 +171,8 @@ function triggerTable(rates: readonly TriggerRate[], draws: readonly Draw[]): Co
     html`<h3>Tools with and without hints</h3>`,
     tableCard({
       caption: "Trajectories that used a tool, with hints and without",
-      ...{ className: "panel lines", groups },
+      className: "panel lines",
+      groups,
       columns: [
         "draw",
         { label: "trajectories", className: "what" },

@@ -70,7 +70,7 @@ function panel(metric: string, results: readonly Scored[], axis: Axis): Markup {
     const isFirst = kind !== before;
     before = kind;
     return {
-      ...(isFirst ? { title: KINDS[kind] ?? `By ${kind}` } : {}),
+      title: isFirst ? (KINDS[kind] ?? `By ${kind}`) : undefined,
       side: name,
       rows: results.map((own) => {
         const group = own.groups.find((each) => each.kind === kind && each.name === name);
@@ -85,7 +85,10 @@ function panel(metric: string, results: readonly Scored[], axis: Axis): Markup {
     };
   });
   return renderHtml({
-    ...{ caption: metricLabel(metric), isTitled: true, className: "panel", groups },
+    caption: metricLabel(metric),
+    isTitled: true,
+    className: "panel",
+    groups,
     columns: [
       unseenLabel("questions"),
       { label: "n", className: "number n" },
@@ -116,11 +119,13 @@ export function metricTable(results: readonly Scored[]): Markup {
       "div",
       { class: "wide" },
       renderHtml({
-        ...{ caption: "All metrics", className: "plain" },
+        caption: "All metrics",
+        className: "plain",
         columns: [
           "metric",
           ...results.map(({ name, series }) => ({
-            ...{ label: seriesLabel(series, name), align: "right" as const },
+            label: seriesLabel(series, name),
+            align: "right" as const,
           })),
         ],
         rows: metrics.map((metric) => [
@@ -157,7 +162,9 @@ export function endTable(drawn: readonly DrawnResult[]): Content {
   }));
   return [
     tableCard({
-      ...{ caption: "How trajectories ended", className: "panel", groups },
+      caption: "How trajectories ended",
+      className: "panel",
+      groups,
       columns: [
         unseenLabel("end"),
         unseenLabel("chart", "chart"),
@@ -172,7 +179,8 @@ function failureTable(drawn: readonly DrawnResult[]): Content {
   const codes = [...new Set(drawn.flatMap(({ figures }) => Object.keys(figures.failures)))].sort();
   if (codes.length === 0) return null;
   const table = tableCard({
-    ...{ caption: "Failures by code", className: "plain" },
+    caption: "Failures by code",
+    className: "plain",
     columns: ["code", ...drawn.map(({ name }) => ({ label: name, format: formatCount }))],
     rows: codes.map((code) => [
       tag("code", {}, code),

@@ -76,8 +76,11 @@ function rightFigure(own: FiguredResult, columns: number): Markup {
   const chart = stepDots(
     steps.map(({ em, interval }) => ({ value: em, interval })),
     {
-      ...{ labels: searchLabels(columns), axis: UNIT, height: HEIGHT },
-      ...{ series: own.series, joined: false },
+      labels: searchLabels(columns),
+      axis: UNIT,
+      height: HEIGHT,
+      series: own.series,
+      joined: false,
     },
   );
   const rows = steps.map(({ searches, em, interval }) => [

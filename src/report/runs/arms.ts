@@ -75,10 +75,12 @@ function conductOf(
   members: readonly (readonly RunFiles[])[],
   effectOf: EffectOf,
 ): ArmComparisonBase["conduct"] {
-  const columns = members.flat().map((run) => ({
-    values: chosen(run, (key) => key !== "seed" && !isCompared(run, key, effectOf)),
-    origins: run.settings?.origins ?? new Map<string, string>(),
-  }));
+  const columns = members
+    .flat()
+    .map((run) => ({
+      values: chosen(run, (key) => key !== "seed" && !isCompared(run, key, effectOf)),
+      origins: run.settings?.origins ?? new Map<string, string>(),
+    }));
   return settingRows(columns).map(({ key, values }) => {
     let at = 0;
     return { key, values: members.map(({ length }) => values.slice(at, (at += length))) };

@@ -65,7 +65,10 @@ export async function heldOutComparison(
     const figures = sides.map(({ arm }, i): HeldOutFigure => {
       const [before, after] = [meanOf(arm, start, metric), meanOf(arm, end, metric)];
       return {
-        ...{ arm, before, after, runs: measuredRuns(arm, end) },
+        arm,
+        before,
+        after,
+        runs: measuredRuns(arm, end),
         change: of(changes[i] ?? null, metric),
         against: of(against[i] ?? null, metric),
       };

@@ -30,14 +30,19 @@ export function keptRun(
   const shown = [...new Set(own.flatMap(({ curves = [] }) => curves))];
   const points = new Map((files?.evaluations ?? []).map((each) => [each.step, each]));
   return {
-    ...{ key, seed, arms, origin, hashes: files?.manifest.hashes ?? {} },
+    key,
+    seed,
+    arms,
+    origin,
+    hashes: files?.manifest.hashes ?? {},
     reward: curveOf("rollout/reward_mean"),
     heldOut: [...points.values()].flatMap(({ step, n, metrics: { em }, intervals }) =>
       typeof em === "number" ? [{ step, n, em, ci95: intervals["em"] ?? null }] : [],
     ),
-    ...(shown.length === 0
-      ? {}
-      : { curves: Object.fromEntries(shown.map((name) => [name, curveOf(name)])) }),
+    curves:
+      shown.length === 0
+        ? undefined
+        : Object.fromEntries(shown.map((name) => [name, curveOf(name)])),
   };
 }
 

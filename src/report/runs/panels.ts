@@ -34,10 +34,7 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
     title: "Does it get better?",
     panels: [
       amount("Reward", "mean of a step's rollouts", "rollout/reward_mean"),
-      {
-        ...share("EM", "while training", EXACT_MATCH, "validation/em"),
-        heldOut: "em",
-      },
+      { ...share("EM", "while training", EXACT_MATCH, "validation/em"), heldOut: "em" },
       share(
         "Groups without reward spread (no signal)",
         "share of groups",

@@ -28,7 +28,8 @@ export async function detailOf(run: RunFiles): Promise<RunDetail> {
   return {
     ...summary,
     version: manifest.agentrl ?? null,
-    ...{ hashes: manifest.hashes, machine: manifest.machine },
+    hashes: manifest.hashes,
+    machine: manifest.machine,
     settings: [...(settings?.values ?? [])].map(([key, value]) => {
       const origin = settings?.origins.get(key) ?? null;
       return { key, value, origin, overrides: origin !== null && isOverride(origin) };
@@ -42,7 +43,11 @@ export async function detailOf(run: RunFiles): Promise<RunDetail> {
 }
 
 const COMMANDS: Readonly<Record<RunFiles["kind"], string>> = {
-  ...{ train: "train", staged: "train", sft: "sft", dpo: "dpo", synth: "synth-data" },
+  train: "train",
+  staged: "train",
+  sft: "sft",
+  dpo: "dpo",
+  synth: "synth-data",
 };
 
 function nextCommand(

@@ -91,8 +91,17 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
     ? { state: "finished", message: null }
     : await stateOf(folder, { kind, events });
   return {
-    ...{ folder, kind, manifest, settings, metrics, events, stages, troubles, state },
-    ...{ evaluations, sets },
+    folder,
+    kind,
+    manifest,
+    settings,
+    metrics,
+    events,
+    stages,
+    troubles,
+    state,
+    evaluations,
+    sets,
     steps: { done, planned: result?.steps ?? manifest.steps ?? plannedSteps(kind, settings) },
     updatedMs: updated,
   };

@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { existsSync } from "node:fs";
 import { readJsonl } from "../../base/jsonl.ts";
 import { z } from "../../base/schema.ts";
@@ -48,8 +49,5 @@ function stepTimes(timing: Readonly<Record<string, number>>): Record<string, num
     told ?? (all.length === 0 ? undefined : all.reduce((sum, ms) => sum + ms, 0) / 1000);
   const speed =
     tokensPerSecond ?? (tokens === undefined || !seconds ? undefined : tokens / seconds);
-  return {
-    ...(seconds === undefined ? {} : { "timing/seconds": seconds }),
-    ...(speed === undefined ? {} : { "timing/tokens_per_second": speed }),
-  };
+  return definedValues({ "timing/seconds": seconds, "timing/tokens_per_second": speed });
 }

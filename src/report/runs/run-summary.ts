@@ -35,11 +35,15 @@ export async function summaryOf(run: RunFiles): Promise<RunSummary> {
   const { folder, kind, manifest, settings, steps, state, troubles } = run;
   const seed = settings?.values.get("seed");
   return {
-    ...{ name: basename(folder), path: folder, kind },
+    name: basename(folder),
+    path: folder,
+    kind,
     recipe: manifest.recipe ?? settings?.recipe ?? null,
     tier: manifest.tier ?? settings?.tier ?? null,
     seed: typeof seed === "number" ? seed : null,
-    ...{ steps, state: state.state, stateMessage: state.message },
+    steps,
+    state: state.state,
+    stateMessage: state.message,
     em: await heldOutEm(run),
     updatedAt: new Date(run.updatedMs).toISOString(),
     bytes: await folderBytes(folder),

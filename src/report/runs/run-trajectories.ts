@@ -41,9 +41,12 @@ export async function sampleTrajectories(
 ): Promise<TrajectorySample> {
   const places = [
     { place: join(folder, "trajectories"), takenBack: null },
-    ...[...rolledBack].reverse().map(({ folder: aside, number }) => ({
-      ...{ place: join(aside, "trajectories"), takenBack: number },
-    })),
+    ...[...rolledBack]
+      .reverse()
+      .map(({ folder: aside, number }) => ({
+        place: join(aside, "trajectories"),
+        takenBack: number,
+      })),
   ];
   const steps: StepSample[] = [];
   let left = perStep === 0 ? 0 : characters;

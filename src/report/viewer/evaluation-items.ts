@@ -46,7 +46,10 @@ export async function* evaluationItems(
       const draw = files.results.samplesPerTask > 1 ? `draw ${row.sample + 1}` : "";
       yield {
         entry: {
-          ...{ id, title: row.question, subtitle: subtitleOf(row), verdict },
+          id,
+          title: row.question,
+          subtitle: subtitleOf(row),
+          verdict,
           // Datasets may have equal question ids.
           group: JSON.stringify([row.id, row.question]),
           label: [several ? name : "", draw].filter((part) => part !== "").join(", "),

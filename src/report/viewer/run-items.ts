@@ -82,14 +82,12 @@ export async function* runItems(
             ...(takenBack === null ? [] : ["taken back"]),
             ...(draws.length > 1 ? [`draw ${draws.indexOf(trajectory) + 1}`] : []),
           ].join(", "),
-          ...(several
-            ? { beside: { side: run, key: JSON.stringify([stage, taskId, title]), at: step } }
-            : {}),
+          beside: several
+            ? { side: run, key: JSON.stringify([stage, taskId, title]), at: step }
+            : undefined,
         },
         detail: {
-          facts: runFacts(trajectory, asked, {
-            ...{ run: several ? run : null, stage, step, takenBack },
-          }),
+          facts: runFacts(trajectory, asked, { run: several ? run : null, stage, step, takenBack }),
           blocks: trajectoryBlocks(trajectory, {
             decode: reading.decode,
             gold: asked?.gold ?? null,

@@ -40,7 +40,9 @@ export async function* sampleItems(
     const id = pair === undefined ? sample.id : `${sample.id} ${status} ${pair}`;
     yield {
       entry: {
-        ...{ id, title: task.question, verdict },
+        id,
+        title: task.question,
+        verdict,
         subtitle: subtitleOf(trajectory),
         group: JSON.stringify([task.id, task.question]),
         label: [

@@ -36,7 +36,9 @@ export function trajectoryBlocks(
 }
 
 const NO_TOKENIZER: ViewerBlock = {
-  ...{ kind: "remark", tone: "plain", title: "Messages as they were scored" },
+  kind: "remark",
+  tone: "plain",
+  title: "Messages as they were scored",
   text: "The policy's tokenizer was not at hand, so prompt and template are not shown.",
 };
 
@@ -70,7 +72,7 @@ function messageOfCall(
     ...(call.finish === "stop" || call.finish === "eos" ? [] : [`cut: ${call.finish}`]),
   ].join(" · ");
   return [
-    { ...{ kind: "message", title, spans }, passages: passagesOf(shown, reading) },
+    { kind: "message", title, spans, passages: passagesOf(shown, reading) },
     ...(call.reasoning === undefined ? [] : [thought(call.reasoning)]),
     ...problemsOf(turn),
   ];
@@ -139,7 +141,10 @@ function problemsOf(turn: Turn | undefined): ViewerBlock[] {
     ...turn.observations.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
   ];
   return problems.map(({ code, message }) => ({
-    ...{ kind: "remark", tone: "problem", title: code, text: message },
+    kind: "remark",
+    tone: "problem",
+    title: code,
+    text: message,
   }));
 }
 

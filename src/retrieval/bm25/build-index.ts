@@ -59,7 +59,9 @@ export async function buildIndex(
   const manifest = await writeIndexFolder(out, { overwrite, signal }, async (folder) => {
     const segment = changeName(1);
     const corpus = await writeCorpus(sampled(passages, sample), segmentFolder(folder, segment), {
-      ...{ analyzer, signal, onProgress },
+      analyzer,
+      signal,
+      onProgress,
       threads: threads ?? defaultThreads(),
     });
     const target = { folder, name: segment, parameters, signal };

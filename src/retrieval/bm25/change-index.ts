@@ -262,8 +262,5 @@ function withDead(
     lost,
   };
   const written = writeDead(join(segmentFolder(folder, entry.name), file), all);
-  return {
-    ...entry,
-    dead: { file, entry: written, passages: all.positions.length, totalLength },
-  };
+  return { ...entry, dead: { file, entry: written, passages: all.positions.length, totalLength } };
 }

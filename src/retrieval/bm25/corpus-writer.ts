@@ -85,12 +85,7 @@ export async function writeCorpus(
       if (batch.ids.length === BATCH_PASSAGES) await flush();
     }
     await flush();
-    return {
-      runs: await runs.finish(),
-      passages: text.finish(),
-      ids,
-      sha256: hash.digest("hex"),
-    };
+    return { runs: await runs.finish(), passages: text.finish(), ids, sha256: hash.digest("hex") };
   } finally {
     text.abandon();
     await runs.close();

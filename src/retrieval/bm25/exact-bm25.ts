@@ -81,8 +81,10 @@ function countTerms(
   isDead: (position: number) => boolean,
 ): CountedCorpus {
   const counted: CountedCorpus = {
-    ...{ documentFrequencies: new Map<string, number>(), passages: [] },
-    ...{ count: 0, totalLength: 0 },
+    documentFrequencies: new Map<string, number>(),
+    passages: [],
+    count: 0,
+    totalLength: 0,
   };
   for (let position = 0; position < passages.count; position++) {
     if (isDead(position)) continue;

@@ -162,13 +162,17 @@ export async function refuseUnlessFits(
   const wanted = plan.bytesOnDisk + plan.temporaryBytes;
   if (wanted > disk) {
     throw tooLarge(plan, {
-      ...{ wanted, limit: disk, what: "of disk during the build" },
+      wanted,
+      limit: disk,
+      what: "of disk during the build",
       more: `; afterwards ${gigabytes(plan.bytesOnDisk)}`,
     });
   }
   if (plan.residentBytes > memory) {
     throw tooLarge(plan, {
-      ...{ wanted: plan.residentBytes, limit: memory, what: "of memory once opened" },
+      wanted: plan.residentBytes,
+      limit: memory,
+      what: "of memory once opened",
       more: "",
     });
   }

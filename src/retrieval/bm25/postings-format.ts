@@ -120,10 +120,7 @@ function writeBlock(
     base,
     form,
     bound,
-  }: Range & {
-    form: number;
-    bound: number;
-  },
+  }: Range & { form: number; bound: number },
 ): number {
   let at = start;
   if ((form & WIDE_PASSAGES) !== 0) {

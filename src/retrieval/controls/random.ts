@@ -6,9 +6,7 @@ import type { Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 
-const options = z.strictObject({
-  seed: z.int().min(0).default(0),
-});
+const options = z.strictObject({ seed: z.int().min(0).default(0) });
 
 /**
  * Random passages of the corpus, drawn by seed and query: a query always has the same hits, and fewer hits are a prefix

@@ -102,7 +102,9 @@ export async function buildDenseIndex(
             });
       const { model, hash, settings } = encoder;
       const made: DenseManifest = {
-        ...{ format: "agentrl-index", version: INDEX_VERSION, kind: "dense" },
+        format: "agentrl-index",
+        version: INDEX_VERSION,
+        kind: "dense",
         corpus: { passages: written.passages.count, sha256: written.sha256 },
         encoder: { model, hash, settings },
         vectors: { storage, dimensions: encoder.dimensions, file },

@@ -76,9 +76,7 @@ async function sentenceLayout(files: ModelFiles): Promise<SentenceLayout> {
   const lengths = (await modelJson(files, "sentence_bert_config.json")) as
     { max_seq_length?: number | null } | undefined;
   const { prompts = {} } = ((await modelJson(files, "config_sentence_transformers.json")) ??
-    {}) as {
-    prompts?: Record<string, string>;
-  };
+    {}) as { prompts?: Record<string, string> };
   return {
     queryPrefix: nonEmpty(prompts["query"]),
     passagePrefix: nonEmpty(prompts["passage"] ?? prompts["document"]),

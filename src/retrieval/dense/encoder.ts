@@ -91,7 +91,10 @@ export async function openEncoder(
   const { length: dimensions } = await encode(["dimensions"]);
   const hash = await modelHash(files);
   return {
-    ...{ model: files.source, hash, settings, dimensions },
+    model: files.source,
+    hash,
+    settings,
+    dimensions,
     fingerprint: sha256(JSON.stringify([hash, settings])).slice(0, 16),
     encodeQueries: (texts, signal) =>
       encode(

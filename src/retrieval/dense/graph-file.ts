@@ -97,7 +97,10 @@ function headerOf(head: Uint8Array): Shape {
   const view = new DataView(head.buffer);
   const size = (at: number): number => Number(view.getBigUint64(at, true));
   return {
-    ...{ count: size(16), recordBytes: size(24), labelAt: size(32), vectorAt: size(40) },
+    count: size(16),
+    recordBytes: size(24),
+    labelAt: size(32),
+    vectorAt: size(40),
     topLayer: view.getInt32(48, true),
     entryPoint: view.getUint32(52, true),
     M: size(56),

@@ -121,7 +121,7 @@ export async function openVectors(
   const file = { path: vectorsPath(folder), entry: vectors.file, format: denseFormat(manifest) };
   const { threads } = options;
   const resident = vectors.file.bytes <= limit;
-  return openFlatSearch(file, { resident, ...(threads === undefined ? {} : { threads }) });
+  return openFlatSearch(file, { resident, threads });
 }
 
 let noticed = false;

@@ -80,9 +80,18 @@ export async function planDenseIndex(
   const graphSeconds =
     graph === "flat" ? 0 : await timeGraph(encoded, { count, dimensions, parameters, signal });
   return {
-    ...{ passages: count, sampled: texts.length, dimensions, vectors, graph, M: parameters.M },
-    ...{ bytesOnDisk: textBytes + sizes.vectorBytes + sizes.graphBytes, textBytes, ...sizes },
-    ...{ seconds: encodingSeconds + graphSeconds, encodingSeconds, graphSeconds },
+    passages: count,
+    sampled: texts.length,
+    dimensions,
+    vectors,
+    graph,
+    M: parameters.M,
+    bytesOnDisk: textBytes + sizes.vectorBytes + sizes.graphBytes,
+    textBytes,
+    ...sizes,
+    seconds: encodingSeconds + graphSeconds,
+    encodingSeconds,
+    graphSeconds,
   };
 }
 
@@ -118,7 +127,11 @@ async function timeGraph(
     const sampled = vectors.length / dimensions;
     const begin = performance.now();
     await buildHnsw(join(folder, "graph.hnsw"), {
-      ...{ ...parameters, efSearch: LEAST_EF_SEARCH, count: sampled, dimensions, signal },
+      ...parameters,
+      efSearch: LEAST_EF_SEARCH,
+      count: sampled,
+      dimensions,
+      signal,
       vectors: (from, to) => vectors.subarray(from * dimensions, to * dimensions),
     });
     const perVector = (performance.now() - begin) / 1000 / sampled;

@@ -20,7 +20,10 @@ export function tokenizeWith(
   return (text, options) => {
     const { input_ids: ids, token_type_ids: types } = tokenizer(text, {
       ...options,
-      ...{ padding: false, truncation: false, return_tensor: false, return_token_type_ids: true },
+      padding: false,
+      truncation: false,
+      return_tensor: false,
+      return_token_type_ids: true,
     }) as unknown as { input_ids: number[]; token_type_ids?: number[] };
     return { ids, types: types ?? ids.map(() => 0) };
   };

@@ -12,10 +12,7 @@ export const opensearchOptions = z
     /** Elasticsearch takes the same words for `bm25` and others for vectors. */
     dialect: z.enum(["opensearch", "elasticsearch"]).default("opensearch"),
     fields: z
-      .strictObject({
-        ...passageFields,
-        vector: z.string().min(1).default("vector"),
-      })
+      .strictObject({ ...passageFields, vector: z.string().min(1).default("vector") })
       .prefault({}),
     /** Fields that words are looked up in, each with its weight after ^: `title^2`. */
     searchFields: z.array(z.string().min(1)).min(1).default(["title", "text"]),

@@ -59,7 +59,8 @@ export const qdrant = defineRetriever({
       name: NAME,
       url,
       settings,
-      ...(key === null ? {} : { headers: { "api-key": key }, keys: { [apiKeyEnv ?? ""]: key } }),
+      headers: key === null ? undefined : { "api-key": key },
+      keys: key === null ? undefined : { [apiKeyEnv ?? ""]: key },
     });
     const collection = await openCollection(client, settings);
     const { encoder: encoding, ...others } = settings;

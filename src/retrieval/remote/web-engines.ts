@@ -60,8 +60,13 @@ const google: WebEngine = {
   maxResults: 100,
   request: ({ query, offset, count, country, language, engineId }, key) => ({
     parameters: {
-      ...{ key, cx: engineId, q: query, num: String(count), start: String(offset + 1) },
-      ...{ gl: country, lr: language && `lang_${language}` },
+      key,
+      cx: engineId,
+      q: query,
+      num: String(count),
+      start: String(offset + 1),
+      gl: country,
+      lr: language && `lang_${language}`,
     },
   }),
   page: z
@@ -86,7 +91,8 @@ const brave: WebEngine = {
       offset: String(Math.floor(offset / brave.pageSize)),
       text_decorations: "false", // no <strong> around the words found
       result_filter: "web",
-      ...{ country: country?.toUpperCase(), search_lang: language },
+      country: country?.toUpperCase(),
+      search_lang: language,
     },
   }),
   page: z
@@ -106,8 +112,11 @@ const serper: WebEngine = {
   request: ({ query, offset, country, language }, key) => ({
     headers: { "x-api-key": key },
     body: {
-      ...{ q: query, page: offset / serper.pageSize + 1, num: serper.pageSize },
-      ...{ gl: country, hl: language },
+      q: query,
+      page: offset / serper.pageSize + 1,
+      num: serper.pageSize,
+      gl: country,
+      hl: language,
     },
   }),
   page: z.object({ organic: z.array(linked) }).transform(({ organic }) => organic),

@@ -11,9 +11,19 @@ export type Node =
 
 /** How strongly the signs between two operands bind; the weakest first. */
 const BINDING = {
-  ...{ or: 1, and: 2 },
-  ...{ "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4 },
-  ...{ "+": 5, "-": 5, "*": 6, "/": 6, "^": 8 },
+  or: 1,
+  and: 2,
+  "==": 4,
+  "!=": 4,
+  "<": 4,
+  "<=": 4,
+  ">": 4,
+  ">=": 4,
+  "+": 5,
+  "-": 5,
+  "*": 6,
+  "/": 6,
+  "^": 8,
 } as const;
 
 export type InfixSign = keyof typeof BINDING;

@@ -60,15 +60,12 @@ const REASK =
 export function judgeMessages(prompt: JudgePrompt, asked: JudgeCase): ChatMessage[] {
   const { question, references, prediction } = asked;
   const data = {
-    ...(prompt.readsQuestion ? { question } : {}),
+    question: prompt.readsQuestion ? question : undefined,
     accepted_answers: references,
     answer: prediction.slice(0, MAX_ANSWER_CHARACTERS),
   };
   return [
-    {
-      role: "system",
-      content: [prompt.instructions, DATA_RULE, replyRule(prompt)].join("\n\n"),
-    },
+    { role: "system", content: [prompt.instructions, DATA_RULE, replyRule(prompt)].join("\n\n") },
     { role: "user", content: withoutTokens(JSON.stringify(data, null, 1)) },
   ];
 }

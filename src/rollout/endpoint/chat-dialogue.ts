@@ -33,7 +33,10 @@ export function chatDialogue(
 ): Dialogue {
   const { system } = settings;
   const place: ChatPlace = {
-    ...{ last: null, messages: 0, tokens: 0, pending: [] },
+    last: null,
+    messages: 0,
+    tokens: 0,
+    pending: [],
     ...from,
     history: [
       ...(from?.history ??
@@ -51,8 +54,9 @@ export function chatDialogue(
       const reply = await askServer(() =>
         client.complete({
           messages: history,
-          ...(native ? { tools } : {}),
-          ...{ ...drawRequest(setting, settings, place), signal },
+          tools: native ? tools : undefined,
+          ...drawRequest(setting, settings, place),
+          signal,
         }),
       );
       if (reply === null) return null;

@@ -37,13 +37,15 @@ export function drawRequest(
 ): DrawRequest {
   const { temperature, topP, topK, minP = 0 } = sampling;
   return {
-    ...{ temperature, topP, seed: seedFrom(seed, messages) },
+    temperature,
+    topP,
+    seed: seedFrom(seed, messages),
     maxTokens: replyLimit(budgets, settings),
-    ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
+    stop: stopStrings.length === 0 ? undefined : stopStrings,
     // `top_k` and `min_p` are extensions of vLLM, SGLang and llama.cpp; OpenAI has none.
     extra: {
-      ...(topK > 0 ? { top_k: topK } : {}),
-      ...(minP > 0 ? { min_p: minP } : {}),
+      top_k: topK > 0 ? topK : undefined,
+      min_p: minP > 0 ? minP : undefined,
       ...settings.extra,
     },
   };
@@ -152,10 +154,14 @@ export function recordMessage(
   const reasoning = replies.findLast((each) => each.reasoning !== undefined)?.reasoning;
   const usage = sumOf(usages);
   calls.push({
-    ...{ parent: place.last, role: "policy", policyVersion: null },
-    ...{ prompt: inputs.flatMap(shownSegments), completion: draft.segments(), finish },
-    ...(usage === null ? {} : { usage }),
-    ...(reasoning === undefined ? {} : { reasoning }),
+    parent: place.last,
+    role: "policy",
+    policyVersion: null,
+    prompt: inputs.flatMap(shownSegments),
+    completion: draft.segments(),
+    finish,
+    usage: usage ?? undefined,
+    reasoning,
   } satisfies Call);
   place.last = calls.length - 1;
   place.messages += 1;
@@ -171,8 +177,12 @@ export function recordGiven(
   { text, owner }: PrefixMessage,
 ): number {
   calls.push({
-    ...{ parent: place.last, role: "policy", policyVersion: null, finish: "stop" },
-    ...{ prompt: inputs.flatMap(shownSegments), completion: [textSegment(owner, text)] },
+    parent: place.last,
+    role: "policy",
+    policyVersion: null,
+    finish: "stop",
+    prompt: inputs.flatMap(shownSegments),
+    completion: [textSegment(owner, text)],
   } satisfies Call);
   place.last = calls.length - 1;
   return place.last;

@@ -56,8 +56,10 @@ export function defineHint<S extends z.ZodObject>(described: Described<S>): Hint
   const { name, options, readsGold, open, ...rest } = described;
   const checked = (given: unknown): z.output<S> => parseOptions(options, given, name);
   return {
-    ...{ name, options, ...rest },
-    ...(readsGold === undefined ? {} : { readsGold: (given) => readsGold(checked(given)) }),
+    name,
+    options,
+    ...rest,
+    readsGold: readsGold === undefined ? undefined : (given) => readsGold(checked(given)),
     open: (given, random) => open(checked(given), random),
   };
 }

@@ -68,7 +68,7 @@ async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<Begu
   for (const { name, opened, readsGold } of hints) {
     const hidden = place.turn === 0 ? (opened.afterPrompt?.(place) ?? null) : null;
     if (hidden !== null) {
-      const marks = { withheld: true, ...(readsGold ? { readsGold } : {}) } as const;
+      const marks = { withheld: true, readsGold: readsGold ? readsGold : undefined } as const;
       recorded.push({ name, text: hidden, ...marks });
       withheld.push(hidden);
     }

@@ -146,7 +146,8 @@ export function openConversation(options: ConversationOptions): Conversation {
             .filter(({ ids }) => ids.every((each, i) => each === prompt[i]))
             .map(({ call, ids }) => ({ call, length: ids.length }));
     return found.reduce((best, each) => (each.length > best.length ? each : best), {
-      ...{ call: 0, length: 0 },
+      call: 0,
+      length: 0,
     });
   };
 
@@ -163,7 +164,11 @@ export function openConversation(options: ConversationOptions): Conversation {
   const written = (continued: Continued, draw: Draw) =>
     write(conversation, { ...options, state }, continued, draw);
   const conversation: Conversation = {
-    ...{ id, calls, texts, tokens: 0, isFull: false },
+    id,
+    calls,
+    texts,
+    tokens: 0,
+    isFull: false,
     async chat(messages, tools, draw) {
       if (tools.length > 0 && !template.showsTools) {
         throw new ServedError(
@@ -229,7 +234,12 @@ async function write(
   if (sequence !== null) state.isBusy = true;
   const result = await policy
     .complete({
-      ...{ promptIds, ...sampling, stopStrings: stop, sequence, task: NO_TASK, turns: [] },
+      promptIds,
+      ...sampling,
+      stopStrings: stop,
+      sequence,
+      task: NO_TASK,
+      turns: [],
       maxTokens: Math.min(maxTokens, space),
       stopIds: [...tokenizer.endIds],
       seed: asked ?? seedFrom(seed, number),
@@ -248,7 +258,10 @@ async function write(
   const closing = isStopped ? (stop.find((each) => whole.endsWith(each)) ?? "") : "";
   const call = calls.length;
   calls.push({
-    ...{ parent, role: policy.role, policyVersion: policy.version, prompt: added },
+    parent,
+    role: policy.role,
+    policyVersion: policy.version,
+    prompt: added,
     completion: [{ owner: "policy", ids, logprobs }],
     finish: finish === "length" && space < maxTokens ? "context" : finish,
     ...recordedTemperature(sampling),

@@ -22,7 +22,7 @@ export function chatReply(answer: Answer, facts: ReplyFacts, tokenizer: Tokenize
         message: {
           role: "assistant",
           content: called && text === "" ? null : text,
-          ...(called ? { tool_calls: calls } : {}),
+          tool_calls: called ? calls : undefined,
         },
         finish_reason: finishOf(answer),
         logprobs: facts.logprobs ? chatLogprobs(answer, tokenizer) : null,
@@ -45,7 +45,7 @@ export function chatEvents(
   const delta = {
     role: "assistant",
     content: called.length > 0 && text === "" ? null : text,
-    ...(called.length > 0 ? { tool_calls: called } : {}),
+    tool_calls: called.length > 0 ? called : undefined,
   };
   const logprobs = facts.logprobs ? chatLogprobs(answer, tokenizer) : null;
   const first = { index: 0, delta, finish_reason: null, logprobs, ...idsOf(answer, facts) };
@@ -71,7 +71,9 @@ export function completionReply(answer: Answer, facts: ReplyFacts, tokenizer: To
     ...headOf(answer, facts, "text_completion"),
     choices: [
       {
-        ...{ index: 0, text, finish_reason: finishOf(answer) },
+        index: 0,
+        text,
+        finish_reason: finishOf(answer),
         logprobs: facts.logprobs ? scores : null,
         ...idsOf(answer, facts),
       },
@@ -92,7 +94,8 @@ function finishOf({ calls, finish }: Answer): string {
 function usageOf({ promptIds, ids }: Answer): object {
   const [prompt, completion] = [promptIds.length, ids.length];
   return {
-    ...{ prompt_tokens: prompt, completion_tokens: completion },
+    prompt_tokens: prompt,
+    completion_tokens: completion,
     total_tokens: prompt + completion,
   };
 }

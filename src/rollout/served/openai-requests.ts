@@ -197,5 +197,5 @@ function wireMessage({
 }: z.output<typeof message>): WireMessage {
   const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text).join(""); // prettier-ignore
   const role = rest.role === "developer" ? "system" : rest.role;
-  return { ...rest, role, content: text, ...(calls == null ? {} : { tool_calls: calls }) };
+  return { ...rest, role, content: text, tool_calls: calls ?? undefined };
 }

@@ -19,9 +19,10 @@ export const agent = defineStrategy({
   }),
   run: (options, { turns, prefill, callAt }) =>
     rollOut(options, {
-      ...(turns === undefined ? {} : { maxTurns: turns }),
-      ...(prefill === undefined ? {} : { prefill, prefillRequest: `\nBegin with: ${prefill}` }),
-      ...(callAt === undefined ? {} : { playTurn: (place) => playDecided(place, callAt) }),
+      maxTurns: turns,
+      prefill,
+      prefillRequest: prefill === undefined ? undefined : `\nBegin with: ${prefill}`,
+      playTurn: callAt === undefined ? undefined : (place) => playDecided(place, callAt),
     }),
 });
 

@@ -33,10 +33,12 @@ export const corag = defineStrategy({
       const drawn = 1 + random(seed).derive("chain length").int(longest);
       const steps = randomLength === true ? drawn : longest;
       const links = await extendChain(session, [], {
-        ...{ question, steps },
-        ...(enough === undefined
-          ? {}
-          : { isEnough: (chain) => tellsReference(session, task, chain, enough) }),
+        question,
+        steps,
+        isEnough:
+          enough === undefined
+            ? undefined
+            : (chain) => tellsReference(session, task, chain, enough),
       });
       return answerFromChain(session, question, links);
     }),

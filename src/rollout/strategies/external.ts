@@ -104,7 +104,9 @@ function apiOf(
   const budgets = budgetsAt(environment.budgets, progress);
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
   return {
-    ...{ policy, model: "policy", conversationOf: () => conversation },
+    policy,
+    model: "policy",
+    conversationOf: () => conversation,
     limits: { defaultTokens: turnTokens, vocabSize: policy.tokenizer.vocabSize },
     drawAs: (draw) => {
       const maxTokens = Math.min(draw.maxTokens, turnTokens);

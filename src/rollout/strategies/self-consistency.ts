@@ -33,15 +33,17 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
       record(rollout, async (trajectory) => {
         const drawn = await settled(
           Array.from({ length: draws }, (_, draw) =>
-            inner.get(name, "strategy").run(
-              {
-                ...rollout,
-                id: `${rollout.id}/draw-${draw + 1}`,
-                seed: seedFrom(rollout.seed, "draw", draw),
-                sampling: { ...rollout.sampling, temperature },
-              },
-              settings,
-            ),
+            inner
+              .get(name, "strategy")
+              .run(
+                {
+                  ...rollout,
+                  id: `${rollout.id}/draw-${draw + 1}`,
+                  seed: seedFrom(rollout.seed, "draw", draw),
+                  sampling: { ...rollout.sampling, temperature },
+                },
+                settings,
+              ),
           ),
         );
         drawn.forEach((each, draw) => {

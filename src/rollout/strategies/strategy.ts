@@ -78,11 +78,10 @@ export function defineStrategy<S extends z.ZodObject>(described: Described<S>): 
     readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
     leaves: (settings) => leaves?.(checked(settings)) ?? 1,
     run: async (rollout, settings) => returned(await run(rollout, checked(settings))),
-    ...(runAll === undefined
-      ? {}
-      : {
-          runAll: async (rollout: RolloutOptions, settings) =>
+    runAll:
+      runAll === undefined
+        ? undefined
+        : async (rollout: RolloutOptions, settings) =>
             (await runAll(rollout, checked(settings))).map(returned),
-        }),
   };
 }

@@ -88,7 +88,9 @@ async function drawAll(
     // A model's own end always ends it, as in vLLM.
     stopIds: [...engine.tokenizer.endIds, ...stops.filter((stop) => typeof stop === "number")],
     stopStrings: stops.filter((stop) => typeof stop === "string"),
-    ...{ temperature: params.temperature, topP: params.top_p, topK: Math.max(0, params.top_k) },
+    temperature: params.temperature,
+    topP: params.top_p,
+    topK: Math.max(0, params.top_k),
     minP: params.min_p,
     sequence: null,
   };
@@ -97,7 +99,9 @@ async function drawAll(
   );
   return {
     sequences: drawn.map(({ ids, logprobs, finish }) => ({
-      ...{ tokens: ids, logprobs, stopReason: finish === "length" ? "length" : "stop" },
+      tokens: ids,
+      logprobs,
+      stopReason: finish === "length" ? "length" : "stop",
     })),
     promptLogprobs: body.prompt_logprobs === true ? await promptLogprobs(engine, promptIds) : null,
   };

@@ -59,7 +59,9 @@ export async function startEngineServer(
   const { host, port, onError = () => undefined } = options;
   const { app } = serverApp({
     ...options,
-    ...{ arrivalMs: ARRIVAL_MS, health: `${API}/healthz`, tokenHeader: "x-api-key" },
+    arrivalMs: ARRIVAL_MS,
+    health: `${API}/healthz`,
+    tokenHeader: "x-api-key",
     noToken: "Missing or wrong API key",
     refuse: (reply, status, detail) => reply.code(status).send({ detail }),
   });
@@ -252,7 +254,9 @@ function addWeights(app: FastifyInstance, service: EngineService): void {
     );
   });
   post(app, "weights_info", requests.weightsInfo, async ({ tinker_path }) => ({
-    ...{ base_model: name, is_lora: true, train_unembed: false },
+    base_model: name,
+    is_lora: true,
+    train_unembed: false,
     ...loraFacts(await store.lora(tinker_path)),
   }));
   app.get<{ Params: { run: string; name: string } }>(

@@ -35,7 +35,8 @@ export function openService(base: ServedBase, options: ServiceOptions) {
   const futures = openFutures(onError);
   const samplers = openSamplers((folder) =>
     openPolicyEngine({
-      ...{ ...base, trains: false },
+      ...base,
+      trains: false,
       ...(folder === null ? {} : { model: folder, base: base.model }),
     }),
   );
@@ -56,7 +57,14 @@ export function openService(base: ServedBase, options: ServiceOptions) {
     Math.min(sessionMs, 10_000),
   ).unref();
   return {
-    ...{ options, futures, sessions, models, sampling, store, samplers, name },
+    options,
+    futures,
+    sessions,
+    models,
+    sampling,
+    store,
+    samplers,
+    name,
     session(id: string) {
       const found = sessions.get(id);
       if (found === undefined) throw new ApiError(404, `Session not found: ${id}`);

@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import { TEMPERATURES, type TrainingRow, VALUE_WEIGHTS } from "../../engine/engine.ts";
 import type { ForwardBackwardCall, WireRow } from "../../engine/tinker/messages.ts";
@@ -73,9 +74,11 @@ function engineFields({ tokens, fields }: WireRow): TrainingRow["fields"] {
   const ones = tokens.map(() => 1);
   return {
     weights: fields["weights"] ?? ones,
-    [VALUE_WEIGHTS]: ones,
-    ...(fields["logprobs"] === undefined ? {} : { oldLogprobs: fields["logprobs"] }),
-    ...(fields["advantages"] === undefined ? {} : { advantages: fields["advantages"] }),
-    ...(fields[TEMPERATURES] === undefined ? {} : { [TEMPERATURES]: fields[TEMPERATURES] }),
+    ...definedValues({
+      [VALUE_WEIGHTS]: ones,
+      oldLogprobs: fields["logprobs"],
+      advantages: fields["advantages"],
+      [TEMPERATURES]: fields[TEMPERATURES],
+    }),
   };
 }

@@ -49,7 +49,10 @@ export function servedModel(
   let last: Promise<unknown> = Promise.resolve();
   let version = 0;
   return {
-    ...{ id, sessionId, rank, engine },
+    id,
+    sessionId,
+    rank,
+    engine,
     get version() {
       return version;
     },
@@ -126,8 +129,11 @@ export function adamOf(given: {
   grad_clip_norm: number;
 }): AdamOptions {
   return {
-    ...{ learningRate: given.learning_rate, beta1: given.beta1, beta2: given.beta2 },
-    ...{ epsilon: given.eps, weightDecay: given.weight_decay },
+    learningRate: given.learning_rate,
+    beta1: given.beta1,
+    beta2: given.beta2,
+    epsilon: given.eps,
+    weightDecay: given.weight_decay,
     gradClipNorm: given.grad_clip_norm > 0 ? given.grad_clip_norm : Infinity,
   };
 }

@@ -92,10 +92,7 @@ export const ENV_SCHEMAS = {
     title: "AgentrlAction",
     type: "object",
     additionalProperties: false,
-    properties: {
-      message: text("The assistant's whole turn, as text."),
-      metadata: anyObject,
-    },
+    properties: { message: text("The assistant's whole turn, as text."), metadata: anyObject },
     required: ["message"],
   },
   observation: {

@@ -31,8 +31,12 @@ export function addEnvRoutes(app: FastifyInstance, routed: Routed): void {
   });
   app.get("/health", () => ({ status: "healthy" }));
   app.get("/metadata", () => ({
-    ...{ name, description, version, author: null },
-    ...{ readme_content: null, documentation_url: null },
+    name,
+    description,
+    version,
+    author: null,
+    readme_content: null,
+    documentation_url: null,
   }));
   app.get("/schema", () => ENV_SCHEMAS);
   addStateless(app, routed);

@@ -65,7 +65,8 @@ export async function startEnvServer(
   const { host, port, bodyLimit, tokenizer, onError = () => undefined } = options;
   const { app, access, room } = serverApp({
     ...options,
-    ...{ health: "/health", noToken: "Missing or wrong token" },
+    health: "/health",
+    noToken: "Missing or wrong token",
     refuse: (reply, status, detail) => reply.code(status).send({ detail }),
   });
   let [begun, unseeded] = [0, 0];

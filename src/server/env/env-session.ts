@@ -152,15 +152,13 @@ function startGame(
     tokenizer,
   );
   const game: Game = {
-    ...{
-      id,
-      seed,
-      taskId: task.id,
-      steps: 0,
-      paid: 0,
-      turns: [],
-      now: null,
-    },
+    id,
+    seed,
+    taskId: task.id,
+    steps: 0,
+    paid: 0,
+    turns: [],
+    now: null,
     async next() {
       const event = await events.take();
       game.now = event.kind === "turn" ? event : null;
@@ -202,7 +200,7 @@ function toData(
         messages: conversation,
         stop,
         max_tokens: maxTokens,
-        ...(tools.length === 0 ? {} : { tools }),
+        tools: tools.length === 0 ? undefined : tools,
       }
     : {};
   const about = game.steps === 0 ? { task_id: game.taskId, seed: game.seed } : {};
@@ -220,9 +218,9 @@ function turnFacts(played: readonly Turn[]): object {
   const rewards = played.flatMap(({ reward }) => (reward === undefined ? [] : [reward]));
   const status = played.at(-1)?.status;
   return {
-    ...(problems.length === 0 ? {} : { problems }),
-    ...(rewards.length === 0 ? {} : { step_reward: rewards.reduce((sum, each) => sum + each, 0) }),
-    ...(status === undefined ? {} : { status }),
+    problems: problems.length === 0 ? undefined : problems,
+    step_reward: rewards.length === 0 ? undefined : rewards.reduce((sum, each) => sum + each, 0),
+    status,
   };
 }
 
@@ -239,10 +237,13 @@ function endData(
     done: true,
     metadata: {
       ...facts,
-      ...{ total_reward: reward, rewards: rewards.map(({ name, value }) => ({ name, value })) },
-      ...{ end, answer, turns: trajectory.turns.length },
-      ...(error === undefined ? {} : { error }),
-      ...(unscored.length === 0 ? {} : { unscored }),
+      total_reward: reward,
+      rewards: rewards.map(({ name, value }) => ({ name, value })),
+      end,
+      answer,
+      turns: trajectory.turns.length,
+      error,
+      unscored: unscored.length === 0 ? undefined : unscored,
     },
   };
 }

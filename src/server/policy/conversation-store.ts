@@ -57,7 +57,8 @@ export function conversationStore(
   };
   const continued = (request: RequestOrigin): Conversation | null => {
     let best: { conversation: Conversation | null; length: number } = {
-      ...{ conversation: null, length: 0 },
+      conversation: null,
+      length: 0,
     };
     for (const id of anonymous) {
       const conversation = known.get(id);

@@ -68,7 +68,8 @@ export async function startPolicyServer(
   const { host, port, name, seed, maxConversations, record } = options;
   const { app } = serverApp({
     ...options,
-    ...{ health: "/health", noToken: "Missing or wrong API key." },
+    health: "/health",
+    noToken: "Missing or wrong API key.",
     refuse: (reply, status, message) =>
       sendError(reply, new ServedError(status, message, { code: CODES[status] ?? null })),
   });
@@ -86,7 +87,9 @@ export async function startPolicyServer(
     options.adapters === undefined
       ? null
       : servedAdapters<Served>(options.adapters, name, (named, from) => ({
-          ...{ name: named, policy: from, store: storeOf(from) },
+          name: named,
+          policy: from,
+          store: storeOf(from),
         }));
   app.setErrorHandler((error, _request, reply) => sendError(reply, refusalOf(error, options)));
   app.setNotFoundHandler(({ method, url }, reply) =>
@@ -94,10 +97,7 @@ export async function startPolicyServer(
   );
   app.get("/health", () => ({ status: "ok" }));
   addRecordRoutes(store, app);
-  const limits = {
-    defaultTokens: DEFAULT_TURN_TOKENS,
-    vocabSize: policy.tokenizer.vocabSize,
-  };
+  const limits = { defaultTokens: DEFAULT_TURN_TOKENS, vocabSize: policy.tokenizer.vocabSize };
   let running = 0;
   const answer = async (
     method: string,
@@ -155,7 +155,8 @@ function servedFor(body: unknown, own: Served, adapters: ServedAdapters<Served>)
   const found = typeof model === "string" ? adapters.named(model) : null;
   if (found !== null) return found;
   throw new ServedError(404, `The model ${JSON.stringify(model)} does not exist.`, {
-    ...{ code: "model_not_found", param: "model" },
+    code: "model_not_found",
+    param: "model",
   });
 }
 

@@ -101,8 +101,10 @@ function soughtIn({ annotations }: Task): Sought[] {
   const { decomposition = [], evidences = [], context = [] } = annotations;
   if (decomposition.length === 0) {
     return evidences.map(({ subject, relation, object }) => ({
-      ...{ question: `${relation} of ${subject}`, parts: { subject, relation } },
-      ...{ answer: object, passage: null },
+      question: `${relation} of ${subject}`,
+      parts: { subject, relation },
+      answer: object,
+      passage: null,
     }));
   }
   const questions = stepQuestions(decomposition);

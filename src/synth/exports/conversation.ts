@@ -104,7 +104,9 @@ function promptMessages(
   const split = splitCalls(answered.turn.text, tools);
   if (split?.calls.length !== observations.length) return [{ role: "user", content: reply }];
   return shownResults(observations, reply).map((content, k) => ({
-    ...{ role: "tool", content, callId: callId(answered.i, k) },
+    role: "tool",
+    content,
+    callId: callId(answered.i, k),
     name: observations[k]?.tool ?? "",
   }));
 }
@@ -143,9 +145,10 @@ function assistantMessage(
   const said = segments.map(say).join("");
   const text = said.slice(0, said.length - behind);
   const message: Message = {
-    ...{ role: "assistant", content: text },
-    ...(call.reasoning === undefined ? {} : { reasoning: call.reasoning }),
-    ...(number === undefined ? {} : { turn: number }),
+    role: "assistant",
+    content: text,
+    reasoning: call.reasoning,
+    turn: number,
   };
   const split =
     telling.calls === "native" && number !== undefined ? splitCalls(text, telling.tools) : null;

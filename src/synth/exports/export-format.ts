@@ -41,16 +41,16 @@ export type ExportFormat = SampleFormat | PairFormat;
 /** A message for Hugging Face chat templates: arguments of calls are objects. */
 export function templateMessage({ role, content, reasoning, calls, name }: Message): object {
   return {
-    ...{ role, content },
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    ...(calls === undefined
-      ? {}
-      : {
-          tool_calls: calls.map((call) => {
+    role,
+    content,
+    reasoning_content: reasoning,
+    tool_calls:
+      calls === undefined
+        ? undefined
+        : calls.map((call) => {
             return { type: "function", function: { name: call.name, arguments: call.arguments } };
           }),
-        }),
-    ...(name === undefined ? {} : { name }),
+    name,
   };
 }
 

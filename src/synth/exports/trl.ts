@@ -76,7 +76,8 @@ export const trlPreference: PairFormat = {
         chosen: chosen.compared.map(templateMessage),
         rejected: rejected.compared.map(templateMessage),
         ...toolsColumn(telling),
-        ...{ id: pair.id, margin: pair.margin },
+        id: pair.id,
+        margin: pair.margin,
         provenance: JSON.stringify({
           chosen: pair.chosen.provenance,
           rejected: pair.rejected.provenance,

@@ -27,7 +27,8 @@ export const verl: SampleFormat = {
         extra_info: {
           ...(own as { extra_info: object }).extra_info,
           trained_messages: messages.flatMap(({ turn }, i) => (turn === undefined ? [] : [i])),
-          ...{ weight, provenance: JSON.stringify(provenance) },
+          weight,
+          provenance: JSON.stringify(provenance),
         },
       };
     });

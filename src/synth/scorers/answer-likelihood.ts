@@ -33,7 +33,7 @@ export const answerLikelihood: SampleScorer = {
       return written.startsWith(opening) ? written.slice(opening.length) : reference;
     };
     return {
-      async score({ references }, trajectory, signal) {
+      async score({ references }, trajectory, signal): Promise<Record<string, number>> {
         signal.throwIfAborted();
         const read = readBefore(teacher, environment, trajectory);
         if (read === null) return {};

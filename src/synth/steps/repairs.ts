@@ -13,7 +13,9 @@ export function defineRepair(
   repair: (trajectory: Trajectory, resources: StepResources, task: Task) => Trajectory | string,
 ): SynthStep {
   return defineStep({
-    ...{ ...part, kind: "repair", options: z.strictObject({}) },
+    ...part,
+    kind: "repair",
+    options: z.strictObject({}),
     open: (_settings, resources) => ({
       apply({ task, candidates }) {
         const kept: Candidate[] = [];
@@ -177,9 +179,8 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
     turns: trajectory.turns
       .filter((turn) => turn.call !== call)
       .map((turn) => ({ ...turn, call: index(turn.call) })),
-    ...(left.length === 0
-      ? {}
-      : { hints: left.map((hint) => ({ ...hint, call: index(hint.call) })) }),
+    hints:
+      left.length === 0 ? undefined : left.map((hint) => ({ ...hint, call: index(hint.call) })),
     rewards: trajectory.rewards
       .filter(({ at }) => at?.call !== call)
       .map((reward) =>

@@ -85,7 +85,8 @@ export function defineGate<S extends z.ZodObject>({
   ...part
 }: DescribedGate<S>): SynthStep {
   return defineStep({
-    ...{ ...part, kind },
+    ...part,
+    kind,
     open: (settings, resources) => ({
       apply: ({ task, candidates }) =>
         sortedOut(candidates, (candidate) => why(candidate, task, { ...resources, settings })),

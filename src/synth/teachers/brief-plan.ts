@@ -7,11 +7,7 @@ import { factsOf } from "./blocks.ts";
 import type { Behaviour } from "./teacher-settings.ts";
 
 /** The teacher's thoughts before its actions. */
-const THOUGHTS = {
-  search: "I must look it up",
-  answer: "I can answer now",
-  guess: "I know this",
-};
+const THOUGHTS = { search: "I must look it up", answer: "I can answer now", guess: "I know this" };
 
 /** The teacher's fixed texts: a tokenizer must know their words. */
 export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);

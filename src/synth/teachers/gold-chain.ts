@@ -88,10 +88,7 @@ function briefMessage(
   const { message, read } =
     tools.length === 0
       ? briefReasoned(task, prompt, behaviour, seed)
-      : {
-          message: briefPlan({ task, turns }, behaviour, seed),
-          read: stepsReadLast(task, turns),
-        };
+      : { message: briefPlan({ task, turns }, behaviour, seed), read: stepsReadLast(task, turns) };
   return blocks === undefined ? message : withBlocks(message, blocks, { task, read });
 }
 

@@ -53,10 +53,7 @@ const goldChainSchema = z.strictObject({
 export const teacherSchema = z.discriminatedUnion("name", [
   goldChainSchema,
   /** A calculating teacher without a model, for the number world. */
-  z.strictObject({
-    name: z.literal("number-plan"),
-    behaviour: numberBehaviourSchema.prefault({}),
-  }),
+  z.strictObject({ name: z.literal("number-plan"), behaviour: numberBehaviourSchema.prefault({}) }),
   /** A deducing teacher without a model, for knights and knaves. */
   z.strictObject({
     name: z.literal("knights-plan"),

@@ -99,14 +99,23 @@ function viewOf(place: PlanPlace): View {
   };
   const found = needed.filter(isRead);
   return {
-    ...{ place, steps, needed, isDone, asked, question, read, found, inQuestion },
+    place,
+    steps,
+    needed,
+    isDone,
+    asked,
+    question,
+    read,
+    found,
+    inQuestion,
     isKnown: (text) => inQuestion(text) || inRead(text),
     isRead,
     isTextRead: inRead,
     settled: steps.filter(
       ({ passage }) => passage !== null && isRead(passage) && !wasRead(passage),
     ),
-    ...{ hasSearched: asked.size > 0, hasFound: found.length > 0 },
+    hasSearched: asked.size > 0,
+    hasFound: found.length > 0,
   };
 }
 

@@ -15,13 +15,18 @@ export const greedyBaseline = defineSampler({
     return {
       ...sampler,
       next: (step, history) =>
-        sampler.next(step, history).flatMap((request) => [
-          request,
-          {
-            ...{ ...request, first: request.rollouts, rollouts: 1 },
-            ...{ purpose: "baseline", sampling: GREEDY },
-          },
-        ]),
+        sampler
+          .next(step, history)
+          .flatMap((request) => [
+            request,
+            {
+              ...request,
+              first: request.rollouts,
+              rollouts: 1,
+              purpose: "baseline",
+              sampling: GREEDY,
+            },
+          ]),
     };
   },
 });

@@ -60,7 +60,8 @@ export function readLine(value: unknown): ReadLine {
   else if (has("calls")) readUnit({ id: idOf(value), value }, line);
   else
     line.findings.push({
-      ...{ id: null, code: "shape" },
+      id: null,
+      code: "shape",
       message: `is no trajectory ("calls"), sample ("trajectory"), question's draws ("candidates") or pair ("chosen").`,
     });
   return line;
@@ -136,11 +137,7 @@ function readUnit(
     return null;
   }
   if (provenance === undefined) line.ids.push(read.trajectory.id);
-  const unit = {
-    id,
-    trajectory: read.trajectory,
-    ...(provenance === undefined ? {} : { provenance }),
-  };
+  const unit = { id, trajectory: read.trajectory, provenance };
   line.units.push(unit);
   return unit;
 }

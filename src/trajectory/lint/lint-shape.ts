@@ -39,7 +39,9 @@ const turn = z.looseObject({
 const address = z.looseObject({ call: anyNumber, token: anyNumber.optional() });
 
 const trajectorySchema = z.looseObject({
-  ...{ id: z.string(), taskId: z.string(), groupId: z.string() },
+  id: z.string(),
+  taskId: z.string(),
+  groupId: z.string(),
   purpose: z.enum(["train", "eval", "baseline"]),
   seed: anyNumber,
   calls: z.array(call),

@@ -12,10 +12,7 @@ interface PlacedSegment {
 function segmentsOf({ calls }: Trajectory): PlacedSegment[] {
   return calls.flatMap((call, index) =>
     (["prompt", "completion"] as const).flatMap((part) =>
-      call[part].map((segment, i) => ({
-        ...{ segment, part },
-        where: `calls[${index}].${part}[${i}]`,
-      })),
+      call[part].map((segment, i) => ({ segment, part, where: `calls[${index}].${part}[${i}]` })),
     ),
   );
 }

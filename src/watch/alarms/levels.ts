@@ -88,9 +88,7 @@ export function fallen(
   const highest = Math.max(...movingMeans(series, smooth));
   if (highest < least) return null;
   const because = `${share} of its highest level, ${shortly(highest)}`;
-  return beyondLimit({
-    ...{ metric, series, smooth, limit: share * highest, broken: "below", because },
-  });
+  return beyondLimit({ metric, series, smooth, limit: share * highest, broken: "below", because });
 }
 
 /**

@@ -35,7 +35,10 @@ export const notANumber = defineAlarm({
     const [metric, value] = first;
     const more = others.length === 0 ? "" : `, as were ${others.map(([name]) => name).join(", ")}`;
     return {
-      ...{ metric, value, limit: Number.MAX_VALUE, lastGoodStep: newest.step - 1 },
+      metric,
+      value,
+      limit: Number.MAX_VALUE,
+      lastGoodStep: newest.step - 1,
       message: `${metric} was ${String(value)} at step ${newest.step}${more}; only finite numbers are allowed.`,
     };
   },
@@ -60,7 +63,11 @@ export const entropyCollapse = defineAlarm({
     const best = Math.max(...movingMeans(rewards.slice(0, -smooth), smooth));
     if (!(now < best) || isSolved(lines, smooth)) return null;
     return beyondLimit({
-      ...{ metric: "rollout/entropy", series, smooth, limit: share * highest, broken: "below" },
+      metric: "rollout/entropy",
+      series,
+      smooth,
+      limit: share * highest,
+      broken: "below",
       because: `${share} of its highest level, ${shortly(highest)}; the reward is at ${shortly(now)}, its best was ${shortly(best)}`,
     });
   },
@@ -125,7 +132,11 @@ export const gradientNorm = defineAlarm({
     // The lower of the two middle values where there are two.
     const usual = before.sort((a, b) => a - b)[Math.floor((before.length - 1) / 2)] ?? NaN;
     return beyondLimit({
-      ...{ metric: "optimizer/grad_norm", series, smooth, broken: "above", limit: factor * usual },
+      metric: "optimizer/grad_norm",
+      series,
+      smooth,
+      broken: "above",
+      limit: factor * usual,
       because: `${factor} times its median before, ${shortly(usual)}`,
     });
   },

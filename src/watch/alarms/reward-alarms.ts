@@ -69,7 +69,11 @@ function dropOf(
   );
   if (best - now <= sigmas * noise) return null;
   return beyondLimit({
-    ...{ metric, series, smooth, broken: "below", limit: floor + share * (best - floor) },
+    metric,
+    series,
+    smooth,
+    broken: "below",
+    limit: floor + share * (best - floor),
     because: `its best level is ${shortly(best)}, noise ${shortly(noise)}`,
   });
 }

@@ -45,8 +45,13 @@ const REFUSALS = [400, 404, 413, 422];
 /** A server's client: two quick retries; the queue makes longer pauses. */
 export function serverOf(endpoint: Omit<Endpoint, "settings">, timeoutMs: number): Ask {
   const settings = {
-    ...{ timeoutMs, deadlineMs: 2 * timeoutMs, retries: 2, retryDelayMs: 250 },
-    ...{ concurrency: 1, requestsPerMinute: null, maxReplyBytes: 4 * 2 ** 20 },
+    timeoutMs,
+    deadlineMs: 2 * timeoutMs,
+    retries: 2,
+    retryDelayMs: 250,
+    concurrency: 1,
+    requestsPerMinute: null,
+    maxReplyBytes: 4 * 2 ** 20,
   };
   const client = httpClient({
     nameOf: (key) => (key === "timeoutMs" ? key : null),

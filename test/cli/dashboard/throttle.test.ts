@@ -2,11 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Throttled, throttled } from "../../../src/cli/dashboard/throttle.ts";
 import { fakeClock } from "../../helpers/screen.ts";
 
-function counted(): {
-  times: number[];
-  work: Throttled;
-  clock: ReturnType<typeof fakeClock>;
-} {
+function counted(): { times: number[]; work: Throttled; clock: ReturnType<typeof fakeClock> } {
   const clock = fakeClock();
   const times: number[] = [];
   return { times, clock, work: throttled(() => times.push(clock.now()), clock) };

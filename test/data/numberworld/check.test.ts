@@ -83,10 +83,7 @@ describe("checkNumberWorld", () => {
 
   it("reports an id twice, and a duplicate that differs", () => {
     expect(codes(task(), task())).toEqual(["id-twice"]);
-    const copy = task({
-      id: `numberworld-${SPLIT}-7-1`,
-      annotations: { duplicateOf: task().id },
-    });
+    const copy = task({ id: `numberworld-${SPLIT}-7-1`, annotations: { duplicateOf: task().id } });
     expect(codes(task(), copy)).toEqual([]);
     const others = { ...copy, references: ["51", "51.0"] };
     expect(codes(task(), others)).toEqual(["duplicate-wrong"]);

@@ -85,10 +85,7 @@ describe("pickToken", () => {
   it("stays finite under biases that force or forbid", () => {
     expect(pick({ logitBias: { 2: 1000 } }, 0.5)).toEqual({ id: 2, logprob: near(Math.log(0.2)) });
     const others = { 1: -Infinity, 3: -Infinity };
-    expect(pick({ logitBias: others }, 0.99)).toEqual({
-      id: 2,
-      logprob: near(Math.log(0.2)),
-    });
+    expect(pick({ logitBias: others }, 0.99)).toEqual({ id: 2, logprob: near(Math.log(0.2)) });
     // What is left had underflowed: still drawn from, evenly.
     const sharp = Float32Array.of(1, 0, 0);
     const left = pickToken(sharp, 0, 3, { ...plain, logitBias: { 0: -Infinity } }, at(0.9));

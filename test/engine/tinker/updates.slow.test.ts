@@ -197,12 +197,14 @@ describe("a remote engine", () => {
       // -log sigma(h) of rows 0 and 1: its slope goes into the tokens' weights, one side's negative.
       const h = 0.1 * (sum(policy, 0) - sum(reference, 0) - sum(policy, 1) + sum(reference, 1));
       const slope = 0.1 / (1 + Math.exp(h));
-      const pair = rows.slice(0, 2).map((row, i) => ({
-        ...row,
-        fields: {
-          weights: row.fields.weights.map((w) => (w === 0 ? 0 : i === 0 ? slope : -slope)),
-        },
-      }));
+      const pair = rows
+        .slice(0, 2)
+        .map((row, i) => ({
+          ...row,
+          fields: {
+            weights: row.fields.weights.map((w) => (w === 0 ? 0 : i === 0 ? slope : -slope)),
+          },
+        }));
       await engine.forwardBackward(pair, losses["cross-entropy"]!);
       await engine.optimStep(adam);
       after.push(await engine.logprobs(rows), reference);

@@ -4,11 +4,9 @@ import { humanAgreement, ruleVerdicts } from "../../../src/evaluate/judge/human-
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 
 const pairs = (text: string): VerdictPair[] =>
-  text.split(" ").map((pair, i) => ({
-    question: String(i),
-    expected: pair[0] === "+",
-    given: pair[1] === "+",
-  }));
+  text
+    .split(" ")
+    .map((pair, i) => ({ question: String(i), expected: pair[0] === "+", given: pair[1] === "+" }));
 
 describe("agreement", () => {
   it("is counted beside what chance gives", () => {

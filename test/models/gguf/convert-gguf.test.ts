@@ -120,9 +120,7 @@ describe("convertGguf", () => {
   it("refuses models that are not supported, with the key and its value", async () => {
     await unsupported(
       'general.architecture is "mamba"; this architecture is not supported. Known: llama, qwen2, qwen3',
-      {
-        "general.architecture": "mamba",
-      },
+      { "general.architecture": "mamba" },
     );
     await unsupported('general.type is "adapter"; only "model"', { "general.type": "adapter" });
     await unsupported("is one of 3 parts (split.count)", { "split.count": 3 });

@@ -96,9 +96,7 @@ describe("a limit on the size of files", () => {
       const { stdout } = spawnSync(
         "sh",
         ["-c", 'ulimit -f 500; exec "$0" "$@"', process.execPath, script, change],
-        {
-          encoding: "utf8",
-        },
+        { encoding: "utf8" },
       );
       expect(stdout).toMatch(/^begin\nFILE_WRITE_FAILED .*EFBIG/);
       expect(await filesUnder(out)).toEqual(files);

@@ -99,9 +99,7 @@ describe("hint-infer", () => {
     const trajectory = await playHinted(
       [ANSWERS],
       [{ name: "before-answer", text: "x".repeat(40) }],
-      {
-        environment,
-      },
+      { environment },
     );
     expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
     expect(trajectory.hints).toBeUndefined();

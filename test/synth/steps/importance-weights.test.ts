@@ -9,10 +9,7 @@ async function weigh(draws: readonly Candidate[], options: object = {}): Promise
 }
 
 const likelihood = (id: string, sum: number, mean = sum, weight = 1) =>
-  candidate(id, {
-    scores: { "answer-likelihood-sum": sum, "answer-likelihood": mean },
-    weight,
-  });
+  candidate(id, { scores: { "answer-likelihood-sum": sum, "answer-likelihood": mean }, weight });
 
 describe("importance-weights", () => {
   it("gives each draw its share of the answer's likelihood", async () => {

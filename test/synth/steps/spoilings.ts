@@ -41,10 +41,7 @@ function recorded(change: (turn: Turn) => Partial<Turn>): Spoil {
 
 /** Changes the trajectory's own fields. */
 function marked(change: (trajectory: Trajectory) => Partial<Trajectory>): Spoil {
-  return ({ candidate: { trajectory } }) => ({
-    ...trajectory,
-    ...change(trajectory),
-  });
+  return ({ candidate: { trajectory } }) => ({ ...trajectory, ...change(trajectory) });
 }
 
 /** Tells nothing unless the answer is a name that the question does not give. */
@@ -154,10 +151,7 @@ export const SPOILINGS: readonly Spoiling[] = [
   },
   {
     ...{ what: "a message without an action", step: "format", reason: "no valid action" },
-    ways: {
-      plain: said("last", () => "I do not know."),
-      "thought alone": said("last", thoughtOf),
-    },
+    ways: { plain: said("last", () => "I do not know."), "thought alone": said("last", thoughtOf) },
   },
   {
     ...{ what: "tokens that say something else", step: "format", reason: "another text" },
@@ -219,10 +213,7 @@ export const SPOILINGS: readonly Spoiling[] = [
   },
   {
     ...{ what: "an empty query", step: "executed", reason: "empty query" },
-    ways: {
-      empty: emptied("<search></search>"),
-      blank: emptied("<search> \n </search>"),
-    },
+    ways: { empty: emptied("<search></search>"), blank: emptied("<search> \n </search>") },
   },
   {
     ...{ what: "a search that failed", step: "executed", reason: "failed call" },
@@ -337,9 +328,7 @@ export const SPOILINGS: readonly Spoiling[] = [
   },
   {
     ...{ what: "no search", step: "searched", reason: "no search" },
-    ways: {
-      direct: marked(({ turns }) => ({ turns: turns.slice(-1) })),
-    },
+    ways: { direct: marked(({ turns }) => ({ turns: turns.slice(-1) })) },
   },
   {
     ...{ what: "too many searches", step: "most-calls", reason: "too many calls" },
@@ -351,16 +340,11 @@ export const SPOILINGS: readonly Spoiling[] = [
   },
   {
     ...{ what: "going round in circles", step: "repetition", reason: "repeated sentence" },
-    ways: {
-      sentence: looped("I should look once more at what the passages really say. ", 6),
-    },
+    ways: { sentence: looped("I should look once more at what the passages really say. ", 6) },
   },
   {
     ...{ what: "words over and over", step: "repetition", reason: "repeated words" },
-    ways: {
-      phrase: looped("and then again the same thing ", 24),
-      word: looped("again ", 160),
-    },
+    ways: { phrase: looped("and then again the same thing ", 24), word: looped("again ", 160) },
   },
 ];
 

@@ -39,10 +39,7 @@ export function addDataCheck(data: Command, context: CliContext): void {
         sample = "",
         problems,
         notices = [],
-      } = await check(path, {
-        fields: fieldsOf(flags),
-        signal: context.signal,
-      });
+      } = await check(path, { fields: fieldsOf(flags), signal: context.signal });
       if (json === true) context.out(JSON.stringify({ path, ...summary, problems, notices }));
       else {
         const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
@@ -132,11 +129,12 @@ async function checkOne(path: string, options: CheckOptions): Promise<Checked> {
     path,
     options,
   );
-  const understood = fields === null ? {} : { fields: fieldsText(fields) };
+  const understood: Checked["summary"] = fields === null ? {} : { fields: fieldsText(fields) };
   return {
     summary: { kind, layout, ...understood, records },
     sample: sampleText(sample),
-    ...{ problems, notices },
+    problems,
+    notices,
   };
 }
 

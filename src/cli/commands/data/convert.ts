@@ -60,9 +60,10 @@ export function addDataConvert(data: Command, context: CliContext): void {
       if (!isBeirFolder(from)) await noteFields(from, fields, context);
       await noteAnswers([{ name: "files", tasks: from, fields }], context);
       const { kind, records, bytes, lost } = await convertFile(from, out, to, {
-        ...(split === undefined ? {} : { split }),
-        ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),
-        ...{ fields, signal: context.signal },
+        split,
+        prompt: prompt === undefined ? undefined : textOf(prompt),
+        fields,
+        signal: context.signal,
       });
       for (const [name, count] of Object.entries(lost)) {
         context.note(`${to} has no place for "${name}": ${count} of ${records} questions lose it.`);

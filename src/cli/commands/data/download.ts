@@ -46,10 +46,11 @@ export function addDataDownload(data: Command, context: CliContext): void {
       const watch = watchBytes(context);
       try {
         const files = await downloadDataset(card, {
-          ...(split === undefined ? {} : { splits: split.map((each) => each.trim()) }),
-          ...(source === undefined ? {} : { source }),
-          ...(out === undefined ? {} : { out }),
-          ...{ onProgress: watch.onProgress, signal: context.signal },
+          splits: split === undefined ? undefined : split.map((each) => each.trim()),
+          source,
+          out,
+          onProgress: watch.onProgress,
+          signal: context.signal,
           onNotice: (notice) => {
             watch.stop();
             context.note(notice);

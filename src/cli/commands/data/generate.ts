@@ -65,7 +65,7 @@ export function addDataGenerate(data: Command, context: CliContext): void {
       const { out, splits, overwrite, json, ...rest } = flags;
       // Checked by the generator's schema, which names the allowed splits.
       const names = splits?.split(",").map((name) => name.trim()) as TinyWorldSplit[] | undefined;
-      const settings = { ...rest, ...(names === undefined ? {} : { splits: names }) };
+      const settings = { ...rest, splits: names };
       const isNumbers = dataset === "numberworld";
       if (isNumbers) refuseWorldFlags(rest);
       claimWriting(out);

@@ -61,7 +61,9 @@ function described(card: Card): object {
   return {
     ...known,
     sources: Object.entries(sources).map(([name, { about }]) => ({
-      ...{ name, about, files: filesOf(card, name) },
+      name,
+      about,
+      files: filesOf(card, name),
     })),
   };
 }

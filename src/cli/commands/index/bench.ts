@@ -89,7 +89,10 @@ async function bench(
   const queries = await queriesOf(retriever, flags);
   const progress = startProgress(context, { label: "searching", total: 0, unit: "s" });
   const speed = await benchRetriever(retriever, {
-    ...{ queries, k, seconds, signal: context.signal },
+    queries,
+    k,
+    seconds,
+    signal: context.signal,
     onProgress: (done) => {
       progress.update(Math.round(done));
     },
@@ -97,8 +100,11 @@ async function bench(
     progress.stop();
   });
   return {
-    ...{ retriever: retriever.name, fingerprint: retriever.fingerprint },
-    ...{ queries: queries.length, k, ...speed },
+    retriever: retriever.name,
+    fingerprint: retriever.fingerprint,
+    queries: queries.length,
+    k,
+    ...speed,
     recall: await recallFor(retriever, queries, { ...flags, k }),
     warning: rolloutWarning(speed),
   };
@@ -143,7 +149,9 @@ async function recallFor(
   const isSmall = !hasPassages(retriever) || retriever.passages.count <= RECALL_PASSAGES;
   const sample = queries.slice(0, recallQueries ?? (isSmall ? RECALL_QUERIES : 0));
   const found = (value: number | null, against: string): BenchResult["recall"] => ({
-    ...{ value, queries: sample.length, against },
+    value,
+    queries: sample.length,
+    against,
   });
   if (sample.length === 0) {
     return found(null, "not measured: --recall-queries 20 takes the time");

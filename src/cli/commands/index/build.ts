@@ -76,7 +76,9 @@ async function buildBm25Index(
   const begin = performance.now();
   const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
   const manifest = await buildIndex(corpus.passages(), out, {
-    ...{ ...options, source: corpus.path, signal: context.signal },
+    ...options,
+    source: corpus.path,
+    signal: context.signal,
     onProgress: (passages) => {
       const rate = (1000 * passages) / (performance.now() - begin);
       progress.update(passages, `${formatCount(rate)}/s`);

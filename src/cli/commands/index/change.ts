@@ -36,7 +36,9 @@ export function registerAdd(index: Command, context: CliContext): void {
       const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
       const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
       const manifest = await addToIndex(folder, corpus.passages(), {
-        ...{ ...options, source: path, signal: context.signal },
+        ...options,
+        source: path,
+        signal: context.signal,
         onProgress: (passages) => {
           progress.update(passages);
         },

@@ -99,8 +99,12 @@ export interface IndexSizes {
 /** Adds up the segments of a manifest. */
 export function sizesOf({ corpus, segments }: IndexManifest): IndexSizes {
   const sizes: IndexSizes = {
-    ...{ passages: corpus.passages, deleted: 0, segments: segments.length },
-    ...{ terms: 0, postings: 0, bytesOnDisk: 0 },
+    passages: corpus.passages,
+    deleted: 0,
+    segments: segments.length,
+    terms: 0,
+    postings: 0,
+    bytesOnDisk: 0,
   };
   for (const { terms, postings, files, dead } of segments) {
     sizes.terms += terms;

@@ -67,7 +67,9 @@ export async function planBm25(
   ]);
   const progress = startProgress(context, { label: "counting", total: 0, unit: "passages" });
   const plan = await planIndex(corpus.passages(), {
-    ...{ ...bm25, source: corpus.path, signal: context.signal },
+    ...bm25,
+    source: corpus.path,
+    signal: context.signal,
     onProgress: (passages) => {
       progress.update(passages);
     },

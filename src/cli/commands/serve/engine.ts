@@ -77,14 +77,15 @@ async function serveEngine(flags: EngineFlags, context: CliContext): Promise<voi
   const model = resolve(await policyFolder(policy, { signal: context.signal }));
   await requireServable(model, policy);
   const server = await startEngineServer(
+    { model, device, workers },
     {
-      model,
-      ...(device === undefined ? {} : { device }),
-      ...(workers === undefined ? {} : { workers }),
-    },
-    {
-      ...{ host, port, bodyLimit, maxModels, name, data: join(flags.data) },
-      ...(token === undefined ? {} : { token }),
+      host,
+      port,
+      bodyLimit,
+      maxModels,
+      name,
+      data: join(flags.data),
+      token,
       version: packageVersion(),
       onError: (error) => {
         context.note(`A request failed: ${errorMessage(error)}`);

@@ -84,8 +84,13 @@ async function serveEnv(
   const episodes = await openEpisodes(settings);
   try {
     const server = await startEnvServer(episodes, {
-      ...{ host, port, bodyLimit, maxSessions, tokenizer, name: recipe.name },
-      ...(token === undefined ? {} : { token }),
+      host,
+      port,
+      bodyLimit,
+      maxSessions,
+      tokenizer,
+      name: recipe.name,
+      token,
       description: `${episodes.environment.name} of the recipe ${recipe.name}, tier ${tier}`,
       sessionMs: flags.sessionTimeout * 1000,
       version: packageVersion(),

@@ -87,19 +87,28 @@ async function servePolicy(flags: PolicyFlags, context: CliContext): Promise<voi
   if (record !== null) claimWriting(record);
   const download = watchDownload(context);
   const served = await openServedPolicy(from, {
-    ...{ ...download.options, signal: context.signal },
-    ...(device === undefined ? {} : { device }),
-    ...(workers === undefined ? {} : { workers }),
+    ...download.options,
+    signal: context.signal,
+    device,
+    workers,
   }).finally(() => {
     download.stop();
   });
   try {
     const server = await startPolicyServer(served.policy, served.template, {
-      ...{ host, port, bodyLimit, maxRequests, maxConversations, name, seed, record },
-      ...(token === undefined ? {} : { token }),
-      ...(adapters === undefined
-        ? {}
-        : { adapters: { root: adapters, most: maxAdapters, open: served.openAdapter } }),
+      host,
+      port,
+      bodyLimit,
+      maxRequests,
+      maxConversations,
+      name,
+      seed,
+      record,
+      token,
+      adapters:
+        adapters === undefined
+          ? undefined
+          : { root: adapters, most: maxAdapters, open: served.openAdapter },
       onError: (error) => {
         context.note(`A request failed: ${errorMessage(error)}`);
       },

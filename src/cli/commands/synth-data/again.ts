@@ -47,9 +47,10 @@ async function again(file: string, flags: AgainFlags, context: CliContext): Prom
   const download = watchDownload(context);
   try {
     const result = await drawAgain(file, {
-      ...(ids === undefined ? {} : { ids }),
-      ...(typeof all === "number" ? { limit: all } : {}),
-      ...{ signal: context.signal, download: download.options },
+      ids,
+      limit: typeof all === "number" ? all : undefined,
+      signal: context.signal,
+      download: download.options,
       onProgress: (rows) => {
         progress.update(rows);
       },

@@ -60,7 +60,7 @@ async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void>
 
 /** The parts of an outcome that differ from run to run, so they are not in the result. */
 function summary({ out, drawn, requests }: SynthOutcome): object {
-  return { out, drawn, ...(requests === undefined ? {} : { requests }) };
+  return { out, drawn, requests };
 }
 
 async function run(
@@ -82,8 +82,13 @@ async function run(
   let selecting = false;
   try {
     return await runSynth(resolved, {
-      ...{ out, version: packageVersion(), signal: context.signal, download: download.options },
-      ...{ resume: resume === true, keepDropped: dropped === true, allowErrors: Infinity },
+      out,
+      version: packageVersion(),
+      signal: context.signal,
+      download: download.options,
+      resume: resume === true,
+      keepDropped: dropped === true,
+      allowErrors: Infinity,
       countFirst: context.terminal,
       onStart: ({ questions, kept }) => {
         if (kept > 0) context.note(`${kept} questions are taken over from ${out}.`);

@@ -72,13 +72,19 @@ async function exportRecords(
   const { requireWellFormed, runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {
-    ...{ label: "exporting", total: 0, unit: "records" },
+    label: "exporting",
+    total: 0,
+    unit: "records",
   });
   try {
     const outcome = await runExport({
-      ...{ from, format: as, out, hints: hints ?? "remove", signal: context.signal },
-      ...(calls === undefined ? {} : { calls }),
-      ...(tokenizer === undefined ? {} : { tokenizer }),
+      from,
+      format: as,
+      out,
+      hints: hints ?? "remove",
+      signal: context.signal,
+      calls,
+      tokenizer,
       download: download.options,
       onRecord: (records) => {
         progress.update(records);

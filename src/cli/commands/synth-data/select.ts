@@ -37,7 +37,9 @@ async function select(folder: string, flags: SelectFlags, context: CliContext): 
   const download = watchDownload(context);
   try {
     const result = await selectAgain(folder, {
-      ...{ overrides, signal: context.signal, download: download.options },
+      overrides,
+      signal: context.signal,
+      download: download.options,
       keepDropped: flags.dropped === true,
       onSelect: (questions) => {
         progress.update(questions);

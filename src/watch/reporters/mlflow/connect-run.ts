@@ -195,7 +195,8 @@ async function experimentOf(ask: Ask, { experiment: name, signal }: WantedRun): 
 function settingsOf(found: FoundRun, { settings, afterStep }: RunStart): Batch {
   const known = new Map(found.data.params.map(({ key, value }) => [key, value]));
   const all = Object.entries(settings).map(([key, value]) => ({
-    ...{ key: nameFor(key), value: paramText(settingText(value)) },
+    key: nameFor(key),
+    value: paramText(settingText(value)),
   }));
   const changed = all.filter(({ key, value }) => (known.get(key) ?? value) !== value);
   return {

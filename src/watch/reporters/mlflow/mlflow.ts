@@ -72,7 +72,10 @@ function metricsOf(
   if (event.kind !== "step" && event.kind !== "evaluation") return [];
   const { at: timestamp, step } = event;
   return Object.entries(namedFigures(event)).map(([name, value]) => ({
-    ...{ key: nameFor(name), value: jsonNumber(value), timestamp, step },
+    key: nameFor(name),
+    value: jsonNumber(value),
+    timestamp,
+    step,
   }));
 }
 
@@ -122,8 +125,5 @@ function credentials(): Pick<Endpoint, "headers" | "keys"> {
   }
   const token = environmentValue("MLFLOW_TRACKING_TOKEN");
   if (token === undefined) return {};
-  return {
-    headers: { authorization: `Bearer ${token}` },
-    keys: { MLFLOW_TRACKING_TOKEN: token },
-  };
+  return { headers: { authorization: `Bearer ${token}` }, keys: { MLFLOW_TRACKING_TOKEN: token } };
 }

@@ -22,7 +22,10 @@ export const tensorboard: ReporterPart = {
   open(given, start, onTrouble) {
     const { maxQueued, closeMs } = parseOptions(options, given, `reporters: ${NAME}`);
     const reporter = queuedReporter(tensorboardBackend(start, Date.now()), {
-      ...{ maxQueued, closeMs, intervalMs: 0, onTrouble },
+      maxQueued,
+      closeMs,
+      intervalMs: 0,
+      onTrouble,
     });
     return Promise.resolve(reporter);
   },

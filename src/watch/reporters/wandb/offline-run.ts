@@ -83,10 +83,7 @@ export class OfflineRun {
     if (kind === "evaluation" && step < (last ?? this.#afterStep)) return; // an older file has it
     const joins = kind === "evaluation" && step === last;
     const figures = { ...(joins ? this.#figures : {}), ...namedFigures(event) };
-    const values = {
-      ...figures,
-      ...{ _timestamp: at / 1000, _runtime: this.#seconds(at), _step: step },
-    };
+    const values = { ...figures, _timestamp: at / 1000, _runtime: this.#seconds(at), _step: step };
     const rows = this.#rows.filter((row) => row.step < step);
     const removed = this.#rows[rows.length];
     const place = removed ?? { bytes: this.#file.bytes, count: this.#count };
