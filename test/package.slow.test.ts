@@ -30,11 +30,12 @@ function environment(cwd: string): NodeJS.ProcessEnv {
     /proxy$|^(NODE_EXTRA_CA_CERTS|SSL_)/i.test(name),
   );
   return {
-    ...{ PATH, HOME: cwd, TMPDIR: cwd, ...Object.fromEntries(kept) },
-    ...{
-      npm_config_cache: join(cwd, "npm-cache"),
-      npm_config_nodedir: process.execPath.replace(/\/bin\/node$/, ""),
-    },
+    PATH,
+    HOME: cwd,
+    TMPDIR: cwd,
+    ...Object.fromEntries(kept),
+    npm_config_cache: join(cwd, "npm-cache"),
+    npm_config_nodedir: process.execPath.replace(/\/bin\/node$/, ""),
   };
 }
 

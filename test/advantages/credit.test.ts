@@ -31,14 +31,16 @@ describe("credit by address", () => {
 
   it("gives it to all tokens before as well with addressed: to-go", () => {
     const [first] = groupAdvantage.estimate([twoTurns(1, 0.5), twoTurns(0, 0)], {
-      ...{ scale: "none", addressed: "to-go" },
+      scale: "none",
+      addressed: "to-go",
     });
     expect(first).toEqual([0.75, 0.75, 0.75, 0.75, 0.75, 0.75]);
   });
 
   it("sums it into the trajectory's with addressed: trajectory", () => {
     const advantages = groupAdvantage.estimate([twoTurns(1, 0.5), twoTurns(0, 0)], {
-      ...{ scale: "none", addressed: "trajectory" },
+      scale: "none",
+      addressed: "trajectory",
     });
     expect(advantages).toEqual([0.75, -0.75]);
   });

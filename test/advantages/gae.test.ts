@@ -37,11 +37,16 @@ function asRewarded({ owners, rewards, values }: Known): Rewarded {
         : [{ name: "turn", value, weight: 1, at: { call: call[i + 1]!, token: place[i + 1]! } }],
     ),
     tokens: {
-      ...{ call, place, turn: call, owner: ["environment", ...owners] },
+      call,
+      place,
+      turn: call,
+      owner: ["environment", ...owners],
       previous: Array.from({ length: count }, (_, i) => i - 1),
       trained: [false, ...owners.map((owner) => owner === "policy")],
       logprobs: { old: null, reference: null, policy: null },
-      ...{ values: [NaN, ...values], penalty: null, firstResult: null },
+      values: [NaN, ...values],
+      penalty: null,
+      firstResult: null,
     },
   });
 }

@@ -37,17 +37,14 @@ describe("ReMax", () => {
   it.each(cases)("equals verl's, token by token", ({ baselines, trajectories, advantages }) => {
     const given = trajectories.map(({ group, tokens, outcome, step }) =>
       rewarded({
-        ...{ groupId: `g${group}`, perCall: [tokens], reward: outcome + (step?.value ?? 0) },
+        groupId: `g${group}`,
+        perCall: [tokens],
+        reward: outcome + (step?.value ?? 0),
         rewards: [
           { name: "outcome", value: outcome, weight: 1, at: null },
           ...(step === null
             ? []
-            : [
-                {
-                  ...{ name: "step", value: step.value, weight: 1 },
-                  at: { call: 0, token: step.token },
-                },
-              ]),
+            : [{ name: "step", value: step.value, weight: 1, at: { call: 0, token: step.token } }]),
         ],
       }),
     );

@@ -4,8 +4,12 @@ import { adamLoops, adamRoom, type AdamArrays } from "../../src/autodiff/adam-lo
 import { random } from "../../src/base/random.ts";
 
 const options = {
-  ...{ learningRate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
-  ...{ weightDecay: 0.01, gradClipNorm: 1 },
+  learningRate: 1e-3,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0.01,
+  gradClipNorm: 1,
 };
 const kinds = ["parameters", "gradients", "mean", "square"] as const;
 

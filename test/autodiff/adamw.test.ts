@@ -57,8 +57,11 @@ const runGraph: Run = async (start, steps, gradClipNorm, changed) => {
   const states = names.map((name): AdamState => {
     const input = (kind: string): Value => graph.input(`${name}.${kind}`, "float32", shapes[name]);
     return {
-      ...{ parameter: input("parameter"), gradient: input("gradient") },
-      ...{ mean: input("mean"), square: input("square"), decays: name === "matrix" },
+      parameter: input("parameter"),
+      gradient: input("gradient"),
+      mean: input("mean"),
+      square: input("square"),
+      decays: name === "matrix",
     };
   });
   const outputs: Record<string, Value> = {};

@@ -25,7 +25,9 @@ const folder = temporaryFolder();
 async function compiled(graph: Graph, outputs: Record<string, Value>): Promise<string[]> {
   const file = join(folder, "model.onnx");
   const session = await InferenceSession.create(emitModel(graph, outputs), {
-    ...{ graphOptimizationLevel: "all", optimizedModelFilePath: file, logSeverityLevel: 3 },
+    graphOptimizationLevel: "all",
+    optimizedModelFilePath: file,
+    logSeverityLevel: 3,
   });
   await session.release();
   const { graph: made } = fromBinary(ModelProtoSchema, await readFile(file));
@@ -139,7 +141,8 @@ describe("after", () => {
     const given = Float32Array.of(0, NaN, 1e-40, -Infinity);
     for (const number of [NaN, Infinity, -1, 0]) {
       const { y } = await session.run({
-        ...{ x: tensorOf(given, [4]), b: tensorOf(Float32Array.of(number), [1]) },
+        x: tensorOf(given, [4]),
+        b: tensorOf(Float32Array.of(number), [1]),
         a: tensorOf(Float32Array.of(number, 0, 0, 0), [2, 2]),
       });
       expect(floats(y!)).toEqual(given);

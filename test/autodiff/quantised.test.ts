@@ -33,7 +33,8 @@ it.each<ByteType>(["int8", "uint8"])("multiplies by %s, column by column scaled"
   const data = type === "int8" ? Int8Array.from(numbers) : Uint8Array.from(numbers);
   const session = await device.compile(graph, { product });
   const found = await session.run({
-    ...{ x: tensorOf(rows, [2, 3]), bytes: tensorOf(data, [3, 2]) },
+    x: tensorOf(rows, [2, 3]),
+    bytes: tensorOf(data, [3, 2]),
     scale: tensorOf(Float32Array.of(1, 0.5), [2]),
   });
   // 127·1 − 64·3 − 2·5 and (−127·2 − 64·4 + 2·6) / 2.

@@ -15,7 +15,10 @@ describe("paths in settings", () => {
   it("start from a folder where the recipe sets them", () => {
     const given = { ...settings, from: "./model", files: [{ file: "b" }] };
     expect(pathsFrom("recipes", schema, given, (key) => key !== "files.0.file")).toEqual({
-      ...{ tasks: "recipes/qa.csv", from: "recipes/model", files: [{ file: "b" }], name: "n" },
+      tasks: "recipes/qa.csv",
+      from: "recipes/model",
+      files: [{ file: "b" }],
+      name: "n",
     });
   });
 

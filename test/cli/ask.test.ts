@@ -71,7 +71,10 @@ describe("agentrl ask", () => {
     const [document = "", ...more] = stdout.trim().split("\n");
     expect(more).toEqual([]);
     expect(JSON.parse(document)).toMatchObject({
-      ...{ answer: "Ilmar Tesk", end: "answered", searches: 1, completionTokens: 8 },
+      answer: "Ilmar Tesk",
+      end: "answered",
+      searches: 1,
+      completionTokens: 8,
       turns: [
         { observations: [{ passages: [{ id: "p0", title: "Bank of Ravos" }, { id: "p1" }] }] },
         { actions: [{ tool: "answer", input: "Ilmar Tesk" }] },

@@ -39,7 +39,8 @@ describe("agentrl train --replay-batch", { timeout: 240_000 }, () => {
     const faster = trainArguments("--set", "algorithm.optimizer.learningRate=0.002");
     const { stdout } = await runCommand(trainCommand, [...faster, "--replay-batch", "1", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ step: 1, from: 0 },
+      step: 1,
+      from: 0,
       replayed: { "optimizer/learning_rate": 0.002 },
     });
   });

@@ -19,6 +19,7 @@ it("prints a script that bash accepts", () => {
   const { stdout, status } = runCli(["completion", "bash"]);
   expect(status).toBe(0);
   expect(spawnSync("bash", ["-n"], { input: stdout, encoding: "utf8" })).toMatchObject({
-    ...{ status: 0, stderr: "" },
+    status: 0,
+    stderr: "",
   });
 });

@@ -36,7 +36,10 @@ beforeEach(() => {
 
 const environment = () => ({
   ...process.env,
-  ...{ NO_COLOR: "1", AGENTRL_DATA: cache, HF_ENDPOINT: server.url, HF_TOKEN: "hf_x" },
+  NO_COLOR: "1",
+  AGENTRL_DATA: cache,
+  HF_ENDPOINT: server.url,
+  HF_TOKEN: "hf_x",
 });
 
 /** A process of its own that leaves this one free to serve. */
@@ -47,7 +50,9 @@ function start(args: readonly string[], program = [process.execPath, bin]) {
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended: Promise<CliRun> = once(child, "close").then(([status]) => ({
-    ...{ stdout, stderr: stderr.replaceAll(cache, "CACHE"), status: status as number | null },
+    stdout,
+    stderr: stderr.replaceAll(cache, "CACHE"),
+    status: status as number | null,
   }));
   return { child, ended };
 }
@@ -92,7 +97,8 @@ describe("agentrl data download", () => {
   it("prints one JSON document, and sends the token to the hub alone", async () => {
     const { stdout } = await download("strategyqa", "--source", "flashrag", "--json").ended;
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ name: "strategyqa", license: "MIT (repository)" },
+      name: "strategyqa",
+      license: "MIT (repository)",
       files: [{ split: "train", records: 2290, bytes: strategyqa.length, wasHere: false }],
     });
     expect(storage.received.some(({ headers }) => "authorization" in headers)).toBe(false);
@@ -175,7 +181,8 @@ describe("agentrl data download", () => {
     const set = ["--set", "dataset={name: bamboogle}", "--set", "retriever=none"];
     const train = ["train", "--recipe", "search-r1", "--tier", "smoke", "--out", join(root, "run")];
     const run = spawnSync(process.execPath, [bin, ...train, ...set], {
-      ...{ env: environment(), encoding: "utf8" },
+      env: environment(),
+      encoding: "utf8",
     });
     expect([run.status, run.stderr]).toEqual([
       2,

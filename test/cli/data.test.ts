@@ -195,17 +195,28 @@ describe("agentrl data", () => {
     const asked = [{ role: "user", content: "Search, then answer.\nQuestion: who $&?" }];
     const identity = { data_source: "searchR1_nq", question: "who $&?" };
     expect(JSON.parse(readFileSync(join(cwd, "verl.jsonl"), "utf8"))).toEqual({
-      ...{ id: "1", ...identity, golden_answers: ["x", "y"], prompt: asked },
+      id: "1",
+      ...identity,
+      golden_answers: ["x", "y"],
+      prompt: asked,
       ability: "fact-reasoning",
       reward_model: { style: "rule", ground_truth },
       extra_info: {
-        ...{ index: 0, split: "dev", id: "1", question: "who $&?", need_tools_kwargs: true },
+        index: 0,
+        split: "dev",
+        id: "1",
+        question: "who $&?",
+        need_tools_kwargs: true,
         tools_kwargs: { search: { create_kwargs: { ground_truth, ...identity } } },
       },
     });
     await convert("trl");
     expect(JSON.parse(readFileSync(join(cwd, "trl.jsonl"), "utf8"))).toEqual({
-      ...{ prompt: asked, question: "who $&?", references: ["x", "y"], id: "1", source: "nq" },
+      prompt: asked,
+      question: "who $&?",
+      references: ["x", "y"],
+      id: "1",
+      source: "nq",
     });
     writeFileSync(join(cwd, "prompt.txt"), "no place");
     expect((await convert("trl")).stderr).toBe(

@@ -12,15 +12,24 @@ const compare = (runs: readonly string[], ...args: string[]) => {
 };
 
 const protocol = {
-  ...{ dataset: "files-1", questions: 60, retriever: "bm25-1", strategy: "agent" },
-  ...{ topK: { "tools.0.topK": 2 }, metrics: "squad-2" },
+  dataset: "files-1",
+  questions: 60,
+  retriever: "bm25-1",
+  strategy: "agent",
+  topK: { "tools.0.topK": 2 },
+  metrics: "squad-2",
 };
 
 /** An evaluation of sixty questions whose answers a rule makes right or wrong. */
 function writeRun(name: string, right: (i: number) => boolean, changes: object = {}): void {
   const rows = Array.from({ length: 60 }, (_, i) => ({
-    ...{ id: `q${i}`, sample: 0, question: `What is number ${i}?`, references: [`${i}`] },
-    ...{ answer: right(i) ? `${i}` : "none", em: Number(right(i)), f1: right(i) ? 1 : 0.25 },
+    id: `q${i}`,
+    sample: 0,
+    question: `What is number ${i}?`,
+    references: [`${i}`],
+    answer: right(i) ? `${i}` : "none",
+    em: Number(right(i)),
+    f1: right(i) ? 1 : 0.25,
     hops: 2 + (i % 2),
   }));
   mkdirSync(join(cwd, name), { recursive: true });
@@ -81,8 +90,12 @@ describe("agentrl eval compare", () => {
     const lines = readFileSync(join(cwd, "c.jsonl"), "utf8").trim().split("\n");
     expect(lines).toHaveLength(21);
     expect(JSON.parse(lines[0]!)).toEqual({
-      ...{ id: "q0", change: "lost", metric: "em", question: "What is number 0?" },
-      ...{ references: ["0"], hops: "2-hop" },
+      id: "q0",
+      change: "lost",
+      metric: "em",
+      question: "What is number 0?",
+      references: ["0"],
+      hops: "2-hop",
       left: { run: join(cwd, "a"), value: 0, answers: ["none"] },
       right: { run: join(cwd, "b"), value: 1, answers: ["0"] },
     });
@@ -106,7 +119,9 @@ describe("agentrl eval compare", () => {
           changed: { metric: "em", lost: ["q0"] },
         },
       ],
-      ...{ protocol: { differences: [], unknown: [] }, tests: 1, seed: 0 },
+      protocol: { differences: [], unknown: [] },
+      tests: 1,
+      seed: 0,
     });
   });
 

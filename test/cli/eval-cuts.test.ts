@@ -11,7 +11,9 @@ const folder = temporaryFolder();
 const questions = join(folder, "qa.jsonl");
 const long = "town ".repeat(800);
 const record = (i: number): object => ({
-  ...{ _id: `q${i}`, question: `Which town is number ${i}?`, answer: `Town ${i}` },
+  _id: `q${i}`,
+  question: `Which town is number ${i}?`,
+  answer: `Town ${i}`,
   context: [[`Town ${i}`, [`Town ${i} is number ${i}. ${long}`]]],
 });
 writeFileSync(

@@ -24,8 +24,11 @@ function answer(asked: AskedChat): string {
 const QUESTIONS = 120;
 beforeAll(() => {
   const record = (i: number): object => ({
-    ...{ _id: `q${i}`, question: `Which town is number ${i}?`, answer: `Town ${i}` },
-    ...{ type: i % 2 === 0 ? "bridge" : "comparison", supporting_facts: [[`Town ${i}`, 0]] },
+    _id: `q${i}`,
+    question: `Which town is number ${i}?`,
+    answer: `Town ${i}`,
+    type: i % 2 === 0 ? "bridge" : "comparison",
+    supporting_facts: [[`Town ${i}`, 0]],
     context: [[`Town ${i}`, [`Town ${i} is number ${i}.`]]],
   });
   const lines = Array.from({ length: QUESTIONS }, (_, i) => `${JSON.stringify(record(i))}\n`);

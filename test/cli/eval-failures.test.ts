@@ -14,7 +14,8 @@ const KINDS = ["right", "refusal", "empty", "reasoning", "nameless", "filtered",
 /** A server that answers each question in its own way. */
 const server = await chatServer(({ messages }, response) => {
   const said = (message: object, finish: string | null = "stop") => ({
-    ...{ message, finish_reason: finish },
+    message,
+    finish_reason: finish,
   });
   switch (KINDS.find((kind) => messages.some(({ content }) => content?.includes(kind)))) {
     case "right":
@@ -37,8 +38,12 @@ const server = await chatServer(({ messages }, response) => {
 
 beforeAll(() => {
   const rows = KINDS.map((kind, i) => ({
-    ...{ _id: `q${i}`, question: `A ${kind} one?`, answer: "Oslo", type: "bridge" },
-    ...{ supporting_facts: [["Oslo", 0]], context: [["Oslo", ["Oslo is a capital."]]] },
+    _id: `q${i}`,
+    question: `A ${kind} one?`,
+    answer: "Oslo",
+    type: "bridge",
+    supporting_facts: [["Oslo", 0]],
+    context: [["Oslo", ["Oslo is a capital."]]],
   }));
   writeFileSync(at("q.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 });
@@ -69,7 +74,8 @@ describe("agentrl eval of a server that fails in part", () => {
     ]);
     expect(lines("trajectories.jsonl")[1]).toContain("I can't help with that.");
     expect(JSON.parse(readFileSync(at("out", "results.json"), "utf8"))).toMatchObject({
-      ...{ n: 5, metrics: { em: 0.2 } },
+      n: 5,
+      metrics: { em: 0.2 },
       errors: { n: 2, asWrong: { n: 7, em: 1 / 7, f1: 1 / 7 } },
     });
     const report = (format: string) =>

@@ -15,7 +15,9 @@ for (const [name, count] of [
   ["b", 2],
 ] as const) {
   const record = (i: number): object => ({
-    ...{ _id: `${name}${i}`, question: `Which is ${i}?`, answer: `Town ${i}` },
+    _id: `${name}${i}`,
+    question: `Which is ${i}?`,
+    answer: `Town ${i}`,
     context: [["Towns", ["Town 0, Town 1."]]],
   });
   const lines = Array.from({ length: count }, (_, i) => `${JSON.stringify(record(i))}\n`);

@@ -53,9 +53,12 @@ beforeAll(async () => {
   cpSync(at("qrels.tsv"), at("beir/qrels/test.tsv"));
   writeFileSync(at("beir/corpus.jsonl"), lines(passages));
   const questions = ["capital of Norway?", "Peru?"].map((question, i) => ({
-    ...{ id: `q${i}`, question, references: ["x"] },
+    id: `q${i}`,
+    question,
+    references: ["x"],
     annotations: {
-      ...{ hops: 2 - i, supportingPassages: i === 0 ? ["1", "2"] : ["2"] },
+      hops: 2 - i,
+      supportingPassages: i === 0 ? ["1", "2"] : ["2"],
       context: passages,
     },
   }));

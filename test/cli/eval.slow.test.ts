@@ -43,8 +43,10 @@ beforeAll(async () => {
   await writeTinyModel(at("policy"));
   writeFileSync(at("tiny.yaml"), RECIPE);
   const questions = ["Norway", "Peru"].map((country, i) => ({
-    ...{ _id: `q${i}`, question: `Capital of ${country}?`, answer: i === 0 ? "Oslo" : "Lima" },
-    ...{ type: i === 0 ? "bridge" : "comparison" },
+    _id: `q${i}`,
+    question: `Capital of ${country}?`,
+    answer: i === 0 ? "Oslo" : "Lima",
+    type: i === 0 ? "bridge" : "comparison",
     supporting_facts: [[country, 0]],
     context: [[country, [`${country} has a capital.`]]],
   }));

@@ -6,8 +6,12 @@ import { EXAMPLES } from "../../src/cli/examples.ts";
 
 const context: CliContext = {
   call: "agentrl",
-  ...{ out: () => undefined, document: () => undefined, note: () => undefined, terminal: false },
-  ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
+  out: () => undefined,
+  document: () => undefined,
+  note: () => undefined,
+  terminal: false,
+  signal: new AbortController().signal,
+  untilStopped: () => Promise.resolve(),
 };
 
 /** Every command that does something, by its path, which writes down its call instead. */

@@ -65,8 +65,10 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       const chat = await chatServer(() => `<think>${HOSTILE}</think><answer>${HOSTILE}</answer>`);
       server = ["--policy", `${chat.url}/v1`, "--model", `m${HOSTILE}`];
       const run = writeRun(join(folder, "runs", `r${HOSTILE.replaceAll(/[/\0]/g, "")}`), {
-        ...{ recipe: HOSTILE.replaceAll(/[\r\n]/g, ""), rewards: [0.1, 0.2] },
-        ...{ before: [0, 1], after: [1, 1] },
+        recipe: HOSTILE.replaceAll(/[\r\n]/g, ""),
+        rewards: [0.1, 0.2],
+        before: [0, 1],
+        after: [1, 1],
         events: [{ kind: "alarm", step: 1, message: HOSTILE, facts: { metric: HOSTILE } }],
       });
       cpSync(run, join(folder, "run"), { recursive: true });

@@ -31,7 +31,8 @@ describe("agentrl index bench", () => {
     const { stdout, stderr, status } = await bench("./idx");
     // On a busy machine it warns of slow searches.
     expect({ status, stderr: stderr.replace(/^warning: a batch.*\n/, "") }).toEqual({
-      ...{ status: 0, stderr: "" },
+      status: 0,
+      stderr: "",
     });
     expect(stdout.replaceAll(/\b\d[\d,]*(\.\d+)?(?= )/g, "N").replaceAll(/ +/g, " ")).toBe(
       [
@@ -48,7 +49,11 @@ describe("agentrl index bench", () => {
     const args = ["--queries", "./queries.tsv", "-k", "3", "--json"];
     const result = JSON.parse((await bench("./idx", ...args)).stdout) as Record<string, unknown>;
     expect(result).toMatchObject({
-      ...{ retriever: "bm25", queries: 3, k: 3, batch: 64, warning: null },
+      retriever: "bm25",
+      queries: 3,
+      k: 3,
+      batch: 64,
+      warning: null,
       recall: { value: 1, queries: 3, against: "the formula on every passage" },
     });
     for (const key of ["queriesPerSecond", "p50Ms", "p99Ms", "timed", "seconds"]) {

@@ -45,7 +45,10 @@ describe("agentrl index add", () => {
 
   it("reports in JSON", async () => {
     expect(await json("add", "./idx", "./more.jsonl", "--threads", "0")).toMatchObject({
-      ...{ index: `${cwd}/idx`.slice(cwd.length + 1), added: 2, passages: 5, deleted: 0 },
+      index: `${cwd}/idx`.slice(cwd.length + 1),
+      added: 2,
+      passages: 5,
+      deleted: 0,
       segments: 2,
     });
   });
@@ -76,7 +79,10 @@ describe("agentrl index delete", () => {
 
   it("reads ids from a file, one a line", async () => {
     expect(await json("delete", "./idx", "--ids-file", "./ids.txt")).toMatchObject({
-      ...{ deleted: 2, unknown: ["nowhere"], passages: 1, stillOnDisk: 2 },
+      deleted: 2,
+      unknown: ["nowhere"],
+      passages: 1,
+      stillOnDisk: 2,
     });
   });
 

@@ -77,11 +77,16 @@ describe("agentrl judge run", () => {
       unknown
     >;
     expect({ failedRollouts, traffic, out }).toMatchObject({
-      ...{ failedRollouts: 0, out: "json", traffic: { cached: 0 } },
+      failedRollouts: 0,
+      out: "json",
+      traffic: { cached: 0 },
     });
     expect(JSON.parse(readFileSync(at("json/judge.json"), "utf8"))).toEqual(summary);
     expect(summary).toMatchObject({
-      ...{ n: 4, judged: 4, notEvaluated: 0, byRule: 1 },
+      n: 4,
+      judged: 4,
+      notEvaluated: 0,
+      byRule: 1,
       metrics: { judge_accuracy: 0.25, em: 0.25 },
       calibration: { rightAccepted: { rate: 1 }, wrongRejected: { rate: 1 } },
       judge: { prompt: { name: "equivalence", version: 1 }, model: "rule", repeats: 1 },
@@ -162,7 +167,9 @@ describe("agentrl judge run", () => {
     expect(failed.status).toBe(6);
     expect(failed.stderr).toContain("[JUDGE_UNREACHABLE]");
     expect(JSON.parse(failed.stdout)).toMatchObject({
-      ...{ judged: 3, notEvaluated: 1, errors: { HTTP_STATUS: 1 } },
+      judged: 3,
+      notEvaluated: 1,
+      errors: { HTTP_STATUS: 1 },
     });
     server.behaviour = byRule;
     const mended = await run("partly", "--json", "--resume");
@@ -261,7 +268,9 @@ describe("agentrl judge check", () => {
     const { stdout, status } = await check(...args, "false_positive_rate<=0.01");
     expect(status).toBe(5);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ n: 88, questions: 4, unparsed: 0 },
+      n: 88,
+      questions: 4,
+      unparsed: 0,
       metrics: { false_positive_rate: 4 / 88, false_positive_rate_after_rule: 0, empty: 1 },
     });
     const guarded = await check(...args, "false_positive_rate_after_rule<=0");
@@ -320,7 +329,9 @@ describe("agentrl judge agree", () => {
     const { stdout, status } = await agree(...ask, "--no-cache", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ dataset: "rows", n: 3, questions: 2 },
+      dataset: "rows",
+      n: 3,
+      questions: 2,
       agreement: {
         em: { all: { accuracy: { rate: 2 / 3 }, falseReject: { count: 1, n: 2 } } },
         judge: { all: { accuracy: { rate: 1 }, kappa: 1 }, systems: { t: { n: 1 } } },

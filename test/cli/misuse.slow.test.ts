@@ -12,7 +12,10 @@ const files = [...page.matchAll(/^\| `([^`]+)` \| `([^`]*)` \|$/gm)].map(
 );
 const rows = [...page.matchAll(/^\| `([^`]+)` \| (\d) `(\w+)` \| `([^`]+)` \|$/gm)].map(
   ([, command = "", status, code = "", text = ""]) => ({
-    ...{ command, status: Number(status), code, text },
+    command,
+    status: Number(status),
+    code,
+    text,
   }),
 );
 const words = (command: string): string[] =>

@@ -27,7 +27,9 @@ describe("agentrl models convert", () => {
     const args = ["--out", out, "--overwrite", "--json", "--dtype", "float16"];
     const over = await convert(join(golden, "qwen3.gguf"), ...args);
     expect(JSON.parse(over.stdout)).toMatchObject({
-      ...{ out: "model", architecture: "qwen3", dtype: "F16" },
+      out: "model",
+      architecture: "qwen3",
+      dtype: "F16",
       stored: { BF16: 8 },
     });
     expect(await storedTypeOf(out)).toBe("F16");

@@ -13,14 +13,13 @@ function logOf(work: (step: (seconds: number, done: number, status?: string) => 
   const lines: string[] = [];
   const context: CliContext = {
     call: "agentrl",
-    ...{
-      out: () => undefined,
-      document: () => undefined,
-      // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
-      note: (line) => lines.push(String(line)),
-      terminal: false,
-    },
-    ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
+    out: () => undefined,
+    document: () => undefined,
+    // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
+    note: (line) => lines.push(String(line)),
+    terminal: false,
+    signal: new AbortController().signal,
+    untilStopped: () => Promise.resolve(),
   };
   const progress = startProgress(context, { label: "asking", total: 100, unit: "questions" });
   work((seconds, done, status) => {

@@ -26,15 +26,25 @@ const TEXT = "<think>It is Oslo.</think><answer>Oslo</answer>";
 const JUNK = [null, "", 0, -1, 2 ** 60, 0.5, [], {}, "junk", true, [null], { a: 1 }, [[1]]];
 
 const REPLY = {
-  ...{ id: "x", object: "chat.completion", created: 1, model: "m", system_fingerprint: "f" },
+  id: "x",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  system_fingerprint: "f",
   choices: [
     {
       index: 0,
       message: {
-        ...{ role: "assistant", content: TEXT, refusal: null, reasoning_content: "hm" },
-        ...{ reasoning: null, annotations: [], audio: null },
+        role: "assistant",
+        content: TEXT,
+        refusal: null,
+        reasoning_content: "hm",
+        reasoning: null,
+        annotations: [],
+        audio: null,
       },
-      ...{ logprobs: { content: [{ token: "a", logprob: -1 }] }, finish_reason: "stop" },
+      logprobs: { content: [{ token: "a", logprob: -1 }] },
+      finish_reason: "stop",
     },
   ],
   usage: { prompt_tokens: 10, completion_tokens: 8, details: { cached_tokens: 1 } },
@@ -113,7 +123,9 @@ function changedJson(draw: Random): Changed {
 
 function changedStream(draw: Random): Changed {
   const piece = (delta: object, finish: string | null = null) => ({
-    ...{ id: "x", object: "chat.completion.chunk", created: 1 },
+    id: "x",
+    object: "chat.completion.chunk",
+    created: 1,
     choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }],
     usage: null as unknown,
   });

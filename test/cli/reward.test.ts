@@ -67,7 +67,11 @@ describe("agentrl reward check", () => {
     const { stdout, status } = await check("--reward", "token-f1", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ recipe: "search-r1", tier: "smoke", ok: true, questions: 8, notWritten: [] },
+      recipe: "search-r1",
+      tier: "smoke",
+      ok: true,
+      questions: 8,
+      notWritten: [],
       rewards: [{ name: "token-f1", weight: 1 }],
       withoutAnswering: { share: 0 },
     });

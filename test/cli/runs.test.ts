@@ -28,8 +28,14 @@ describe("agentrl runs list", () => {
     const { runs } = JSON.parse(stdout) as { runs: Record<string, unknown>[] };
     expect(runs).toHaveLength(3);
     expect(runs.find(({ name }) => name === "one")).toMatchObject({
-      ...{ path: one, kind: "train", steps: { done: 2, planned: 2 }, state: "finished" },
-      ...{ em: { before: 0.5, after: 1 }, seed: 1, stages: [], troubles: [] },
+      path: one,
+      kind: "train",
+      steps: { done: 2, planned: 2 },
+      state: "finished",
+      em: { before: 0.5, after: 1 },
+      seed: 1,
+      stages: [],
+      troubles: [],
     });
   });
 
@@ -51,7 +57,9 @@ describe("agentrl runs show", () => {
     );
     const { stdout: json } = await run("show", one, "--json");
     expect(JSON.parse(json)).toMatchObject({
-      ...{ version: "0.1.0", hashes: { dataset: "made-1" }, last: { step: 2 } },
+      version: "0.1.0",
+      hashes: { dataset: "made-1" },
+      last: { step: 2 },
       evaluations: [{ name: "before" }, { name: "after", metrics: { em: 1 } }],
     });
   });

@@ -84,8 +84,12 @@ describe("agentrl score", () => {
 
 describe("agentrl score, official files", () => {
   const gold = ["Oslo", "Lima"].map((answer, i) => ({
-    ...{ _id: `q${i}`, question: `${answer}?`, answer, type: "bridge" },
-    ...{ supporting_facts: [["A", 0]], context: [["A", ["a"]]] },
+    _id: `q${i}`,
+    question: `${answer}?`,
+    answer,
+    type: "bridge",
+    supporting_facts: [["A", 0]],
+    context: [["A", ["a"]]],
   }));
   const files = ["--references", join(cwd, "gold.json"), "--layout", "hotpotqa"];
   const write = (name: string, value: unknown): void => {
@@ -104,7 +108,10 @@ describe("agentrl score, official files", () => {
     const { stdout, stderr, status } = await score("official.json", ...files, "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ n: 2, layout: "hotpotqa", normalization: "squad", unanswered: 1 },
+      n: 2,
+      layout: "hotpotqa",
+      normalization: "squad",
+      unanswered: 1,
       metrics: { em: 0.5, f1: 0.5, sp_em: 0.5, sp_recall: 0.5, joint_em: 0.5, joint_f1: 0.5 },
       intervalMethods: { em: "wilson", f1: "bootstrap", sp_em: "wilson", joint_f1: "bootstrap" },
     });
@@ -153,7 +160,10 @@ describe("agentrl score, official files", () => {
     const fields = ["--references-field", "answer", "--id-field", "_id"];
     const { stdout } = await score("ircot.json", ...args, ...fields, "--json");
     expect((JSON.parse(stdout) as { metrics: object }).metrics).toEqual({
-      ...{ drop_em: 0.5, drop_f1: 0.75, drop_precision: 0.75, drop_recall: 0.75 },
+      drop_em: 0.5,
+      drop_f1: 0.75,
+      drop_precision: 0.75,
+      drop_recall: 0.75,
     });
   });
 });
@@ -186,7 +196,9 @@ describe("agentrl score, what to score and where to write it", () => {
 
   it("reports what somebody judged, over the answers that were", async () => {
     const records = ["True", "incorrect", 1, null].map((verdict) => ({
-      ...{ prediction: "x", references: "y", verdict },
+      prediction: "x",
+      references: "y",
+      verdict,
     }));
     const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("");
     writeFileSync(join(cwd, "v.jsonl"), lines);
@@ -206,7 +218,10 @@ describe("agentrl score, what to score and where to write it", () => {
     writeFileSync(join(cwd, "s.jsonl"), JSON.stringify(record));
     const { stdout } = await score("s.jsonl", "--spans", "--json");
     expect((JSON.parse(stdout) as { metrics: object }).metrics).toEqual({
-      ...{ drop_em: 0, drop_f1: 0.5, drop_precision: 0.5, drop_recall: 0.5 },
+      drop_em: 0,
+      drop_f1: 0.5,
+      drop_precision: 0.5,
+      drop_recall: 0.5,
     });
     expect((await score("s.jsonl")).status).toBe(3);
   });

@@ -41,7 +41,8 @@ async function ran(
   const cwd = at(name);
   mkdirSync(cwd, { recursive: true });
   const { status, stdout, stderr } = await runAgentrl([...args, "--debug"], {
-    ...{ cwd, env: { ...env, HF_HOME: join(cwd, "hub"), ...more } },
+    cwd,
+    env: { ...env, HF_HOME: join(cwd, "hub"), ...more },
   });
   return { status, stderr, leaks: leaks(cwd, { stdout, stderr }) };
 }

@@ -29,6 +29,8 @@ it("reads a table from stdin, with any separator", () => {
 
 it("names an empty file of trajectories, instead of finding no violation in it", () => {
   expect(runCli(["trace", "lint", "-"])).toMatchObject({
-    ...{ status: 3, stdout: "", stderr: expect.stringContaining("[DATA_EMPTY]") as string },
+    status: 3,
+    stdout: "",
+    stderr: expect.stringContaining("[DATA_EMPTY]") as string,
   });
 });

@@ -76,8 +76,11 @@ function answer(asked: AskedChat): string {
 const QUESTIONS = 60;
 beforeAll(() => {
   const record = (i: number): object => ({
-    ...{ _id: `q${i}`, question: `Which town is number ${i}?`, answer: `Town ${i}` },
-    ...{ type: "bridge", supporting_facts: [[`Town ${i}`, 0]] },
+    _id: `q${i}`,
+    question: `Which town is number ${i}?`,
+    answer: `Town ${i}`,
+    type: "bridge",
+    supporting_facts: [[`Town ${i}`, 0]],
     context: [[`Town ${i}`, [`Town ${i} is number ${i}.`]]],
   });
   const lines = Array.from({ length: QUESTIONS }, (_, i) => `${JSON.stringify(record(i))}\n`);

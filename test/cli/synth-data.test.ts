@@ -271,8 +271,12 @@ describe("agentrl synth-data again", () => {
   it("says what has changed where rows cannot come out the same", async () => {
     const question = (answer: string): string =>
       JSON.stringify({
-        ...{ _id: "q", question: "Which town is in the north?", answer, type: "bridge" },
-        ...{ supporting_facts: [["Town", 0]], context: [["Town", [`${answer} is in the north.`]]] },
+        _id: "q",
+        question: "Which town is in the north?",
+        answer,
+        type: "bridge",
+        supporting_facts: [["Town", 0]],
+        context: [["Town", [`${answer} is in the north.`]]],
       });
     writeFileSync(at("one.jsonl"), question("Vardo"));
     await run("--dataset", at("one.jsonl"), "--out", at("one"), "--quiet");

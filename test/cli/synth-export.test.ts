@@ -81,7 +81,8 @@ describe("agentrl synth-data export", () => {
       const { stdout, stderr, status } = await run(format, out, at("mixed.jsonl"), "--json");
       expect(status).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
-        ...{ records: 4, rows: 3 },
+        records: 4,
+        rows: 3,
         malformed: { count: 1, first: [{ id: "broken", wrong: "unpaired tag" }] },
       });
       expect(stderr).toContain("EXPORT_MALFORMED");

@@ -40,7 +40,8 @@ it(
     const { stdout, stderr, status } = await runCommand(traceCommand, ["trace", ...args], folder);
     expect(status, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ checked: 2, violations: [] },
+      checked: 2,
+      violations: [],
       recomputed: { trajectories: 0, otherwiseDrawn: 2 },
     });
   },

@@ -7,13 +7,11 @@ function watched(emMetric = "reward/exact-match") {
   const lines: string[] = [];
   const { news, stop } = trainLines(
     {
-      ...{
-        call: "agentrl",
-        terminal: false,
-        signal: new AbortController().signal,
-        out: () => undefined,
-        document: () => undefined,
-      },
+      call: "agentrl",
+      terminal: false,
+      signal: new AbortController().signal,
+      out: () => undefined,
+      document: () => undefined,
       untilStopped: () => Promise.resolve(),
       // eslint-disable-next-line @typescript-eslint/no-base-to-string -- painted text has a toString of its own
       note: (text) => lines.push(String(text)),

@@ -24,8 +24,10 @@ writeFileSync(
     .map((name, i) => {
       const context = [{ id: `p${i}`, title: name, text: `${name} worked at a university.` }];
       return JSON.stringify({
-        ...{ id: `q${i}`, question: `At which university did ${name} lecture about physics?` },
-        ...{ references: ["Göttingen"], annotations: { context } },
+        id: `q${i}`,
+        question: `At which university did ${name} lecture about physics?`,
+        references: ["Göttingen"],
+        annotations: { context },
       });
     })
     .join("\n"),

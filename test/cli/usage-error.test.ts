@@ -17,14 +17,13 @@ const errorOf = async (...args: string[]): Promise<string> => {
 function allOptions(): { command: string; flags: string; description: string }[] {
   const program = new Command("agentrl");
   const context = {
-    ...{
-      call: "agentrl",
-      out: () => undefined,
-      document: () => undefined,
-      note: () => undefined,
-      terminal: false,
-    },
-    ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
+    call: "agentrl",
+    out: () => undefined,
+    document: () => undefined,
+    note: () => undefined,
+    terminal: false,
+    signal: new AbortController().signal,
+    untilStopped: () => Promise.resolve(),
   };
   for (const { commands } of commandGroups)
     for (const command of commands) command.register(program, context);
@@ -32,7 +31,9 @@ function allOptions(): { command: string; flags: string; description: string }[]
   return walk(program).flatMap((command) => {
     const path = command.parent?.parent == null ? "" : `${command.parent.name()} `;
     return command.options.map(({ flags, description }) => ({
-      ...{ command: `${path}${command.name()}`, flags, description },
+      command: `${path}${command.name()}`,
+      flags,
+      description,
     }));
   });
 }
@@ -87,7 +88,7 @@ describe("--json", () => {
 
   it("answers a failure with one document on stdout; stderr and the exit status stay", async () => {
     const usage = await answered("doctor", "--jsn", "--json");
-    expect(usage).toMatchObject({ ...{ status: 2, error: { error: { code: "USAGE" } } } });
+    expect(usage).toMatchObject({ status: 2, error: { error: { code: "USAGE" } } });
     expect(usage.error).toHaveProperty(
       "error.do",
       "Did you mean --json? See `agentrl doctor --help`.",
@@ -108,7 +109,8 @@ describe("--json", () => {
       commandGroups,
     );
     expect({ status, result: JSON.parse(stdout) as unknown }).toMatchObject({
-      ...{ status: 5, result: { n: 1, metrics: { em: 0 } } },
+      status: 5,
+      result: { n: 1, metrics: { em: 0 } },
     });
     expect(stderr).toContain("[SCORE_MISSED]");
   });

@@ -14,9 +14,15 @@ import { errorWith } from "../helpers/error-with.ts";
 
 /** The sizes that a file of every family states. */
 const sizes = {
-  ...{ vocab_size: 20, hidden_size: 16, num_hidden_layers: 2, num_attention_heads: 4 },
-  ...{ num_key_value_heads: 2, head_dim: 8, intermediate_size: 12, rms_norm_eps: 1e-5 },
-  ...{ max_position_embeddings: 32 },
+  vocab_size: 20,
+  hidden_size: 16,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 8,
+  intermediate_size: 12,
+  rms_norm_eps: 1e-5,
+  max_position_embeddings: 32,
 };
 const parts = architectures.parts.map((part) => ({ name: part.name, part }));
 

@@ -35,7 +35,7 @@ describe.each(judgePrompts.parts.map((prompt) => ({ name: prompt.name, prompt })
       expect(system?.role).toBe("system");
       expect(user?.role).toBe("user");
       expect(JSON.parse(user?.content ?? "")).toEqual({
-        ...(prompt.readsQuestion ? { question: asked.question } : {}),
+        question: prompt.readsQuestion ? asked.question : undefined,
         accepted_answers: asked.references,
         answer: asked.prediction,
       });

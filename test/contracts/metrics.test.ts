@@ -99,7 +99,9 @@ describe.each(answerMetrics.parts.map((metric) => ({ name: metric.name, metric }
       [["Oslo"], ["", "yes"], ["the"], ODD].map((references) => ({ prediction, references })),
     );
     const spans: ScoredAnswer[] = [[], ["Oslo"], ["Oslo", "Lima"]].map((prediction) => ({
-      ...{ prediction, references: ["Lima", "Oslo"], spans: true },
+      prediction,
+      references: ["Lima", "Oslo"],
+      spans: true,
     }));
 
     it.each(normalizations.names)("is from 0 to 1 by %s, whatever the answer", (name) => {

@@ -43,7 +43,8 @@ const parts = protocols.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("protocol $name", ({ part }) => {
   const protocol = part.create(part.options.parse({}), {
-    ...{ tools: searchEnvironment().toolSchemas, answers: true },
+    tools: searchEnvironment().toolSchemas,
+    answers: true,
   });
   const pieces = [...piecesOf(protocol), " ", "\n", "<", "</", ">", "\u0000", "😀", "\ud800"];
   /** Texts of pieces in any order: most are broken. */

@@ -122,7 +122,8 @@ function valuesOf(schema: z.ZodType): unknown[] {
 
 const used = rewards.parts.flatMap((part) =>
   settingsOf(part).map((options) => ({
-    ...{ part, options },
+    part,
+    options,
     name: [part.name, ...Object.entries(options).flat().map(String)].join(" "),
   })),
 );
@@ -184,7 +185,8 @@ describe.each(used)("reward $name", ({ part, options }) => {
   it("gives values to places that exist", async () => {
     const scored = await cases();
     await scoreTrajectories(scored, [{ name: part.name, weight: 1, options: parsed() }], {
-      ...{ tokenizer, roles: sound.roles },
+      tokenizer,
+      roles: sound.roles,
     });
     for (const { trajectory } of scored) {
       for (const { at } of trajectory.rewards) {

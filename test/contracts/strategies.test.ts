@@ -222,7 +222,8 @@ describe.each(parts)("strategy $name", ({ part }) => {
     const trajectory = await run(writing(searching), {}, down);
     if (part.searches()) {
       expect(trajectory).toMatchObject({
-        ...{ end: "tool-error", answer: null },
+        end: "tool-error",
+        answer: null,
         error: { boundary: "tool", code: "TOOL_FAILED", message: "tool: HTTP 503" },
       });
     } else {

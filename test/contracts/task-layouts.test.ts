@@ -76,7 +76,9 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     it("reads a published record: id, question, every accepted answer, what else is known", () => {
       const { id, question, references, source, annotations } = file.read(record, "f:1");
       expect({ id, question, references, source }).toEqual({
-        ...{ id: task.id, question: "Who wrote it?", references: task.references },
+        id: task.id,
+        question: "Who wrote it?",
+        references: task.references,
         source: task.source,
       });
       expect(annotations).toMatchObject(task.annotations ?? {});
@@ -151,7 +153,10 @@ describe.skipIf(!existsSync(shared))("real files (skipped where ../shared/data i
   ])("%s: layout %s, %i questions, %i answers, none bad", async (file, layout, count, answers) => {
     const path = join(shared, file);
     expect(await checkFile(path)).toMatchObject({
-      ...{ kind: "questions", layout, records: count, problems: [] },
+      kind: "questions",
+      layout,
+      records: count,
+      problems: [],
     });
     const tasks = await loadTasks(path);
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(count);

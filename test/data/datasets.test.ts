@@ -97,7 +97,10 @@ describe("openDataset", () => {
     const dataset = await openDataset(beir, "--dataset");
     expect(await dataset.tasks()).toEqual([
       {
-        ...{ id: "q2", question: "?", references: ["y"], source: "set" },
+        id: "q2",
+        question: "?",
+        references: ["y"],
+        source: "set",
         annotations: { hops: 1, supportingPassages: ["d1"] },
       },
     ]);

@@ -94,9 +94,15 @@ describe("downloadDataset", () => {
   it("puts a split where it is looked for, and says beside it where it came from", async () => {
     const [file] = await get(["train"]);
     expect(file).toEqual({
-      ...{ split: "train", path: place("train.jsonl"), wasHere: false, license: "CC0" },
-      ...{ url: "https://a.example/train.jsonl", sha256: sha256(train), bytes: train.length },
-      ...{ records: 4000, layout: "plain" },
+      split: "train",
+      path: place("train.jsonl"),
+      wasHere: false,
+      license: "CC0",
+      url: "https://a.example/train.jsonl",
+      sha256: sha256(train),
+      bytes: train.length,
+      records: 4000,
+      layout: "plain",
     });
     await expectWhole();
     expect(await loadTasks(place("train.jsonl"))).toHaveLength(4000);

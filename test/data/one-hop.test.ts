@@ -10,10 +10,14 @@ const folder = temporaryFolder();
 /** A row as Collab-RAG's file of 2WikiMultihopQA has it. */
 function row(id: string, steps: string[], passages: Record<string, string>): unknown {
   return {
-    ...{ question_id: id, question_text: `Question ${id}?`, reasoning_steps: steps },
+    question_id: id,
+    question_text: `Question ${id}?`,
+    reasoning_steps: steps,
     answers_objects: [{ spans: ["an answer"] }],
     contexts: Object.entries(passages).map(([title, text]) => ({
-      ...{ title, paragraph_text: text, is_supporting: true },
+      title,
+      paragraph_text: text,
+      is_supporting: true,
     })),
   };
 }

@@ -204,7 +204,9 @@ describe("SQuAD's files", () => {
     const path = await written(`squad-${version}.json`, JSON.stringify(file, null, 2));
     const [task] = await loadTasks(path, { limit: 1 });
     expect(task).toMatchObject({
-      ...{ id: "a1", question: "Who?", references: ["Ada"] },
+      id: "a1",
+      question: "Who?",
+      references: ["Ada"],
       annotations: { context: [{ title: "Ada", text: "Ada wrote it in 1843." }] },
     });
     // Without an answer there is nothing to compare with: refused, not scored as wrong.

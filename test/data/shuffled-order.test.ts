@@ -7,10 +7,13 @@ import type { Task } from "../../src/trajectory/task.ts";
 function datasetOf(types: readonly (string | undefined)[]): Dataset {
   const tasks = types.map((type, i): Task => {
     const annotations = type === undefined ? {} : { type };
-    return { ...{ id: `${i}`, question: "", references: [], source: "made" }, annotations };
+    return { id: `${i}`, question: "", references: [], source: "made", annotations };
   });
   return {
-    ...{ name: "made", fingerprint: "1", trainable: true, passages: () => [] },
+    name: "made",
+    fingerprint: "1",
+    trainable: true,
+    passages: () => [],
     ...streamed(async function* (limit) {
       yield* await Promise.resolve(tasks.slice(0, limit));
     }),

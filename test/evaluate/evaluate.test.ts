@@ -33,7 +33,10 @@ const environment = environments
   .create({}, { retriever, budgets: budgetsSchema.parse(settings.budgets) });
 
 const task = (id: string, question: string, answer: string, hops?: number): Task => ({
-  ...{ id, question, references: [answer], source: "test" },
+  id,
+  question,
+  references: [answer],
+  source: "test",
   annotations: hops === undefined ? {} : { hops, type: hops === 1 ? "single" : "bridge" },
 });
 const tasks = [
@@ -53,7 +56,11 @@ const evaluate = async (
   const rows: EvaluationRow[] = [];
   const summary = await evaluatePolicy({
     policy: scriptedPolicy(tokenizer, write),
-    ...{ environment, tasks, strategy: "agent", sampling: GREEDY, seed: 1 },
+    environment,
+    tasks,
+    strategy: "agent",
+    sampling: GREEDY,
+    seed: 1,
     signal: new AbortController().signal,
     onRow: (row) => Promise.resolve(void rows.push(row)),
     ...more,
@@ -65,28 +72,42 @@ describe("evaluatePolicy", () => {
   it("scores every question and counts what it took", async () => {
     const { n, metrics, rows, ends, errors } = await evaluate(searcher);
     expect({ n, errors, ends }).toEqual({
-      ...{ n: 3, ends: { answered: 3 } },
+      n: 3,
+      ends: { answered: 3 },
       errors: { n: 0, byCode: {} },
     });
     expect(metrics).toMatchObject({ em: 1 / 3, f1: 1 / 3, cover_em: 1 / 3 });
     expect(metrics).toMatchObject({ searches: 1, turns: 2, answer_rate: 1, format_rate: 1 });
     expect(rows[0]).toEqual({
-      ...{ id: "a", sample: 0, question: "capital of Norway?", references: ["Oslo"] },
-      ...{ answer: "Oslo", em: 1, f1: 1, precision: 1, recall: 1, cover_em: 1, token_cover: 1 },
-      ...{ drop_em: 1, drop_f1: 1, searches: 1, queries: ["capital of Norway?"] },
-      ...{ turns: 2, invalidTurns: 0, end: "answered" },
+      id: "a",
+      sample: 0,
+      question: "capital of Norway?",
+      references: ["Oslo"],
+      answer: "Oslo",
+      em: 1,
+      f1: 1,
+      precision: 1,
+      recall: 1,
+      cover_em: 1,
+      token_cover: 1,
+      drop_em: 1,
+      drop_f1: 1,
+      searches: 1,
+      queries: ["capital of Norway?"],
+      turns: 2,
+      invalidTurns: 0,
+      end: "answered",
       // Bytes of both messages and their end tokens.
-      ...{
-        formatOk: true,
-        cuts: { messages: 0, observations: 1, context: false },
-        tokens: "<search>capital of Norway?</search>".length + 22,
-      },
+      formatOk: true,
+      cuts: { messages: 0, observations: 1, context: false },
+      tokens: "<search>capital of Norway?</search>".length + 22,
       promptTokens: expect.any(Number) as number,
       // The second message begins with the answer.
       firstAnswer:
         "<search>capital of Norway?</search>".length /
         "<search>capital of Norway?</search><answer>Oslo</answer>".length,
-      ...{ hops: 1, type: "single" },
+      hops: 1,
+      type: "single",
     });
   });
 
@@ -229,7 +250,8 @@ describe("evaluatePolicy", () => {
 
   it("keeps how sure a strategy was of its answer", async () => {
     const { rows, calibration } = await evaluate(searcher, {
-      ...{ strategy: { name: "self-consistency", draws: 2 }, tasks: tasks.slice(0, 2) },
+      strategy: { name: "self-consistency", draws: 2 },
+      tasks: tasks.slice(0, 2),
     });
     // Both draws of a question say Oslo: sure of the right answer and of the wrong one.
     expect(rows.map(({ answer, confidence }) => [answer, confidence])).toEqual([
@@ -247,7 +269,8 @@ describe("evaluatePolicy", () => {
       for (; asked < 500; asked++) yield { ...tasks[0]!, id: String(asked) };
     }
     const { n } = await evaluate(searcher, {
-      ...{ tasks: endless(), window: 4 },
+      tasks: endless(),
+      window: 4,
       onProgress: () => {
         ended += 1;
         most = Math.max(most, asked - ended);
@@ -283,7 +306,8 @@ describe("evaluatePolicy", () => {
     const many = Array.from({ length: 40 }, (_, i) => ({ ...tasks[0]!, id: `q${i}` }));
     let kept = 0;
     const full = evaluate(searcher, {
-      ...{ tasks: many, window: 4 },
+      tasks: many,
+      window: 4,
       onRow: async () => {
         await Promise.resolve();
         kept += 1;

@@ -20,8 +20,17 @@ const tasks = ["a", "b", "c"].map((id): Task => ({
 const row = (id: string, more: Partial<EvaluationRow> = {}): EvaluationRow =>
   madeRow(id, 1, { question: `${id}?`, ...more });
 const trajectory = (id: string): Trajectory => ({
-  ...{ id: `${id}/0`, taskId: id, groupId: id, purpose: "eval", seed: 1, calls: [], turns: [] },
-  ...{ answer: "x", end: "answered", rewards: [], reward: null },
+  id: `${id}/0`,
+  taskId: id,
+  groupId: id,
+  purpose: "eval",
+  seed: 1,
+  calls: [],
+  turns: [],
+  answer: "x",
+  end: "answered",
+  rewards: [],
+  reward: null,
 });
 const read = (folder: string, file: string): string => readFileSync(join(folder, file), "utf8");
 

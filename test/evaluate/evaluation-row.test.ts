@@ -6,7 +6,9 @@ import type { Call, Trajectory, Turn } from "../../src/trajectory/trajectory.ts"
 import { answered, replay, rolloutOptions, task } from "../helpers/search-world.ts";
 
 const turn = (shown: string[][], more: Partial<Turn> = {}): Turn => ({
-  ...{ call: 0, text: "", problems: [] },
+  call: 0,
+  text: "",
+  problems: [],
   actions: shown.map((_, i) => ({ tool: "search", input: `query ${i}` })),
   observations: shown.map((passageIds) => ({ tool: "search", text: "", passageIds })),
   ...more,
@@ -16,7 +18,10 @@ const made = (turns: Turn[], more: Partial<Trajectory> = {}): Trajectory =>
 const gold: Task = { ...task, annotations: { supportingPassages: ["a", "b", "a"] } };
 
 const call = (parent: number | null, read: number, written: number, more: Partial<Call> = {}) => ({
-  ...{ parent, role: "policy", policyVersion: null, finish: "eos" as const },
+  parent,
+  role: "policy",
+  policyVersion: null,
+  finish: "eos" as const,
   prompt: [{ owner: "template" as const, ids: Array<number>(read).fill(1), logprobs: null }],
   completion: [{ owner: "policy" as const, ids: Array<number>(written).fill(1), logprobs: null }],
   ...more,
@@ -27,14 +32,18 @@ describe("evaluationRow", () => {
     const policy = replay(["<search>capital of Norway</search>", "<answer>the Oslo</answer>"]);
     const row = evaluationRow(task, 2, await rollOut(rolloutOptions({ policy })));
     expect(row).toMatchObject({
-      ...{ id: task.id, sample: 2, answer: "the Oslo", em: 1, f1: 1, token_cover: 1, drop_em: 1 },
-      ...{
-        searches: 1,
-        queries: ["capital of Norway"],
-        turns: 2,
-        invalidTurns: 0,
-        end: "answered",
-      },
+      id: task.id,
+      sample: 2,
+      answer: "the Oslo",
+      em: 1,
+      f1: 1,
+      token_cover: 1,
+      drop_em: 1,
+      searches: 1,
+      queries: ["capital of Norway"],
+      turns: 2,
+      invalidTurns: 0,
+      end: "answered",
     });
     expect(row).not.toHaveProperty("evidence");
   });
@@ -70,7 +79,8 @@ describe("evaluationRow", () => {
     const calls = [call(null, 10, 5), call(0, 3, 2), call(null, 7, 1)];
     // 10, then 10 + 5 + 3, then 7.
     expect(evaluationRow(task, 0, made([], { calls }))).toMatchObject({
-      ...{ promptTokens: 35, tokens: 8 },
+      promptTokens: 35,
+      tokens: 8,
     });
   });
 
@@ -81,7 +91,8 @@ describe("evaluationRow", () => {
     const usage = { promptTokens: 40, completionTokens: 6 };
     const counted = [call(null, 0, 0, { ...remote, usage }), call(0, 0, 0, { ...remote, usage })];
     expect(evaluationRow(task, 0, made([], { calls: counted }))).toMatchObject({
-      ...{ promptTokens: 80, tokens: 12 },
+      promptTokens: 80,
+      tokens: 12,
     });
     const uncounted = made([], { calls: [call(null, 0, 0, remote)] });
     expect(evaluationRow(task, 0, uncounted)).not.toHaveProperty("promptTokens");

@@ -8,8 +8,14 @@ describe("summarizeRows", () => {
     const rows = Array.from({ length: 10 }, (_, i) => row(`${i}`, i < 5 ? 1 : 0));
     const { intervals, intervalMethods } = summarizeRows(rows, { seed: 1 });
     expect(intervalMethods).toEqual({
-      ...{ em: "wilson", cover_em: "wilson", token_cover: "wilson", drop_em: "wilson" },
-      ...{ f1: "bootstrap", precision: "bootstrap", recall: "bootstrap", drop_f1: "bootstrap" },
+      em: "wilson",
+      cover_em: "wilson",
+      token_cover: "wilson",
+      drop_em: "wilson",
+      f1: "bootstrap",
+      precision: "bootstrap",
+      recall: "bootstrap",
+      drop_f1: "bootstrap",
     });
     expect(intervals.em[0]).toBeCloseTo(0.2366, 4);
     expect(intervals.em[1]).toBeCloseTo(0.7634, 4);
@@ -38,7 +44,8 @@ describe("summarizeRows", () => {
     const error = { boundary: "model" as const, code: "HTTP_CUT", message: "" };
     const rows = [row("a", 1), row("a", 0, { sample: 1, error }), row("b", 0), row("b", 1)];
     expect(summarizeRows(rows, { seed: 1 })).toMatchObject({
-      ...{ n: 2, metrics: { em: 0.75 } },
+      n: 2,
+      metrics: { em: 0.75 },
       errors: { n: 1, asWrong: { n: 2, em: 0.5, f1: 0.5 } },
     });
     expect(summarizeRows([row("a", 1)], { seed: 1 }).errors).toEqual({ n: 0, byCode: {} });
@@ -58,7 +65,8 @@ describe("summarizeRows", () => {
     const summary = summarizeRows(rows, { seed: 1 });
     expect(summary).toMatchObject({ n: 1, metrics: { em: 1, searches: 2 }, samplesPerTask: 1 });
     expect(summary.errors).toEqual({
-      ...{ n: 3, byCode: { HTTP_TIMEOUT: 1, TOOL_FAILED: 2 } },
+      n: 3,
+      byCode: { HTTP_TIMEOUT: 1, TOOL_FAILED: 2 },
       asWrong: { n: 4, em: 0.25, f1: 0.25 },
     });
     expect(summary.groups.hops).toEqual({});

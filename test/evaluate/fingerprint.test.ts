@@ -2,9 +2,15 @@ import { describe, expect, it } from "vitest";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../../src/evaluate/fingerprint.ts";
 
 const parts: ProtocolParts = {
-  ...{ dataset: "d", questions: 10, retriever: "r", topK: { "tools.0.topK": 3 } },
-  ...{ strategy: "agent", environment: { name: "e", budgets: [{ limit: 1 }] }, prompt: "p" },
-  ...{ sampling: { temperature: 0 }, metrics: "m" },
+  dataset: "d",
+  questions: 10,
+  retriever: "r",
+  topK: { "tools.0.topK": 3 },
+  strategy: "agent",
+  environment: { name: "e", budgets: [{ limit: 1 }] },
+  prompt: "p",
+  sampling: { temperature: 0 },
+  metrics: "m",
 };
 
 describe("fingerprintOf", () => {

@@ -17,7 +17,9 @@ describe("fields of predictions", () => {
   it("are found by their names, also in rows of a hub", async () => {
     const predictions = written("own.jsonl", { qid: 7, pred: "ada", answers: { text: ["Ada"] } });
     expect(await predictionFields({ predictions })).toEqual({
-      ...{ prediction: "pred", references: "answers.text", id: "qid" },
+      prediction: "pred",
+      references: "answers.text",
+      id: "qid",
       guessed: ["prediction", "references", "id"],
     });
     expect(await readPredictionRows({ predictions })).toEqual([

@@ -41,8 +41,13 @@ async function measure(file: string) {
   );
   const rows: EvaluationRow[] = [];
   const summary = await evaluatePolicy({
-    ...{ policy: scriptedPolicy(tokenizer, rule), environment, tasks: await loadTasks(file) },
-    ...{ strategy: "agent", sampling: GREEDY, seed: 1, signal: new AbortController().signal },
+    policy: scriptedPolicy(tokenizer, rule),
+    environment,
+    tasks: await loadTasks(file),
+    strategy: "agent",
+    sampling: GREEDY,
+    seed: 1,
+    signal: new AbortController().signal,
     onRow: (row) => Promise.resolve(void rows.push(row)),
   });
   return { passages: passages.length, summary, rows };
@@ -66,8 +71,14 @@ describe.skipIf(!existsSync(data))("real questions (../shared/data)", () => {
       }
     `);
     expect(metrics).toMatchObject({
-      ...{ em: 0.022, answer_rate: 1, searches: 2, turns: 3, duplicate_query_rate: 0 },
-      ...{ evidence_recall_1: 0.666, evidence_recall: 0.7, evidence_all_rate: 0.47 },
+      em: 0.022,
+      answer_rate: 1,
+      searches: 2,
+      turns: 3,
+      duplicate_query_rate: 0,
+      evidence_recall_1: 0.666,
+      evidence_recall: 0.7,
+      evidence_all_rate: 0.47,
     });
     expect(rows.every(({ queries, searches }) => queries.length === 2 && searches === 2)).toBe(
       true,
@@ -91,8 +102,14 @@ describe.skipIf(!existsSync(data))("real questions (../shared/data)", () => {
       }
     `);
     expect(metrics).toMatchObject({
-      ...{ em: 0, answer_rate: 1, searches: 2, turns: 3, duplicate_query_rate: 0 },
-      ...{ evidence_recall_1: 0.635, evidence_recall: 0.6505, evidence_all_rate: 0.318 },
+      em: 0,
+      answer_rate: 1,
+      searches: 2,
+      turns: 3,
+      duplicate_query_rate: 0,
+      evidence_recall_1: 0.635,
+      evidence_recall: 0.6505,
+      evidence_all_rate: 0.318,
     });
   }, 120_000);
 });

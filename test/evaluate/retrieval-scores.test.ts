@@ -57,9 +57,7 @@ describe("evaluateRetrieval", () => {
     ]);
     const searched = await evaluateRetrieval(buildBm25(passages), queries, qrels);
     const run = scoreRun(searched.run, queries, qrels);
-    expect({ ...run, fingerprint: "" }).toEqual({
-      ...{ ...searched, run: undefined, fingerprint: "" },
-    });
+    expect({ ...run, fingerprint: "" }).toEqual({ ...searched, run: undefined, fingerprint: "" });
     expect(run.fingerprint).not.toBe(searched.fingerprint);
     // What a run does not rank counts 0.
     expect(scoreRun(new Map(), queries, qrels)).toMatchObject({ n: 2, metrics: { "hit@5": 0 } });
@@ -67,8 +65,11 @@ describe("evaluateRetrieval", () => {
 
   it("groups questions by hops and tells them to a retriever that reads gold", async () => {
     const tasks = [1, 2, 2, undefined].map((hops, i): Task => ({
-      ...{ id: `q${i}`, question: "Norway", references: ["x"], source: "s" },
-      annotations: { ...(hops === undefined ? {} : { hops }), supportingPassages: ["1"] },
+      id: `q${i}`,
+      question: "Norway",
+      references: ["x"],
+      source: "s",
+      annotations: { hops, supportingPassages: ["1"] },
     }));
     const asked: (string | undefined)[] = [];
     const oracle: Retriever = {
@@ -115,8 +116,15 @@ describe("compareRetrieval", () => {
     });
     // 8 pairs of equal sign: 2 of 256 patterns; doubled for the smaller of two tests.
     expect(a).toEqual({
-      ...{ metric: "a", left: 1, right: 0, difference: 1, ci95: [1, 1] },
-      ...{ p: 2 / 256, pHolm: 4 / 256, method: "exact", verdict: "higher" },
+      metric: "a",
+      left: 1,
+      right: 0,
+      difference: 1,
+      ci95: [1, 1],
+      p: 2 / 256,
+      pHolm: 4 / 256,
+      method: "exact",
+      verdict: "higher",
     });
     expect(b).toMatchObject({ difference: 0.125, p: 1, pHolm: 1, verdict: "no difference shown" });
   });

@@ -140,9 +140,12 @@ describe("a clock that jumps", () => {
       const clock = join(cwd, "clock");
       writeFileSync(clock, "+0");
       const env = {
-        ...{ LD_PRELOAD: FAKETIME, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_NO_CACHE: "1" },
+        LD_PRELOAD: FAKETIME,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: "1",
         // As in life: the clock that counts from the start of the machine does not jump.
-        ...{ FAKETIME_DONT_FAKE_MONOTONIC: "1", DONT_FAKE_MONOTONIC: "1" },
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        DONT_FAKE_MONOTONIC: "1",
       };
       const running = startAgentrl(trainArguments("jumped", STEPS), { cwd, env });
       while (!running.said().includes(" 1/3")) await nextMoment();

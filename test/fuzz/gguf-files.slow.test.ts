@@ -14,17 +14,21 @@ const file = join(folder, "model.gguf");
 const draw = random(11);
 
 const metadata = {
-  ...{ "general.architecture": "llama", "llama.block_count": 2, "llama.context_length": 16 },
-  ...{ "llama.embedding_length": 32, "llama.feed_forward_length": 32 },
-  ...{ "llama.attention.head_count": 2, "llama.attention.head_count_kv": 1 },
-  ...{
-    "llama.attention.layer_norm_rms_epsilon": { float: 1e-5 },
-    "llama.rope.dimension_count": 16,
-  },
-  ...{ "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2" },
+  "general.architecture": "llama",
+  "llama.block_count": 2,
+  "llama.context_length": 16,
+  "llama.embedding_length": 32,
+  "llama.feed_forward_length": 32,
+  "llama.attention.head_count": 2,
+  "llama.attention.head_count_kv": 1,
+  "llama.attention.layer_norm_rms_epsilon": { float: 1e-5 },
+  "llama.rope.dimension_count": 16,
+  "tokenizer.ggml.model": "gpt2",
+  "tokenizer.ggml.pre": "gpt-2",
   "tokenizer.ggml.tokens": ["a", "b", "c", "ab", "abc"],
   "tokenizer.ggml.merges": ["a b", "ab c"],
-  ...{ "tokenizer.ggml.eos_token_id": 1, "general.alignment": 32 },
+  "tokenizer.ggml.eos_token_id": 1,
+  "general.alignment": 32,
 };
 
 /** A matrix in blocks of 32, or numbers. */

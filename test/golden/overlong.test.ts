@@ -20,8 +20,7 @@ it.each(cases)(
   "DAPO's shaping as an expression equals TRL's: $tokens of $longest tokens, buffer $buffer",
   ({ longest, buffer, tokens, penalty }) => {
     const ids = Array.from({ length: tokens }, () => 0);
-    const call = {
-      ...{ parent: null, role: "policy", policyVersion: 0, prompt: [], finish: "length" as const },
+    const call = { parent: null, role: "policy", policyVersion: 0, prompt: [], finish: "length" as const,
       completion: [{ owner: "policy" as const, ids, logprobs: null }],
     };
     const row = { trajectory: answered("x", { calls: [call] }), values: new Map() };

@@ -35,8 +35,7 @@ const folder = temporaryFolder();
 const script = join(import.meta.dirname, "recipe-exports.py");
 
 async function report<T>(program: string, args: readonly string[]): Promise<T> {
-  const run = promisify(execFile)(program, ["-P", script, ...args], {
-    ...{ timeout: 900_000, maxBuffer: 1 << 28 },
+  const run = promisify(execFile)(program, ["-P", script, ...args], { timeout: 900_000, maxBuffer: 1 << 28,
   });
   const { stdout } = await run.catch((error: unknown) => {
     throw new Error(`${program} failed: ${(error as { stderr?: string }).stderr ?? ""}`, { cause: error }); // prettier-ignore

@@ -21,9 +21,8 @@ describe.skipIf(!isHere)(`SmolLM2-135M from its GGUF file${reason}`, () => {
       expect(tokenizer.endIds).toEqual([2]);
       const made = await Promise.all(
         golden.draws.map(({ ids }, seed) =>
-          engine.sample({
-            ...{ promptIds: ids, maxTokens: 64, stopIds: [2], stopStrings: [], temperature: 0 },
-            ...{ topP: 1, topK: 0, seed, sequence: null },
+          engine.sample({ promptIds: ids, maxTokens: 64, stopIds: [2], stopStrings: [], temperature: 0,
+            topP: 1, topK: 0, seed, sequence: null,
           }),
         ),
       );

@@ -33,8 +33,7 @@ function rowsOf({ temperature, oldLogprobs, refLogprobs }: (typeof golden.cases)
       ...targets.slice(0, golden.prompt - 1).map(() => 0),
       ...numbers,
     ];
-    return {
-      ...{ inputs: ids.slice(0, -1), targets },
+    return { inputs: ids.slice(0, -1), targets,
       fields: {
         weights: after(golden.mask[r]!.map((each) => each / count)),
         advantages: after(golden.mask[r]!.map(() => golden.advantages[r]!)),
@@ -52,8 +51,7 @@ describe.each(golden.cases)("at temperature $temperature", (known) => {
     ["in chunks of rows", 16 * 4 * golden.vocabulary],
   ])("loss and gradient are TRL's, scores %s", async (_, scoresBytes) => {
     const rows = rowsOf(known);
-    const trainer = await makeTrainer(config, device, {
-      ...{ lora: null, memory: { scoresBytes } },
+    const trainer = await makeTrainer(config, device, { lora: null, memory: { scoresBytes },
     });
     const model = await modelWeights(config, weights, device);
     const options = { ...golden.options, klEstimator: "k3" };

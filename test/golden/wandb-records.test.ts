@@ -15,9 +15,8 @@ function fileOf(contents: readonly Buffer[]): Buffer {
   );
 }
 
-const run = {
-  ...{ id: "1a2b3c4d", project: "p", displayName: "n", isResumed: false },
-  ...{ config: { seed: 1, "a.b": "ü" }, at: 1_700_000_000_250 },
+const run = { id: "1a2b3c4d", project: "p", displayName: "n", isResumed: false,
+  config: { seed: 1, "a.b": "ü" }, at: 1_700_000_000_250,
 };
 const row = { "losses/kl": NaN, "a/b": 0.5, c: -Infinity, d: 1e-7 };
 

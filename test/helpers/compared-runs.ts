@@ -20,7 +20,9 @@ export function madeRun(
     name,
     questions: new Map(made.map((question) => [question.id, question])),
     metrics: ["em"],
-    ...{ fingerprint: null, protocol: null, facts: {} },
+    fingerprint: null,
+    protocol: null,
+    facts: {},
     ...changes,
   };
 }

@@ -9,7 +9,9 @@ export function madeStep(step: number, totalSteps = 40): RunStep {
     reward: 1,
   }));
   return {
-    ...{ step, totalSteps, trajectories },
+    step,
+    totalSteps,
+    trajectories,
     metrics: {
       "rollout/reward_mean": 0.1 + step / 100,
       "reward/exact-match": 0.1 + step / 100,
@@ -41,8 +43,18 @@ export const BEGUN: RunView = {
     out: "runs/search-r1-mini-seed1",
     emMetric: "reward/exact-match",
   },
-  ...{ device: "cpu", stage: null, work: { kind: "starting" }, step: 0, totalSteps: null },
-  ...{ history: [], evaluations: [], events: [], batch: null, paused: false },
+  device: "cpu",
+  stage: null,
+  work: { kind: "starting" },
+  step: 0,
+  totalSteps: null,
+  history: [],
+  evaluations: [],
+  events: [],
+  batch: null,
+  paused: false,
   asked: { pause: false, save: false, evaluate: false, stop: false },
-  ...{ elapsedMs: 2000, stepMs: null, leftMs: null },
+  elapsedMs: 2000,
+  stepMs: null,
+  leftMs: null,
 };

@@ -82,10 +82,8 @@ function send(
   const length = method === "HEAD" ? (claimedSize ?? part.length) : part.length;
   response.writeHead(from > 0 ? 206 : 200, {
     etag: 'W/"a tag"',
-    ...(noSizes === true ? {} : { "content-length": length }),
-    ...(from > 0
-      ? { "content-range": `bytes ${from}-${content.length - 1}/${content.length}` }
-      : {}),
+    "content-length": noSizes === true ? undefined : length,
+    "content-range": from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
   });
   if (method === "HEAD") return void response.end();
   if (stalls !== undefined) return void response.write(part.subarray(0, stalls));

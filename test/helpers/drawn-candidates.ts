@@ -24,11 +24,21 @@ export function candidate(
   }: Drawn = {},
 ): Candidate {
   return {
-    ...{ id, trajectory: { ...trajectory, id, reward }, weight, scores },
+    id,
+    trajectory: { ...trajectory, id, reward },
+    weight,
+    scores,
     provenance: {
-      ...{ agentrl: "0.0.0", settings: "s", teacher: { name: "model" } },
-      ...{ draw: { name: draw, number: 0 }, strategy: "agent", template: "t", retriever: "r" },
-      ...{ dataset: "d", seed: 1, steps: [] },
+      agentrl: "0.0.0",
+      settings: "s",
+      teacher: { name: "model" },
+      draw: { name: draw, number: 0 },
+      strategy: "agent",
+      template: "t",
+      retriever: "r",
+      dataset: "d",
+      seed: 1,
+      steps: [],
     },
   };
 }
@@ -42,7 +52,9 @@ export async function applyStep(
 ): Promise<StepResult> {
   const { protocol, toolSchemas: tools } = searchEnvironment();
   const step = await part.open(part.options.parse(options), {
-    ...{ protocol, tools, seed },
+    protocol,
+    tools,
+    seed,
     textOf: ({ ids, text }) => text ?? tokenizer.decode(ids),
   });
   return step.apply({ task, candidates });

@@ -38,22 +38,30 @@ export async function fourServers(folder: string, token?: string): Promise<Asked
   onTestFinished(() => engine.close());
   return [
     {
-      ...{ name: "serve", url: retrieval.url, health: "/health" },
+      name: "serve",
+      url: retrieval.url,
+      health: "/health",
       ask: { path: "/retrieve", body: { queries: ["capital of Norway"] } },
       effects: () => retrieval.stats().queries,
     },
     {
-      ...{ name: "serve env", url: env.url, health: "/health" },
+      name: "serve env",
+      url: env.url,
+      health: "/health",
       ask: { path: "/reset", body: { seed: 0 } },
       effects: () => env.stats().episodes,
     },
     {
-      ...{ name: "serve policy", url: policy.url, health: "/health" },
+      name: "serve policy",
+      url: policy.url,
+      health: "/health",
       ask: { path: "/v1/chat/completions", body: { messages: [{ role: "user", content: "a" }] } },
       effects: () => policy.stats().conversations,
     },
     {
-      ...{ name: "serve engine", url: engine.url, health: "/api/v1/healthz" },
+      name: "serve engine",
+      url: engine.url,
+      health: "/api/v1/healthz",
       ask: { path: "/api/v1/create_session", body: {} },
       // Its replies alone tell: a session has no effect that can be seen from outside.
       effects: () => 0,

@@ -104,9 +104,7 @@ function sendFile(
   const part = body.subarray(from);
   response.writeHead(from > 0 ? 206 : 200, {
     "content-length": part.length,
-    ...(from > 0
-      ? { "content-range": `bytes ${from}-${content.length - 1}/${content.length}` }
-      : {}),
+    "content-range": from > 0 ? `bytes ${from}-${content.length - 1}/${content.length}` : undefined,
   });
   if (method === "HEAD") return void response.end();
   if (mischief.stalls !== undefined) return void response.write(part.subarray(0, mischief.stalls));

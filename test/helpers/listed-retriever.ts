@@ -54,7 +54,7 @@ export function contextOf(
 ): RetrieverContext {
   let next = 0;
   return {
-    ...(corpus === undefined ? {} : { corpus: () => corpus }),
+    corpus: corpus === undefined ? undefined : () => corpus,
     open: () => Promise.resolve(inner[next++ % inner.length]!),
   };
 }

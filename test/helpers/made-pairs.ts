@@ -21,29 +21,52 @@ export function madeTrajectory(
       ? { owner, ids: [], logprobs: null, text }
       : { owner, ids: encode(text), logprobs: null };
   return {
-    ...{ id, taskId: "q", groupId: "q", purpose: "train", seed: 1 },
+    id,
+    taskId: "q",
+    groupId: "q",
+    purpose: "train",
+    seed: 1,
     calls: turns.map(({ text }, i) => ({
-      ...{ parent: i === 0 ? null : i - 1, role: "policy", policyVersion: 0, finish: "stop" },
+      parent: i === 0 ? null : i - 1,
+      role: "policy",
+      policyVersion: 0,
+      finish: "stop",
       prompt: [
         i === 0 ? segment("template", prompt) : segment("environment", turns[i - 1]?.reply ?? ""),
       ],
       completion: [segment("policy", text)],
     })),
     turns: turns.map(({ text, reply }, call) => ({
-      ...{ call, text, actions: [], problems: [] },
+      call,
+      text,
+      actions: [],
+      problems: [],
       observations: reply === undefined ? [] : [{ tool: "search", text: reply }],
     })),
-    ...{ answer: null, end: "answered", rewards: [], reward: null },
+    answer: null,
+    end: "answered",
+    rewards: [],
+    reward: null,
   };
 }
 
 export function madeCandidate(trajectory: Trajectory): Candidate {
   return {
-    ...{ id: trajectory.id, trajectory, weight: 1, scores: {} },
+    id: trajectory.id,
+    trajectory,
+    weight: 1,
+    scores: {},
     provenance: {
-      ...{ agentrl: "0.0.0", settings: "s", teacher: { name: "model" }, strategy: "agent" },
-      ...{ draw: { name: "plain", number: 0 }, template: "t", retriever: "r", dataset: "d" },
-      ...{ seed: 1, steps: [] },
+      agentrl: "0.0.0",
+      settings: "s",
+      teacher: { name: "model" },
+      strategy: "agent",
+      draw: { name: "plain", number: 0 },
+      template: "t",
+      retriever: "r",
+      dataset: "d",
+      seed: 1,
+      steps: [],
     },
   };
 }
@@ -58,6 +81,9 @@ export function madePair(
   return {
     id,
     task: { id: "q", question: "?", references: ["a"], source: "made", annotations: {} },
-    ...{ chosen: madeCandidate(chosen), rejected: madeCandidate(rejected), margin: 1, ...more },
+    chosen: madeCandidate(chosen),
+    rejected: madeCandidate(rejected),
+    margin: 1,
+    ...more,
   };
 }

@@ -11,7 +11,10 @@ export const policyGradient: LossSpec = {
 };
 
 export const smallAdapters: LoraConfig = {
-  ...{ rank: 2, alpha: 4, rslora: false, targets: ["q_proj", "down_proj"] },
+  rank: 2,
+  alpha: 4,
+  rslora: false,
+  targets: ["q_proj", "down_proj"],
 };
 
 /** A sampled completion as a row to learn from: only what was sampled has a weight. */

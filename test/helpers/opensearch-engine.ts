@@ -55,7 +55,7 @@ async function proxyTo(url: string, passages: readonly Passage[]): Promise<Local
       const answered = await fetch(url + path, {
         method,
         headers: type === undefined ? {} : { "content-type": type },
-        ...(body === "" ? {} : { body }),
+        body: body === "" ? undefined : body,
       });
       const text = await answered.text();
       const { status } = answered;

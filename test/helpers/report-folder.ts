@@ -23,29 +23,35 @@ export function writeResults(
   const right = rows.filter(({ em }) => em === 1).length;
   const share = right / rows.length;
   const results = {
-    ...{ n: rows.length, samplesPerTask: 1, errors: { n: 0, byCode: {} } },
+    n: rows.length,
+    samplesPerTask: 1,
+    errors: { n: 0, byCode: {} },
     metrics: { em: share, f1: share, cover_em: share, searches: 1, answer_rate: 1 },
     intervals: { em: [0.1, 0.9], f1: [0.1, 0.9], cover_em: [0.1, 0.9] },
     intervalMethods: { em: "wilson", f1: "bootstrap", cover_em: "wilson" },
     groups: { hops: {}, type: {} },
     ends: { answered: rows.length },
-    ...{
-      fingerprint: "aaaaaaaaaaaa",
-      protocol: { dataset: "made-1", topK: { a: 3 }, prompt: "{question}" },
-    },
-    ...{
-      policy: { from: "made/policy" },
-      readsGold: false,
-      dataset: "made",
-      strategy: "agent",
-      seed: 1,
-    },
+    fingerprint: "aaaaaaaaaaaa",
+    protocol: { dataset: "made-1", topK: { a: 3 }, prompt: "{question}" },
+    policy: { from: "made/policy" },
+    readsGold: false,
+    dataset: "made",
+    strategy: "agent",
+    seed: 1,
     recipe: { name: "search-r1", tier: "mini" },
     ...more.results,
   };
   const lines = rows.map((row) => ({
-    ...{ sample: 0, references: ["Paris"], answer: "Paris", f1: row.em, cover_em: row.em },
-    ...{ searches: 1, turns: 2, end: "answered", formatOk: true, tokens: 9 },
+    sample: 0,
+    references: ["Paris"],
+    answer: "Paris",
+    f1: row.em,
+    cover_em: row.em,
+    searches: 1,
+    turns: 2,
+    end: "answered",
+    formatOk: true,
+    tokens: 9,
     ...row,
   }));
   writeFileSync(join(folder, "results.json"), JSON.stringify(results));
@@ -73,7 +79,11 @@ export function searchTrajectory(
   const said = `<answer>${answer ?? ""}</answer>`;
   const call = { role: "policy", policyVersion: null, finish: "stop" as const };
   return {
-    ...{ id: `${id}/${sample}`, taskId: id, groupId: id, purpose: "eval", seed: 1 },
+    id: `${id}/${sample}`,
+    taskId: id,
+    groupId: id,
+    purpose: "eval",
+    seed: 1,
     calls: [
       {
         ...call,
@@ -82,14 +92,17 @@ export function searchTrajectory(
         completion: [text("policy", asked)],
       },
       {
-        ...{ ...call, parent: 0 },
+        ...call,
+        parent: 0,
         prompt: [text("environment", `\n\n<information>${shown}</information>\n\n`)],
         completion: [text("inserted", "<think>"), text("policy", `done</think>${said}`)],
       },
     ],
     turns: [
       {
-        ...{ call: 0, text: asked, problems: [] },
+        call: 0,
+        text: asked,
+        problems: [],
         actions: [{ tool: "search", input: "capital" }],
         observations: [{ tool: "search", text: shown, passageIds: ["p1", "p2"] }],
       },
@@ -101,7 +114,10 @@ export function searchTrajectory(
         observations: [],
       },
     ],
-    ...{ answer, end: "answered", rewards: [], reward: null },
+    answer,
+    end: "answered",
+    rewards: [],
+    reward: null,
   };
 }
 

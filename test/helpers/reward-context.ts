@@ -5,8 +5,13 @@ import type { Reward, RewardOutcome, Scored } from "../../src/rewards/reward.ts"
 /** A context without models, at the only step of a run. */
 export function rewardContext(changes: Partial<RewardContext> = {}): RewardContext {
   return {
-    ...{ roles: noRoles, retriever: null, history: NO_HISTORY, step: 0, totalSteps: 1 },
-    ...{ cache: sharedCache().of("test", {}), signal: new AbortController().signal },
+    roles: noRoles,
+    retriever: null,
+    history: NO_HISTORY,
+    step: 0,
+    totalSteps: 1,
+    cache: sharedCache().of("test", {}),
+    signal: new AbortController().signal,
     logprobs: () => Promise.resolve(null),
     tokenLogprobs: (sequences) => Promise.resolve(sequences.map(() => null)),
     sampled: () => null,

@@ -27,7 +27,8 @@ export async function runProgram(
   const status = await runCommands(args, groups, {
     out: (text) => (stdout += text),
     err: (text) => (stderr += text),
-    ...{ terminal: false, outTerminal: false },
+    terminal: false,
+    outTerminal: false,
     width: 100,
     call: "agentrl",
     onStop: () => () => undefined,

@@ -74,8 +74,13 @@ export function writeRun(folder: string, run: MadeRun = {}): string {
     const intervals = { em: [Math.max(0, em - 0.1), Math.min(1, em + 0.1)] };
     put(`eval/${name}.json`, JSON.stringify({ n: rows.length, metrics, intervals, fingerprint }));
     const lines = rows.map((value, i) => ({
-      ...{ id: `q${i}`, sample: 0, question: `Where is ${i}?`, references: ["Oslo"] },
-      ...{ answer: "Oslo", em: value, f1: value },
+      id: `q${i}`,
+      sample: 0,
+      question: `Where is ${i}?`,
+      references: ["Oslo"],
+      answer: "Oslo",
+      em: value,
+      f1: value,
     }));
     put(`eval/${name}.rows.jsonl`, jsonl(lines));
   }

@@ -26,7 +26,8 @@ export async function runLoss(
     .build(
       {
         logprobs: scored,
-        ...{ entropy: () => column("entropy"), values: () => scored },
+        entropy: () => column("entropy"),
+        values: () => scored,
         fields: Object.fromEntries(Object.keys(fields).map((field) => [field, column(field)])),
       },
       options,

@@ -5,8 +5,15 @@ import type { SampleFacts } from "../../src/synth/selectors/selector.ts";
 /** A sample as selectors see it: a bridge of two hops by an agent, 100 characters long. */
 export function sampleFacts(id: string, changes: Partial<SampleFacts> = {}): SampleFacts {
   return {
-    ...{ id, taskId: `question-${id}`, type: "bridge", hops: 2, draw: "agent", reward: 1 },
-    ...{ scores: {}, length: 100, searches: 1 },
+    id,
+    taskId: `question-${id}`,
+    type: "bridge",
+    hops: 2,
+    draw: "agent",
+    reward: 1,
+    scores: {},
+    length: 100,
+    searches: 1,
     ...changes,
   };
 }

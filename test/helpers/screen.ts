@@ -34,7 +34,9 @@ export function fakeTerminal(columns: number, rows: number): FakeTerminal {
     else if (token !== "\r" && token !== "\u001b[K") put(token);
   };
   return {
-    ...{ columns, rows, isTTY: true },
+    columns,
+    rows,
+    isTTY: true,
     write(text) {
       writes += 1;
       const plain = text.replace(/\u001b\[[0-9;]*m/g, "");

@@ -87,8 +87,14 @@ export function rolloutOptions(
   changes: Partial<RolloutOptions> & Pick<RolloutOptions, "policy">,
 ): RolloutOptions {
   return {
-    ...{ environment: searchEnvironment(), task, id: "one", groupId: "group" },
-    ...{ purpose: "train", seed: 1, sampling: GREEDY, signal: new AbortController().signal },
+    environment: searchEnvironment(),
+    task,
+    id: "one",
+    groupId: "group",
+    purpose: "train",
+    seed: 1,
+    sampling: GREEDY,
+    signal: new AbortController().signal,
     ...changes,
   };
 }
@@ -109,9 +115,17 @@ export function readable(trajectory: Trajectory, using: Tokenizer = tokenizer): 
 /** A trajectory that ended with an answer and was never played. */
 export function answered(answer: string | null, changes: Partial<Trajectory> = {}): Trajectory {
   return {
-    ...{ id: "one", taskId: task.id, groupId: "group", purpose: "train", seed: 1 },
-    ...{ calls: [], turns: [], answer, end: answer === null ? "turn-limit" : "answered" },
-    ...{ rewards: [], reward: null },
+    id: "one",
+    taskId: task.id,
+    groupId: "group",
+    purpose: "train",
+    seed: 1,
+    calls: [],
+    turns: [],
+    answer,
+    end: answer === null ? "turn-limit" : "answered",
+    rewards: [],
+    reward: null,
     ...changes,
   };
 }

@@ -10,7 +10,10 @@ import { type EngineServer, startEngineServer } from "../../src/server/engine/en
 export const SMALL = { workers: 1, threads: 1, slots: 4, microBatchTokens: 64 };
 
 export const smallLora: FreshLora = {
-  ...{ rank: 4, alpha: 32, rslora: false, seed: 1 },
+  rank: 4,
+  alpha: 32,
+  rslora: false,
+  seed: 1,
   targets: ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
 };
 
@@ -23,8 +26,14 @@ export function serveModel(
   return startEngineServer(
     { model, ...SMALL },
     {
-      ...{ host: "127.0.0.1", port: 0, data: join(data, "weights"), name: "tiny" },
-      ...{ maxModels: 4, bodyLimit: 2 ** 24, version: "0", ...options },
+      host: "127.0.0.1",
+      port: 0,
+      data: join(data, "weights"),
+      name: "tiny",
+      maxModels: 4,
+      bodyLimit: 2 ** 24,
+      version: "0",
+      ...options,
     },
   );
 }

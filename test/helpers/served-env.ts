@@ -60,7 +60,9 @@ export async function connectEnv(
     socket.send(raw);
   };
   return {
-    ...{ socket, send, read },
+    socket,
+    send,
+    read,
     ask(type, data) {
       send(JSON.stringify(data === undefined ? { type } : { type, data }));
       return read();
@@ -78,8 +80,16 @@ export async function serveRecipeEnv(
   const { settings } = await resolveRecipe(recipe, { tier: "smoke", overrides });
   const episodes = await openEpisodes(settings);
   const server = await startEnvServer(episodes, {
-    ...{ host: "127.0.0.1", port: 0, name: recipe, description: "test", version: "0" },
-    ...{ maxSessions: 8, bodyLimit: 100_000, sessionMs: 60_000, tokenizer: null, ...options },
+    host: "127.0.0.1",
+    port: 0,
+    name: recipe,
+    description: "test",
+    version: "0",
+    maxSessions: 8,
+    bodyLimit: 100_000,
+    sessionMs: 60_000,
+    tokenizer: null,
+    ...options,
   });
   onTestFinished(async () => {
     await server.close();

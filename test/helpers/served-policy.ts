@@ -57,8 +57,14 @@ export async function servePolicy(
   }: Partial<PolicyServerOptions & { template: MessageTemplate }> = {},
 ): Promise<PolicyClient> {
   const server = await startPolicyServer(policy, template, {
-    ...{ host: "127.0.0.1", port: 0, name: "tiny", seed: 0, bodyLimit: 10_000, record: null },
-    ...{ maxRequests: 16, maxConversations: 16 },
+    host: "127.0.0.1",
+    port: 0,
+    name: "tiny",
+    seed: 0,
+    bodyLimit: 10_000,
+    record: null,
+    maxRequests: 16,
+    maxConversations: 16,
     ...options,
   });
   onTestFinished(() => server.close());
@@ -74,7 +80,9 @@ export async function servePolicy(
   });
   const post: PolicyClient["post"] = (path, body, headers) => fetched(path, sent(body, headers));
   return {
-    ...{ server, post, get: (path) => fetched(path) },
+    server,
+    post,
+    get: (path) => fetched(path),
     chat(messages, more = {}, headers) {
       const asked = typeof messages === "string" ? [{ role: "user", content: messages }] : messages;
       return post("/v1/chat/completions", { messages: asked, ...more }, headers);

@@ -103,8 +103,10 @@ export function bert(): TokenizerFiles {
     pre_tokenizer: { type: "BertPreTokenizer" },
     decoder: { type: "WordPiece", prefix: "##", cleanup: false },
     model: {
-      ...{ type: "WordPiece", unk_token: "[UNK]", continuing_subword_prefix: "##" },
-      ...{ max_input_chars_per_word: 100 },
+      type: "WordPiece",
+      unk_token: "[UNK]",
+      continuing_subword_prefix: "##",
+      max_input_chars_per_word: 100,
       vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
     },
   };

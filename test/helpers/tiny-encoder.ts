@@ -98,8 +98,12 @@ async function writeModelFolder(
     "config.json": config,
     "tokenizer.json": wordLevel([...SPECIALS, ...words]),
     "tokenizer_config.json": {
-      ...{ tokenizer_class: "BertTokenizer", model_max_length: 64, pad_token: "[PAD]" },
-      ...{ unk_token: "[UNK]", cls_token: "[CLS]", sep_token: "[SEP]" },
+      tokenizer_class: "BertTokenizer",
+      model_max_length: 64,
+      pad_token: "[PAD]",
+      unk_token: "[UNK]",
+      cls_token: "[CLS]",
+      sep_token: "[SEP]",
     },
     ...files,
   };
@@ -121,15 +125,23 @@ function wordLevel(vocabulary: readonly string[]): object {
   ]);
   return {
     version: "1.0",
-    ...{ truncation: null, padding: null, decoder: null },
+    truncation: null,
+    padding: null,
+    decoder: null,
     added_tokens: SPECIALS.map((content, id) => ({
-      ...{ id, content, special: true, normalized: false },
-      ...{ single_word: false, lstrip: false, rstrip: false },
+      id,
+      content,
+      special: true,
+      normalized: false,
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
     })),
     normalizer: { type: "Lowercase" },
     pre_tokenizer: { type: "Whitespace" },
     post_processor: {
-      ...{ type: "TemplateProcessing", single },
+      type: "TemplateProcessing",
+      single,
       pair: [...single, sequence("B", 1), special("[SEP]", 1)],
       special_tokens: Object.fromEntries(specialTokens) as object,
     },

@@ -17,8 +17,12 @@ const clientOf = (given: object = {}) =>
     parseOptions(
       z.strictObject(measuredModelShape),
       {
-        ...{ baseUrl: `${server.url}/v1`, model: "tiny", apiKeyEnv: null, stream: true },
-        ...{ retryDelayMs: 0, ...given },
+        baseUrl: `${server.url}/v1`,
+        model: "tiny",
+        apiKeyEnv: null,
+        stream: true,
+        retryDelayMs: 0,
+        ...given,
       },
       "policy",
     ),
@@ -59,14 +63,20 @@ describe("a streamed chat", () => {
     for (cut = 1; cut < whole.length; cut += 7) {
       const { firstTokenMs, totalMs, ...reply } = await client.complete({ messages });
       expect(reply).toEqual({
-        ...{ text: "Ærø!", reasoning: "Hm, 東京.", toolCalls: [], finishReason: "stop" },
+        text: "Ærø!",
+        reasoning: "Hm, 東京.",
+        toolCalls: [],
+        finishReason: "stop",
         usage: { promptTokens: 9, completionTokens: 4 },
       });
       expect(firstTokenMs).toBeGreaterThan(0);
       expect(firstTokenMs).toBeLessThanOrEqual(totalMs);
     }
     expect(JSON.parse(server.received[0]!.body)).toEqual({
-      ...{ model: "tiny", messages, stream: true, stream_options: { include_usage: true } },
+      model: "tiny",
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
     });
     expect(client.meter.reading()).toMatchObject({ requests: server.received.length, retries: 0 });
   });
@@ -112,7 +122,9 @@ describe("a streamed chat", () => {
 
   it("tells calls apart that come without a place, or all with the same", async () => {
     const call = (id: string | null, index?: number) => ({
-      ...{ index, id, function: { name: "search", arguments: `"${id ?? ""}"` } },
+      index,
+      id,
+      function: { name: "search", arguments: `"${id ?? ""}"` },
     });
     answer = (response) =>
       response
@@ -216,7 +228,9 @@ describe("a streamed chat", () => {
 
   it("gives the log-probabilities of its tokens, and other choices than the first are passed over", async () => {
     const piece = (token: string, logprob: number) => ({
-      ...{ index: 0, delta: { content: token }, logprobs: { content: [{ token, logprob }] } },
+      index: 0,
+      delta: { content: token },
+      logprobs: { content: [{ token, logprob }] },
     });
     answer = (response) =>
       response

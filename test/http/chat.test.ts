@@ -137,7 +137,9 @@ describe("a chat client", () => {
     const client = chatClient("policy", settingsOf());
     const asked = { messages: before, tools, toolChoice: { name: "search" } };
     expect(await client.complete(asked)).toMatchObject({
-      ...{ text: "", reasoning: "Hm.", finishReason: "tool_calls" },
+      text: "",
+      reasoning: "Hm.",
+      finishReason: "tool_calls",
       toolCalls: [
         { id: "a", name: "search", arguments: "{oops" },
         { id: "call_1", name: "search", arguments: '{"query":"x"}' },
@@ -154,7 +156,8 @@ describe("a chat client", () => {
           content: null,
           tool_calls: [
             {
-              ...{ id: "0", type: "function" },
+              id: "0",
+              type: "function",
               function: { name: "search", arguments: '{"malformed":"{"}' },
             },
             { id: "1", type: "function", function: { name: "search", arguments: '{ "q": 1 }' } },
@@ -175,7 +178,9 @@ describe("a chat client", () => {
   ])("gives %s with %j as it is: no failure of the server's", async (finish_reason, content) => {
     reply = { choices: [{ message: { content }, finish_reason }] };
     expect(await chatClient("policy", settingsOf()).complete({ messages })).toMatchObject({
-      ...{ text: content ?? "", toolCalls: [], finishReason: finish_reason },
+      text: content ?? "",
+      toolCalls: [],
+      finishReason: finish_reason,
     });
   });
 
@@ -187,7 +192,8 @@ describe("a chat client", () => {
     ];
     reply = { choices: [{ message: { content, reasoning_content: "Hm." } }] };
     expect(await chatClient("policy", settingsOf()).complete({ messages })).toMatchObject({
-      ...{ text: "Ab", reasoning: "Hm." },
+      text: "Ab",
+      reasoning: "Hm.",
     });
   });
 
@@ -201,7 +207,10 @@ describe("a chat client", () => {
     await client.complete({ messages });
     await client.complete({ messages });
     expect(client.meter.reading()).toMatchObject({
-      ...{ requests: 2, promptTokens: 600, completionTokens: 100, uncounted: 0 },
+      requests: 2,
+      promptTokens: 600,
+      completionTokens: 100,
+      uncounted: 0,
       cost: { amount: 0.0008, currency: "EUR" },
     });
   });

@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { costOf, meter } from "../../src/http/meter.ts";
 
 const reply = (totalMs: number, firstTokenMs: number | null = null) => ({
-  ...{ totalMs, firstTokenMs, usage: { promptTokens: 1000, completionTokens: 100 } },
+  totalMs,
+  firstTokenMs,
+  usage: { promptTokens: 1000, completionTokens: 100 },
 });
 
 describe("a meter", () => {
@@ -14,8 +16,13 @@ describe("a meter", () => {
     metered.retried();
     metered.failed();
     expect(metered.reading()).toEqual({
-      ...{ requests: 3, cached: 0, failed: 1, retries: 1, uncounted: 1 },
-      ...{ promptTokens: 2000, completionTokens: 200 },
+      requests: 3,
+      cached: 0,
+      failed: 1,
+      retries: 1,
+      uncounted: 1,
+      promptTokens: 2000,
+      completionTokens: 200,
       // 2000 × 2.5 + 200 × 10 = 7000 millionths.
       cost: { amount: 0.007, currency: "EUR" },
       firstTokenMs: null,

@@ -17,7 +17,11 @@ const settings = (more: object = {}) =>
   parseOptions(
     z.strictObject(measuredModelShape),
     {
-      ...{ baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retryDelayMs: 0, retries: 1 },
+      baseUrl: `${server.url}/v1`,
+      model: "m",
+      apiKeyEnv: null,
+      retryDelayMs: 0,
+      retries: 1,
       ...more,
     },
     "test",

@@ -54,13 +54,13 @@ beforeEach(() => {
   storage.received.length = 0;
   count += 1;
   settings = {
-    ...{
-      endpoint: hub.url,
-      cache: join(root, `cache-${count}`),
-      token: "hf_secret",
-      offline: false,
-    },
-    ...{ timeoutMs: 2000, retries: 2, retryDelayMs: 1 },
+    endpoint: hub.url,
+    cache: join(root, `cache-${count}`),
+    token: "hf_secret",
+    offline: false,
+    timeoutMs: 2000,
+    retries: 2,
+    retryDelayMs: 1,
   };
 });
 
@@ -223,7 +223,7 @@ describe("hubModel", () => {
     [401, undefined, "HUB_DENIED", "HF_TOKEN is wrong, has expired, or lacks the right"],
     [403, undefined, "HUB_DENIED", "refuses with status 403"],
   ] as const)("says what to do about status %i, %s", async (status, reason, code, message) => {
-    mischief.refuses = { status, ...(reason === undefined ? {} : { reason }) };
+    mischief.refuses = { status, reason };
     expect(await failure(get())).toEqual(errorWith(code, message));
   });
 

@@ -55,7 +55,10 @@ describe("truncated importance sampling", () => {
     ({ sampledLogprobs, oldLogprobs, kl }) => {
       const ids = sampledLogprobs.map((_, i) => i);
       const call = {
-        ...{ parent: null, role: "policy", policyVersion: 0, finish: "eos" as const },
+        parent: null,
+        role: "policy",
+        policyVersion: 0,
+        finish: "eos" as const,
         prompt: [{ owner: "template" as const, ids: [9], logprobs: null }],
         completion: [{ owner: "policy" as const, ids, logprobs: sampledLogprobs }],
       };

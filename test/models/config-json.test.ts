@@ -44,7 +44,10 @@ describe("config.json", () => {
       {
         ...plain,
         ropeScaling: {
-          ...{ type: "llama3", factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4 },
+          type: "llama3",
+          factor: 8,
+          lowFrequencyFactor: 1,
+          highFrequencyFactor: 4,
           originalPositions: 128,
         },
       },
@@ -78,9 +81,18 @@ describe("config.json", () => {
     const path = join(packageRoot, "datasets", "base-policy", "config.json");
     expect(parseDecoderConfig(JSON.parse(await readFile(path, "utf8")), path)).toEqual({
       ...plainFeatures,
-      ...{ architecture: "llama", vocabSize: 2160, hiddenSize: 128, layers: 4, heads: 4 },
-      ...{ kvHeads: 2, headDim: 32, intermediateSize: 344, normEpsilon: 1e-5, ropeTheta: 10_000 },
-      ...{ tiedEmbeddings: true, maxPositions: 1024 },
+      architecture: "llama",
+      vocabSize: 2160,
+      hiddenSize: 128,
+      layers: 4,
+      heads: 4,
+      kvHeads: 2,
+      headDim: 32,
+      intermediateSize: 344,
+      normEpsilon: 1e-5,
+      ropeTheta: 10_000,
+      tiedEmbeddings: true,
+      maxPositions: 1024,
     });
   });
 
@@ -120,7 +132,10 @@ describe("rotary positions in config.json", () => {
   const llama3 = { factor: 8, low_freq_factor: 1, high_freq_factor: 4 };
   const old = { original_max_position_embeddings: 64, rope_type: "llama3", ...llama3 };
   const scaling = {
-    ...{ type: "llama3", factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 4 },
+    type: "llama3",
+    factor: 8,
+    lowFrequencyFactor: 1,
+    highFrequencyFactor: 4,
     originalPositions: 64,
   };
 

@@ -19,14 +19,29 @@ async function read(name: string, files: Record<string, unknown>): Promise<Gener
 describe("generation_config.json", () => {
   it("of Qwen2.5 gives its two ends and how to sample", async () => {
     const file = {
-      ...{ bos_token_id: 151643, pad_token_id: 151643, do_sample: true },
-      ...{ eos_token_id: [151645, 151643], repetition_penalty: 1.1, temperature: 0.7 },
-      ...{ top_p: 0.8, top_k: 20, transformers_version: "4.37.0", typical_p: 0.9 },
+      bos_token_id: 151643,
+      pad_token_id: 151643,
+      do_sample: true,
+      eos_token_id: [151645, 151643],
+      repetition_penalty: 1.1,
+      temperature: 0.7,
+      top_p: 0.8,
+      top_k: 20,
+      transformers_version: "4.37.0",
+      typical_p: 0.9,
     };
     expect(await read("qwen", { "generation_config.json": file, "config.json": {} })).toEqual({
-      ...{ eosIds: [151645, 151643], bosId: 151643, padId: 151643, doSample: true },
-      ...{ temperature: 0.7, topP: 0.8, topK: 20, minP: null, repetitionPenalty: 1.1 },
-      ...{ maxNewTokens: null, stopStrings: [] },
+      eosIds: [151645, 151643],
+      bosId: 151643,
+      padId: 151643,
+      doSample: true,
+      temperature: 0.7,
+      topP: 0.8,
+      topK: 20,
+      minP: null,
+      repetitionPenalty: 1.1,
+      maxNewTokens: null,
+      stopStrings: [],
       others: { transformers_version: "4.37.0", typical_p: 0.9 },
     });
   });
@@ -34,7 +49,11 @@ describe("generation_config.json", () => {
   it("may be missing: config.json then names the special tokens", async () => {
     const config = { bos_token_id: 1, eos_token_id: 2, temperature: 3, hidden_size: 8 };
     expect(await read("old", { "config.json": config })).toMatchObject({
-      ...{ eosIds: [2], bosId: 1, padId: null, temperature: null, others: {} },
+      eosIds: [2],
+      bosId: 1,
+      padId: null,
+      temperature: null,
+      others: {},
     });
   });
 

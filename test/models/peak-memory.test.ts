@@ -7,9 +7,18 @@ const folder = temporaryFolder();
 
 /** 16.7 M parameters: 67 MB as float32, of which the embedding is 16.4. */
 const shape = {
-  ...{ vocabSize: 8000, hiddenSize: 512, layers: 4, heads: 8, kvHeads: 4, headDim: 64 },
-  ...{ intermediateSize: 1536, normEpsilon: 1e-5, ropeTheta: 10_000, maxPositions: 64 },
-  ...{ architecture: "llama", tiedEmbeddings: true },
+  vocabSize: 8000,
+  hiddenSize: 512,
+  layers: 4,
+  heads: 8,
+  kvHeads: 4,
+  headDim: 64,
+  intermediateSize: 1536,
+  normEpsilon: 1e-5,
+  ropeTheta: 10_000,
+  maxPositions: 64,
+  architecture: "llama",
+  tiedEmbeddings: true,
 };
 
 /** Needs the build, as `npm test` makes it. */

@@ -12,9 +12,18 @@ import { expectClose } from "../helpers/expect-close.ts";
 
 const config: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 8, hiddenSize: 12, layers: 1, heads: 4, kvHeads: 2 },
-  ...{ headDim: 3, intermediateSize: 8, normEpsilon: 1e-5, ropeTheta: 100 },
-  ...{ tiedEmbeddings: true, maxPositions: 512 },
+  architecture: "llama",
+  vocabSize: 8,
+  hiddenSize: 12,
+  layers: 1,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 3,
+  intermediateSize: 8,
+  normEpsilon: 1e-5,
+  ropeTheta: 100,
+  tiedEmbeddings: true,
+  maxPositions: 512,
 };
 const batch = 2;
 const widths = { q: 12, k: 6, v: 6, cotangent: 12 };

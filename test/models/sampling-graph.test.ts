@@ -18,9 +18,18 @@ import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 
 const base: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 61, hiddenSize: 32, layers: 3, heads: 4, kvHeads: 2 },
-  ...{ headDim: 8, intermediateSize: 40, normEpsilon: 1e-5, ropeTheta: 500 },
-  ...{ tiedEmbeddings: true, maxPositions: 256 },
+  architecture: "llama",
+  vocabSize: 61,
+  hiddenSize: 32,
+  layers: 3,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 8,
+  intermediateSize: 40,
+  normEpsilon: 1e-5,
+  ropeTheta: 500,
+  tiedEmbeddings: true,
+  maxPositions: 256,
 };
 const device = openDevice("cpu", 1);
 const llama3 = {

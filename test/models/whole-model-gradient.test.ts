@@ -12,9 +12,18 @@ import { initialWeights } from "../../src/models/initialise.ts";
 
 const base: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 23, hiddenSize: 12, layers: 2, heads: 4, kvHeads: 2 },
-  ...{ headDim: 4, intermediateSize: 16, normEpsilon: 1e-5, ropeTheta: 100 },
-  ...{ tiedEmbeddings: true, maxPositions: 64 },
+  architecture: "llama",
+  vocabSize: 23,
+  hiddenSize: 12,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 4,
+  intermediateSize: 16,
+  normEpsilon: 1e-5,
+  ropeTheta: 100,
+  tiedEmbeddings: true,
+  maxPositions: 64,
 };
 const crossEntropy: LossSpec = { name: "cross-entropy", options: {} };
 

@@ -39,8 +39,7 @@ describe.skipIf(same === undefined || other === undefined || libraries === "")(
       for (const name of FILES) copyFileSync(join(from, name), join(native, name));
     };
     const run = (script: string, args: string[], path: string): { stdout: string; stderr: string; status: number | null } =>
-      spawnSync(process.execPath, [join(folder, script), ...args], {
-        ...{ cwd: folder, encoding: "utf8", timeout: 1_000_000 },
+      spawnSync(process.execPath, [join(folder, script), ...args], { cwd: folder, encoding: "utf8", timeout: 1_000_000,
         env: { ...process.env, LD_LIBRARY_PATH: path, NO_COLOR: "1" },
       }); // prettier-ignore
     const agentrl = join("bin", "agentrl.js");

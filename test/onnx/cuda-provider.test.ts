@@ -37,7 +37,8 @@ function installed({
 describe("the CUDA provider beside the runtime", () => {
   it("is the same build where commit and build id belong together", async () => {
     expect(await findProvider(installed({}), "1.30.0")).toEqual({
-      ...{ state: "same", commit: "f2c39fe2f" },
+      state: "same",
+      commit: "f2c39fe2f",
     });
     expect(await providerProblem("1.30.0", installed({}))).toBeNull();
   });

@@ -199,7 +199,9 @@ describe("a session", () => {
     await expect(session.run(wrong)).rejects.toMatchObject({ code: "RUNTIME_FAILED" });
     await session.release();
     const unknown = defineOp({
-      ...{ name: "NoSuchOperator", vjp: () => [null], examples: [] },
+      name: "NoSuchOperator",
+      vjp: () => [null],
+      examples: [],
       infer: ([only]) => [only!],
     });
     const bad = unknown([y]);

@@ -6,12 +6,23 @@ import { tinyConfig } from "../helpers/tiny-model.ts";
 
 const config: DecoderConfig = {
   ...tinyConfig,
-  ...{ vocabSize: 4000, hiddenSize: 128, layers: 6, heads: 8, kvHeads: 4, headDim: 16 },
-  ...{ intermediateSize: 512, maxPositions: 1024 },
+  vocabSize: 4000,
+  hiddenSize: 128,
+  layers: 6,
+  heads: 8,
+  kvHeads: 4,
+  headDim: 16,
+  intermediateSize: 512,
+  maxPositions: 1024,
 };
 const lora = { rank: 8, alpha: 16, rslora: false, targets: targetModules };
 const shape: StepShape = {
-  ...{ config, batch: 2, length: 512, scored: 1024, lora: null, recompute: false },
+  config,
+  batch: 2,
+  length: 512,
+  scored: 1024,
+  lora: null,
+  recompute: false,
 };
 
 /** Needs the build, as `npm test` makes it. */

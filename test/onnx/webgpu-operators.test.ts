@@ -71,7 +71,9 @@ describeOnGpu("on WebGPU", () => {
     const scale = graph.input("scale", "float32", [4]);
     rmsNorm(x, scale, 1e-5);
     const [, r] = graph.apply(simplifiedLayerNormalization, [x, scale], {
-      ...{ axis: -1, epsilon: { float: 1e-5 }, stash_type: 1 },
+      axis: -1,
+      epsilon: { float: 1e-5 },
+      stash_type: 1,
     });
     const feeds = {
       x: tensorOf(Float32Array.of(1, 1, 1, 1, 2, 0, 0, 0), [2, 4]),

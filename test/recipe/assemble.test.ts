@@ -50,16 +50,18 @@ describe("retrieverOver", () => {
   });
 
   it("finds nothing for a strategy that never searches", async () => {
-    const settings = settingsSchema.parse({ ...{ retriever: "random", strategy: "direct" } });
+    const settings = settingsSchema.parse({ retriever: "random", strategy: "direct" });
     expect((await retrieverOver(dataset(), settings, "training")).name).toBe("none");
     expect((await retrieverOver(dataset(), settings, "evaluation")).name).toBe("random");
   });
 
   it("opens the named retrievers beside it, for tools that name one", async () => {
     const settings = settingsSchema.parse({
-      ...{ retriever: "bm25", retrievers: { news: "none", gold: { name: "random" } } },
+      retriever: "bm25",
+      retrievers: { news: "none", gold: { name: "random" } },
       environment: {
-        ...{ name: "search-qa", protocol: "tags" },
+        name: "search-qa",
+        protocol: "tags",
         tools: ["corpus-search", { name: "corpus-search", as: "news-search", retriever: "news" }],
       },
     });
@@ -83,7 +85,8 @@ describe("retrieverOver", () => {
 
   it("names the retrievers that there are where a tool names none of them", async () => {
     const settings = settingsSchema.parse({
-      ...{ retriever: "none", retrievers: { news: "none" } },
+      retriever: "none",
+      retrievers: { news: "none" },
       environment: { name: "search-qa", tools: [{ name: "corpus-search", retriever: "mews" }] },
     });
     const opened = await retrieverOver(dataset(), settings, "training");

@@ -90,7 +90,8 @@ describe("a base", () => {
     });
     const stop = new AbortController();
     const waiting = policyFolder("timid", {
-      ...{ makeBase, signal: stop.signal },
+      makeBase,
+      signal: stop.signal,
       onNotice: () => {
         stop.abort();
       },

@@ -23,7 +23,10 @@ async function rewardOf(
   const settings = await settingsOf(recipe);
   const expression = rewardExpression(settings.reward ?? "", Object.keys(values));
   const turns = Array.from({ length: searches }, (_, call) => ({
-    ...{ call, text: "", actions: [], problems: [] },
+    call,
+    text: "",
+    actions: [],
+    problems: [],
     observations: [{ tool: "search", text: "" }],
   }));
   const row = { trajectory: answered(answer, { turns }), values: new Map(Object.entries(values)) };
@@ -107,7 +110,9 @@ describe("InForage's reward", () => {
 describe("StepSearch's reward", () => {
   it("is 1 + 1.6 · (.5 − 1) + .618 · .4 for a right answer after one passage of two, seen twice", async () => {
     const passages = ["rain snow", "wind storm"].map((text, i) => ({
-      ...{ id: `${i}`, title: "", text },
+      id: `${i}`,
+      title: "",
+      text,
     }));
     const annotations = {
       supportingPassages: ["0", "1"],
@@ -118,7 +123,10 @@ describe("StepSearch's reward", () => {
       ],
     };
     const turns = [0, 1].map((call) => ({
-      ...{ call, text: "", problems: [], actions: [{ tool: "search", input: "mayor Oslo" }] },
+      call,
+      text: "",
+      problems: [],
+      actions: [{ tool: "search", input: "mayor Oslo" }],
       observations: [{ tool: "search", text: "Doc 1(Title: ) rain snow", passageIds: ["0"] }],
     }));
     const trajectory = answered("Oslo", { turns });
@@ -139,7 +147,10 @@ describe("MT-PPO's reward", () => {
   const answer = (text: string): string => `<think> b</think><answer> ${text}</answer>`;
   const played = async (messages: string[], found: string[]) => {
     const turns = messages.map((text, call) => ({
-      ...{ call, text, problems: [], actions: [{ tool: "search", input: "x" }] },
+      call,
+      text,
+      problems: [],
+      actions: [{ tool: "search", input: "x" }],
       observations: found.slice(call, call + 1).map((shown) => ({ tool: "search", text: shown })),
     }));
     const trajectory = answered(messages.at(-1)!.includes("Oslo") ? "Oslo" : "Lima", { turns });

@@ -60,15 +60,16 @@ const questionsOf: ReproduceOptions["questionsOf"] = async (each) => {
 
 const run = (name: string, more: Partial<ReproduceOptions> = {}) =>
   reproduce(recipe, {
-    ...{ tier: "mini", plan: fixedSeeds([1, 2, 3]), made: made("1"), out: join(folder, name) },
-    ...{
-      store: null,
-      sideBySide: 1,
-      signal: new AbortController().signal,
-      run: outcome,
-      questionsOf,
-      ...more,
-    },
+    tier: "mini",
+    plan: fixedSeeds([1, 2, 3]),
+    made: made("1"),
+    out: join(folder, name),
+    store: null,
+    sideBySide: 1,
+    signal: new AbortController().signal,
+    run: outcome,
+    questionsOf,
+    ...more,
   });
 
 describe("reproduce", () => {
@@ -127,8 +128,13 @@ describe("reproduce", () => {
     const twice = text.replace("set: { sampling.temperature: 0 }", "replicate: 2");
     const done: unknown[][] = [];
     await reproduce(parseRecipe(twice, "two.yaml"), {
-      ...{ tier: "mini", plan: fixedSeeds([1]), made: made("1"), out: join(folder, "replicate") },
-      ...{ store: null, sideBySide: 1, signal: new AbortController().signal },
+      tier: "mini",
+      plan: fixedSeeds([1]),
+      made: made("1"),
+      out: join(folder, "replicate"),
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
       questionsOf: () => Promise.resolve(null),
       run: (each) => {
         const { seed, sampling } = each.settings.settings;
@@ -224,19 +230,15 @@ describe("reproduce", () => {
   it("tests nothing in tier smoke", async () => {
     const smoke = parseRecipe(TWO_CLAIMS.replace("mini:", "smoke:"), "two.yaml");
     const { claims } = await reproduce(smoke, {
-      ...{
-        tier: "smoke",
-        plan: fixedSeeds([1, 2, 3]),
-        made: made("1"),
-        out: join(folder, "smoke"),
-      },
-      ...{
-        store: null,
-        sideBySide: 1,
-        signal: new AbortController().signal,
-        run: outcome,
-        questionsOf,
-      },
+      tier: "smoke",
+      plan: fixedSeeds([1, 2, 3]),
+      made: made("1"),
+      out: join(folder, "smoke"),
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
+      run: outcome,
+      questionsOf,
     });
     expect(claims.map(({ verdict }) => verdict)).toEqual(["not tested", "not tested"]);
   });
@@ -246,14 +248,15 @@ describe("reproduce", () => {
       .replace("[0.4]", "[40]")
       .replace("[0.3]", "[30]");
     const { claims } = await reproduce(parseRecipe(percent, "two.yaml"), {
-      ...{ tier: "mini", plan: fixedSeeds([1, 2]), made: made("1"), out: join(folder, "percent") },
-      ...{
-        store: null,
-        sideBySide: 1,
-        signal: new AbortController().signal,
-        run: outcome,
-        questionsOf,
-      },
+      tier: "mini",
+      plan: fixedSeeds([1, 2]),
+      made: made("1"),
+      out: join(folder, "percent"),
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
+      run: outcome,
+      questionsOf,
     });
     expect(claims[0]!.arms.map(({ paper }) => paper?.value)).toEqual([0.4, 0.3]);
   });
@@ -355,13 +358,14 @@ describe("reproduce", () => {
     );
     const done: string[] = [];
     const { claims, calibration } = await reproduce(parseRecipe(calibrated, "two.yaml"), {
-      ...{
-        tier: "mini",
-        plan: fixedSeeds([1, 2, 3]),
-        made: made("1"),
-        out: join(folder, "control"),
-      },
-      ...{ store: null, sideBySide: 1, signal: new AbortController().signal, questionsOf },
+      tier: "mini",
+      plan: fixedSeeds([1, 2, 3]),
+      made: made("1"),
+      out: join(folder, "control"),
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
+      questionsOf,
       run: async (each) => {
         done.push(each.arms.join(" "));
         const found = (await outcome(each)) as { eval: object };
@@ -372,7 +376,10 @@ describe("reproduce", () => {
     expect(done[0]).toBe("hot-wins/hot bounds/plain calibration/control");
     expect(done).toHaveLength(6);
     expect(calibration).toMatchObject({
-      ...{ metric: "em", seeds: [1, 2, 3], start: { isInside: true }, end: { isInside: false } },
+      metric: "em",
+      seeds: [1, 2, 3],
+      start: { isInside: true },
+      end: { isInside: false },
     });
     expect(claims.map(({ verdict }) => verdict)).toEqual(["supported", "not able to show"]);
     expect(claims[1]?.instrument).toContain("the control ends at em 0.700, outside 0.3 to 0.65");
@@ -382,8 +389,14 @@ describe("reproduce", () => {
     const misspelt = parseRecipe(TWO_CLAIMS.replace("eval.after.em", "eval.after.me"), "two.yaml");
     const started: string[] = [];
     const refused = reproduce(misspelt, {
-      ...{ tier: "mini", plan: fixedSeeds([1]), made: made("1"), out: join(folder, "misspelt") },
-      ...{ store: null, sideBySide: 1, signal: new AbortController().signal, questionsOf },
+      tier: "mini",
+      plan: fixedSeeds([1]),
+      made: made("1"),
+      out: join(folder, "misspelt"),
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
+      questionsOf,
       run: (each) => {
         started.push(each.key);
         return outcome(each);

@@ -21,7 +21,9 @@ it("measures the start after the stage that makes it, with isStart", async () =>
       overrides: sets.map(parseSet),
     });
     await runRecipe(checkSettings(settingsSchema, resolved), {
-      ...{ out, version: "0", signal: new AbortController().signal },
+      out,
+      version: "0",
+      signal: new AbortController().signal,
     });
     const read = (name: string) => readFileSync(join(out, "eval", `${name}.rows.jsonl`), "utf8");
     return [read("before"), read("after")];
@@ -43,7 +45,9 @@ it("evaluates the policy of a stage that asks for it, at the steps done so far",
     overrides: sets.map(parseSet),
   });
   const { stages: done } = await runRecipe(checkSettings(settingsSchema, resolved), {
-    ...{ out, version: "0", signal: new AbortController().signal },
+    out,
+    version: "0",
+    signal: new AbortController().signal,
   });
   expect(done?.map(({ facts }) => facts["steps"])).toEqual([1, 1]);
   const { evaluations, troubles } = await readRunEvaluations(out, 2);

@@ -15,7 +15,9 @@ it("a stage that reinforces leaves the policy without its optimiser's state", as
     overrides: sets.map(parseSet),
   });
   const { checkpoint, stages } = await runRecipe(checkSettings(settingsSchema, resolved), {
-    ...{ out, version: "0", signal: new AbortController().signal },
+    out,
+    version: "0",
+    signal: new AbortController().signal,
   });
   const policy = join(out, "stages", "1-train", "policy");
   expect([checkpoint, stages?.[0]?.policy]).toEqual([policy, policy]);

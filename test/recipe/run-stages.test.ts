@@ -51,7 +51,8 @@ async function run(
   const kept: number[] = [];
   const settings = settingsOf(stages, "staged.yaml", ...(more.overrides ?? []));
   const result = runStages(settings, {
-    ...{ out: join(more.below ?? folder, name), resume: more.resume ?? false },
+    out: join(more.below ?? folder, name),
+    resume: more.resume ?? false,
     overwrite: more.overwrite ?? false,
     onStage: ({ number }, _, done) => {
       if (done) kept.push(number);
@@ -176,7 +177,8 @@ describe("stages", () => {
     await run("[{ do: train }]", "ended", { fail: 1 });
     const left: boolean[] = [];
     const { stages } = await runStages(settingsOf("[{ do: train }]"), {
-      ...{ out: join(folder, "ended"), resume: true },
+      out: join(folder, "ended"),
+      resume: true,
       run: ({ folder: own }, resumed) => {
         left.push(existsSync(own));
         if (resumed) throw new ConfigError("RUN_NOTHING_LEFT", "no step is left");
@@ -262,7 +264,8 @@ describe("stages", () => {
     const datasetsOf = async (resolved: ReturnType<typeof settingsOf>, out: string) => {
       const found: unknown[] = [];
       await runStages(resolved, {
-        ...{ out: join(folder, out), resume: false },
+        out: join(folder, out),
+        resume: false,
         run: ({ folder: own, resolved: { settings } }) => {
           mkdirSync(own, { recursive: true });
           found.push(settings.dataset, settings.evaluation.dataset);

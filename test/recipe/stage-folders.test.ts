@@ -27,7 +27,8 @@ it("a stage's settings name the folders of stages before it, and keep other brac
   const out = temporaryFolder();
   const seen: Settings[] = [];
   await runStages(resolved, {
-    ...{ out, resume: false },
+    out,
+    resume: false,
     run: (planned) => {
       seen.push(planned.resolved.settings);
       return Promise.resolve({ policy: null, facts: {} });

@@ -42,7 +42,11 @@ describe("lm-evaluation-harness's layout", () => {
     expect(summary["results"]!["made"]!["em_stderr,none"]).toBeCloseTo(Math.sqrt(1 / 12), 12);
     expect(summary["n-samples"]).toEqual({ made: { original: 4, effective: 4 } });
     expect(samples[0]).toMatchObject({
-      ...{ doc_id: 0, target: "Paris", filter: "none", filtered_resps: ["Paris"], em: 1 },
+      doc_id: 0,
+      target: "Paris",
+      filter: "none",
+      filtered_resps: ["Paris"],
+      em: 1,
       arguments: { gen_args_0: { arg_0: "Question: Where?\n", arg_1: "{}" } },
       resps: [["<think>I look it up</think><search>capital</search>\n<answer>Paris</answer>"]],
       target_hash: sha256("Paris"),

@@ -73,7 +73,9 @@ describe("results as Markdown", () => {
       ["nq", "own"].map((dataset) =>
         writeResults(join(folder, "matrix", model, dataset), rows, {
           results: {
-            ...{ dataset, fingerprint: dataset, protocol: { dataset } },
+            dataset,
+            fingerprint: dataset,
+            protocol: { dataset },
             policy: { from: "http://127.0.0.1:1/v1", model },
           },
         }),

@@ -20,7 +20,9 @@ describe("the figures of a run", () => {
       { id: "b", question: "B?", em: 0, searches: 2 },
       { id: "c", question: "C?", em: 0, searches: 2 },
       {
-        ...{ id: "d", question: "D?", em: 0 },
+        id: "d",
+        question: "D?",
+        em: 0,
         error: { boundary: "model", code: "HTTP_TIMEOUT", message: "late" },
       },
     ];
@@ -43,7 +45,11 @@ describe("the figures of a run", () => {
   it("take queries and evidence from rows that tell them", async () => {
     const rows = [
       {
-        ...{ id: "a", question: "A?", em: 1, searches: 3, queries: ["x", " X", "y"] },
+        id: "a",
+        question: "A?",
+        em: 1,
+        searches: 3,
+        queries: ["x", " X", "y"],
         evidence: { gold: 4, given: 1, seen: [1, 3] },
       },
     ];

@@ -3,8 +3,12 @@ import { type MatrixResult, matrixOf, matrixPlaces } from "../../src/report/scor
 
 function result(policy: string, dataset: string, em: number, strategy = "agent"): MatrixResult {
   return {
-    ...{ n: 10, dataset, strategy, policy: { from: policy } },
-    ...{ metrics: { em, f1: em }, intervals: { em: [0, 1] } },
+    n: 10,
+    dataset,
+    strategy,
+    policy: { from: policy },
+    metrics: { em, f1: em },
+    intervals: { em: [0, 1] },
   };
 }
 

@@ -37,10 +37,14 @@ async function rollOut(engine: Engine, step: number): Promise<Trajectory[]> {
   );
   return (await Promise.all(draws)).map(({ ids, logprobs }, k) =>
     answered("x", {
-      ...{ id: `${step}-${k}`, groupId: String(step) },
+      id: `${step}-${k}`,
+      groupId: String(step),
       calls: [
         {
-          ...{ parent: null, role: "policy", policyVersion: step, finish: "length" },
+          parent: null,
+          role: "policy",
+          policyVersion: step,
+          finish: "length",
           prompt: [{ owner: "template", ids: PROMPT, logprobs: null }],
           completion: [{ owner: "policy", ids, logprobs }],
         },
@@ -80,7 +84,8 @@ it("brings a student near its teacher, without any other reward", async () => {
   const rewards = [{ name: "distillation", weight: 1, options: { role: "teacher" } }];
   const algorithm = algorithms.get("reinforce", "test");
   const options = algorithm.options.parse({
-    ...{ steps: STEPS, advantage: { name: "return" } },
+    steps: STEPS,
+    advantage: { name: "return" },
     optimizer: { learningRate: 1e-2, weightDecay: 0 },
   }) as unknown as OnPolicyOptions;
   const before = await exactKl(student, teacher);

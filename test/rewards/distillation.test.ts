@@ -16,7 +16,7 @@ function call(
   completion: Segment[],
   role = "policy",
 ): Call {
-  return { ...{ parent, role, policyVersion: 0, finish: "stop" }, prompt: [prompt], completion };
+  return { parent, role, policyVersion: 0, finish: "stop", prompt: [prompt], completion };
 }
 
 /** A teacher under which a token's log-probability is −id / 10. */

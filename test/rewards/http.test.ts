@@ -39,14 +39,20 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 describe("the reward of a server", () => {
   it("sends question, gold answers, answer and transcript, and takes the score", async () => {
     const turn = {
-      ...{ call: 0, text: "<search>capital</search>", actions: [], problems: [] },
+      call: 0,
+      text: "<search>capital</search>",
+      actions: [],
+      problems: [],
       observations: [{ tool: "search", text: "Oslo is the capital." }],
     };
     const scored = { task, trajectory: answered("Oslo", { turns: [turn] }) };
     expect(await scoreWith(http, [scored], { url: byAnswer.url })).toEqual([0.75]);
     expect(JSON.parse(byAnswer.received.at(-1)?.body ?? "")).toEqual({
-      ...{ taskId: task.id, question: task.question, references: task.references },
-      ...{ answer: "Oslo", end: "answered" },
+      taskId: task.id,
+      question: task.question,
+      references: task.references,
+      answer: "Oslo",
+      end: "answered",
       transcript: [
         { role: "assistant", content: "<search>capital</search>" },
         { role: "tool", name: "search", content: "Oslo is the capital." },

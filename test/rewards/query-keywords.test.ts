@@ -14,7 +14,9 @@ const STEPS: TaskAnnotations = {
 /** What a trajectory with these queries is given. */
 async function scoreOf(queries: string[], annotations: TaskAnnotations = STEPS): Promise<unknown> {
   const turns = queries.map((input, call) => ({
-    ...{ call, text: "", problems: [] },
+    call,
+    text: "",
+    problems: [],
     actions: [{ tool: "search", input }],
     observations: [{ tool: "search", text: "Nothing was found.", passageIds: [] }],
   }));

@@ -51,8 +51,11 @@ describe("retrieval-hit", () => {
     const refined = (...texts: string[]): Promise<unknown[]> => {
       const observations = [{ tool: "search", text: "The capital is Oslo." }];
       const turns = texts.map((text, call) => ({
-        ...{ call, text, observations },
-        ...{ actions: [], problems: [] },
+        call,
+        text,
+        observations,
+        actions: [],
+        problems: [],
       }));
       const trajectory = answered("Lima", { turns });
       return scoreWith(retrievalHit, [{ trajectory, task }], { block: "refine" });

@@ -30,7 +30,9 @@ describe("defineReward", () => {
 
   it("takes a function of all trajectories at once, which may be asynchronous", async () => {
     const rank = defineReward({
-      ...{ name: "rank", summary: "For tests.", scope: "group" },
+      name: "rank",
+      summary: "For tests.",
+      scope: "group",
       scoreAll: (all) => Promise.resolve(all.map((_, i) => -i)),
     });
     expect(rank.scope).toBe("group");
@@ -40,7 +42,8 @@ describe("defineReward", () => {
   it("keeps a model's failure with its trajectory, and throws any other error", async () => {
     const failing = (error: Error) =>
       defineReward({
-        ...{ name: "fails", summary: "For tests." },
+        name: "fails",
+        summary: "For tests.",
         score: ({ trajectory }) => {
           if (trajectory.answer === "Oslo") throw error;
           return 1;

@@ -24,8 +24,11 @@ async function scoreOf(
   { annotations = BERGEN_AND_GRIEG, ...options }: Record<string, unknown> = {},
 ): Promise<unknown> {
   const turns = observations.map((each, call) => ({
-    ...{ call, text: "", observations: each },
-    ...{ actions: [], problems: [] },
+    call,
+    text: "",
+    observations: each,
+    actions: [],
+    problems: [],
   }));
   const asked = { ...task, annotations: annotations as TaskAnnotations };
   const trajectory = answered("Oslo", { turns });

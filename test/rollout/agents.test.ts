@@ -10,7 +10,9 @@ import { replay, rolloutOptions, searchEnvironment } from "../helpers/search-wor
 function reader(...texts: string[]): Role & { prompts: string[] } {
   const prompts: string[] = [];
   return {
-    ...{ name: "reader", prompts, logprobs: () => Promise.resolve(null) },
+    name: "reader",
+    prompts,
+    logprobs: () => Promise.resolve(null),
     complete: (prompt) => {
       prompts.push(prompt);
       return Promise.resolve(texts[prompts.length - 1] ?? "");
@@ -52,7 +54,9 @@ describe("an agent of a tool", () => {
     const run = agentRunner(options, emptyTrajectory(options));
     const request = { role: "reader", prompt: "Sum it up.", maxTokens: 20 };
     expect(await run(reader("It is Oslo."), { ...request, maxTurns: 4 }, none)).toEqual({
-      ...{ text: "It is Oslo.", answer: null, turns: 1 },
+      text: "It is Oslo.",
+      answer: null,
+      turns: 1,
     });
   });
 });
@@ -67,7 +71,9 @@ describe("tools of a recipe", () => {
     const { toolSchemas } = searchEnvironment({ tools: named, protocol: "tags" });
     expect(toolSchemas.map((tool) => tool.function.name)).toEqual(["search", "news-search"]);
     expect(toolSchemas[0]?.function.parameters).toEqual({
-      ...{ type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+      type: "object",
+      properties: { query: { type: "string" } },
+      required: ["query"],
     });
   });
 });

@@ -75,7 +75,8 @@ describe("a policy that is asked through a chat template", () => {
       {
         role: "user",
         content: environment.start(rolloutOptions({ policy: replay([]) }).task, {
-          ...{ trajectoryId: "one", seed: 1 },
+          trajectoryId: "one",
+          seed: 1,
         }).prompt,
       },
       { role: "assistant", content: "hm" },

@@ -16,9 +16,18 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 const config: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 288, hiddenSize: 32, layers: 2, heads: 2, kvHeads: 1 },
-  ...{ headDim: 16, intermediateSize: 64, normEpsilon: 1e-5, ropeTheta: 10_000 },
-  ...{ tiedEmbeddings: false, maxPositions: 256 },
+  architecture: "llama",
+  vocabSize: 288,
+  hiddenSize: 32,
+  layers: 2,
+  heads: 2,
+  kvHeads: 1,
+  headDim: 16,
+  intermediateSize: 64,
+  normEpsilon: 1e-5,
+  ropeTheta: 10_000,
+  tiedEmbeddings: false,
+  maxPositions: 256,
 };
 const environment = searchEnvironment({
   budgets: [
@@ -111,8 +120,13 @@ describe("rollOut with the local engine", () => {
     const written = calls[last]!.completion.flatMap(({ ids }) => ids);
     const promptIds = sequenceIds(calls, last).slice(0, -written.length);
     const again = await engine.sample({
-      ...{ promptIds, ...greedy, maxTokens: written.length, seed: 0, sequence: null },
-      ...{ stopIds: [], stopStrings: [] },
+      promptIds,
+      ...greedy,
+      maxTokens: written.length,
+      seed: 0,
+      sequence: null,
+      stopIds: [],
+      stopStrings: [],
     });
     expect(again.ids).toEqual(written);
   });

@@ -19,7 +19,8 @@ function violationsOf(trajectory: Trajectory, strategy = "agent"): unknown {
   const drawn = { environment: searchEnvironment({ budgets }), strategy, temperature: 0 };
   const reading = {
     textOf: ({ ids }: { ids: readonly number[] }) => tokenizer.decode(ids),
-    ...{ endIds: tokenizer.endIds, vocabSize: tokenizer.vocabSize },
+    endIds: tokenizer.endIds,
+    vocabSize: tokenizer.vocabSize,
     contextOf: () => lintContextOf(drawn),
   };
   const lint = openLint(reading, { keep: 3 });

@@ -20,8 +20,10 @@ const hints = [
   { name: "opening", text: "so", messages: "every" },
   {
     name: "uncertainty",
-    ...{ phrases: ["one", "two", "three", "the", "river"], text: "[1]" },
-    ...{ occurrence: "every", times: 3 },
+    phrases: ["one", "two", "three", "the", "river"],
+    text: "[1]",
+    occurrence: "every",
+    times: 3,
   },
 ];
 let engine: LocalEngine;

@@ -4,8 +4,17 @@ import { task, tokenizer } from "../helpers/search-world.ts";
 
 const complete = async (text: string, changes: { maxTokens?: number; stopStrings?: string[] }) => {
   const { ids, logprobs, finish } = await scriptedPolicy(tokenizer, () => text).complete({
-    ...{ promptIds: [1], maxTokens: 100, stopIds: [0], stopStrings: [], sequence: null },
-    ...{ temperature: 0, topP: 1, topK: 0, seed: 1, task, turns: [] },
+    promptIds: [1],
+    maxTokens: 100,
+    stopIds: [0],
+    stopStrings: [],
+    sequence: null,
+    temperature: 0,
+    topP: 1,
+    topK: 0,
+    seed: 1,
+    task,
+    turns: [],
     ...changes,
   });
   expect(logprobs).toEqual(ids.map(() => 0));

@@ -26,7 +26,10 @@ const engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion"> = {
 function call(ids: number[], changes: Partial<Call> & { logprobs?: number[] } = {}): Call {
   const { logprobs = ids.map((id) => -id), ...more } = changes;
   return {
-    ...{ parent: null, role: "policy", policyVersion: 4, finish: "stop" },
+    parent: null,
+    role: "policy",
+    policyVersion: 4,
+    finish: "stop",
     prompt: [{ owner: "template", ids: [9], logprobs: null }],
     completion: [{ owner: "policy", ids, logprobs }],
     ...more,
@@ -54,7 +57,10 @@ describe("log-probabilities that are computed again", () => {
       "one: calls[1]: a token was recorded at -2.5000 and is -3.0000 under the model: 0.5000 nats apart, 0.1 are allowed.",
     ]);
     expect(summary).toEqual({
-      ...{ trajectories: 1, tokens: 3, largest: 0.5, mean: 0.25 },
+      trajectories: 1,
+      tokens: 3,
+      largest: 0.5,
+      mean: 0.25,
       left: { scripted: 0, otherWeights: 0, otherModel: 0, tooLong: 0 },
     });
   });

@@ -107,7 +107,8 @@ describe("endpointRole", () => {
     });
     const role = endpointRole("judge", settings(url, "chat"));
     await expect(role.complete("Q", { maxTokens: 5, signal })).rejects.toMatchObject({
-      ...{ name: "RolloutError", code: "HTTP_STATUS" },
+      name: "RolloutError",
+      code: "HTTP_STATUS",
       message: expect.stringContaining("models.judge") as string,
     });
   });

@@ -125,8 +125,13 @@ describe("rollOut", () => {
       rolloutOptions({ policy, seed: 5, sampling: { temperature: 1, topP: 0.9, topK: 3 } }),
     );
     expect(seen[0]).toMatchObject({
-      ...{ stopStrings: ["</search>"], stopIds: [tokenizer.endId], sequence: "one" },
-      ...{ temperature: 1, topP: 0.9, topK: 3, maxTokens: 500 },
+      stopStrings: ["</search>"],
+      stopIds: [tokenizer.endId],
+      sequence: "one",
+      temperature: 1,
+      topP: 0.9,
+      topK: 3,
+      maxTokens: 500,
     });
     expect(seen[0]!.seed).not.toBe(seen[1]!.seed);
     const again = recording(replay([SEARCH, ANSWER]));
@@ -186,7 +191,8 @@ describe("rollOut", () => {
       play([SEARCH, ANSWER], environment),
     ]);
     expect(failed).toMatchObject({
-      ...{ end: "tool-error", answer: null },
+      end: "tool-error",
+      answer: null,
       error: { boundary: "tool", code: "TOOL_FAILED", message: "tool: HTTP 503" },
     });
     expect(tokenRows(failed)).toHaveLength(1);

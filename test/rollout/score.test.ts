@@ -19,7 +19,12 @@ import { answered, task, tokenizer } from "../helpers/search-world.ts";
 function reward(name: string, scope: Reward["scope"], give: (id: string) => RewardResult) {
   const shown: string[][] = [];
   const part: Reward = {
-    ...{ name, scope, summary: "For tests.", source: "test", range: [-9, 9], kind: "shaping" },
+    name,
+    scope,
+    summary: "For tests.",
+    source: "test",
+    range: [-9, 9],
+    kind: "shaping",
     options: z.strictObject({}),
     score: (scored) => {
       shown.push(scored.map(({ trajectory }) => trajectory.id));
@@ -33,7 +38,11 @@ const of = (id: string, groupId = "group"): Scored => {
   return { task, trajectory: answered("Oslo", { id, groupId }) };
 };
 const EMPTY_CALL: Call = {
-  ...{ parent: null, role: "policy", policyVersion: 0, prompt: [], completion: [] },
+  parent: null,
+  role: "policy",
+  policyVersion: 0,
+  prompt: [],
+  completion: [],
   finish: "stop",
 };
 const use = (name: string, weight = 1) => ({ name, weight, options: {} });
@@ -202,7 +211,8 @@ describe("scoreTrajectories", () => {
     const is = text.indexOf("is");
     const found: (readonly number[] | null)[] = [];
     const part = defineReward({
-      ...{ name: "reads", summary: "For tests." },
+      name: "reads",
+      summary: "For tests.",
       score: ({ trajectory }, _, { sampled }) => {
         for (const turn of [0, 1]) found.push(sampled(trajectory, turn, [is, is + 6]));
         return 0;
@@ -240,7 +250,8 @@ describe("scoreTrajectories", () => {
       logprobs: (_, text) => Promise.resolve(Array.from(text, () => -0.5)),
     };
     const part = defineReward({
-      ...{ name: "asks", summary: "For tests." },
+      name: "asks",
+      summary: "For tests.",
       options: z.strictObject({ k: z.int().default(3) }),
       async score({ trajectory }, { k }, { cache, history, logprobs, step, totalSteps }) {
         const likelihood = await cache.get([trajectory.answer], async () => {
@@ -251,8 +262,11 @@ describe("scoreTrajectories", () => {
       },
     });
     const scoring = {
-      ...{ registry: registry<Reward>("reward", [part]), cache: sharedCache() },
-      ...{ step: 5, totalSteps: 10, history: { mean: () => 100 } },
+      registry: registry<Reward>("reward", [part]),
+      cache: sharedCache(),
+      step: 5,
+      totalSteps: 10,
+      history: { mean: () => 100 },
       roles: { names: ["judge"], get: () => judge },
     };
     const k = {
@@ -314,14 +328,17 @@ describe("scoreTrajectories", () => {
   it("gives null where a model fails, for that trajectory or for all, and reports the first failure", async () => {
     const down = (id: string) => new RolloutError("HTTP_TIMEOUT", `models.judge: ${id} timed out`);
     const each = defineReward({
-      ...{ name: "each", summary: "For tests." },
+      name: "each",
+      summary: "For tests.",
       score: ({ trajectory: { id } }) => {
         if (id === "one") return 1;
         throw down(id);
       },
     });
     const all = defineReward({
-      ...{ name: "all", summary: "For tests.", scope: "batch" },
+      name: "all",
+      summary: "For tests.",
+      scope: "batch",
       scoreAll: () => Promise.reject(down("all")),
     });
     const scored = [of("one"), of("two"), of("three")];
@@ -357,8 +374,7 @@ describe("scoreTrajectories", () => {
     "names a reward that %s",
     async (_, scoreAll, message) => {
       // prettier-ignore
-      const made = defineReward({
-      ...{ name: "made", summary: "For tests.", range: [0, 1] },
+      const made = defineReward({ name: "made", summary: "For tests.", range: [0, 1],
       scoreAll,
     });
       await expect(

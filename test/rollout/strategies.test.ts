@@ -78,7 +78,9 @@ describe("strategies", () => {
     const down: Retriever = { ...corpus, search: () => Promise.reject(new Error("HTTP 503")) };
     const trajectory = await run("rag", [" Oslo</answer>"], searchEnvironment({}, down));
     expect(trajectory).toMatchObject({
-      ...{ end: "tool-error", answer: null, calls: [] },
+      end: "tool-error",
+      answer: null,
+      calls: [],
       error: { boundary: "tool", code: "TOOL_FAILED", message: "tool: HTTP 503" },
     });
   });

@@ -75,13 +75,17 @@ describe("fair search", () => {
   it("sizes slices by what they cost this thread", async () => {
     const slow = busyRetriever(3);
     await fairSearch(slow.retriever, 1).search({
-      ...{ queries: numbers(6), k: 3, signal: never },
+      queries: numbers(6),
+      k: 3,
+      signal: never,
       onHits: () => undefined,
     });
     expect(slow.sizes).toEqual([1, 1, 1, 1, 1, 1]);
     const fast = busyRetriever(0);
     await fairSearch(fast.retriever, 1).search({
-      ...{ queries: numbers(2000), k: 3, signal: never },
+      queries: numbers(2000),
+      k: 3,
+      signal: never,
       onHits: () => undefined,
     });
     expect(Math.max(...fast.sizes)).toBeGreaterThan(10);

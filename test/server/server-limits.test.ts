@@ -90,7 +90,9 @@ describe("a large reply", () => {
   it("arrives whole, with its length", async () => {
     const text = "é".repeat(1000);
     const server = await serveForTest({
-      ...{ name: "long", fingerprint: "long-1", close: () => Promise.resolve() },
+      name: "long",
+      fingerprint: "long-1",
+      close: () => Promise.resolve(),
       search: (queries) =>
         Promise.resolve(queries.map((id) => [{ id, title: "T", text, score: 0.5 }])),
     });
@@ -108,7 +110,9 @@ describe("a large reply", () => {
     const text = "x".repeat(1_000_000);
     const server = await serveForTest(
       {
-        ...{ name: "long", fingerprint: "long-1", close: () => Promise.resolve() },
+        name: "long",
+        fingerprint: "long-1",
+        close: () => Promise.resolve(),
         search: (queries) =>
           Promise.resolve(queries.map((id) => [{ id, title: "", text, score: 0.5 }])),
       },

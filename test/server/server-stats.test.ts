@@ -16,7 +16,12 @@ describe("server statistics", () => {
     }
     stats.addQueries(12);
     expect(stats.read()).toMatchObject({
-      ...{ requests: 6, queries: 12, errors: 1, rejected: 2, invalid: 1, aborted: 1 },
+      requests: 6,
+      queries: 12,
+      errors: 1,
+      rejected: 2,
+      invalid: 1,
+      aborted: 1,
       latencyMs: { p50: 5, p90: 5, p99: 5 },
     });
   });

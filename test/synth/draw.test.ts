@@ -17,7 +17,8 @@ const folder = temporaryFolder();
 const { signal } = rolloutOptions({ policy: replay([]) });
 
 const tasks: Task[] = Array.from({ length: 6 }, (_, i) => ({
-  ...{ ...task, id: `q${i}` },
+  ...task,
+  id: `q${i}`,
   annotations: { hops: 1, context: [{ id: "oslo", title: "Oslo", text: "Oslo." }] },
 }));
 
@@ -29,10 +30,16 @@ function settingOf(changes: Partial<DrawSetting> & { synth?: object } = {}): Dra
     draws: synthSchema.parse(synth).draws,
     sampling: GREEDY,
     rewards: [{ name: "exact-match", weight: 1, options: {} }],
-    ...{ annotations: [], scorers: [], seed: 7 },
+    annotations: [],
+    scorers: [],
+    seed: 7,
     origin: {
-      ...{ agentrl: "0.1.0", settings: "aa", teacher: { name: "gold-chain" } },
-      ...{ template: "bb", retriever: "cc", dataset: "dd" },
+      agentrl: "0.1.0",
+      settings: "aa",
+      teacher: { name: "gold-chain" },
+      template: "bb",
+      retriever: "cc",
+      dataset: "dd",
     },
     ...rest,
   };
@@ -126,7 +133,8 @@ describe("a log of draws", () => {
     };
     const synth = { draws: [{ name: "plain", samples: 2 }] };
     const setting = settingOf({
-      ...{ policy: shaky, synth },
+      policy: shaky,
+      synth,
       scorers: [
         {
           score: (_, { id }) =>

@@ -16,12 +16,21 @@ function candidate(id: string, answer: string | null, failed = false): Candidate
   const reward = failed ? null : answer === "Oslo" ? 1 : 0;
   const error = { boundary: "model", code: "HTTP_TIMEOUT", message: "too slow" };
   return {
-    ...{ id, weight: 1, scores: {} },
+    id,
+    weight: 1,
+    scores: {},
     trajectory: { ...answered(answer, { id, reward }), ...(failed ? { error } : {}) },
     provenance: {
-      ...{ agentrl: "0.1.0", settings: "aa", teacher: { name: "gold-chain" } },
-      ...{ draw: { name, number: Number(number) }, strategy: "agent", template: "bb" },
-      ...{ retriever: "cc", dataset: "dd", seed: 1, steps: [] },
+      agentrl: "0.1.0",
+      settings: "aa",
+      teacher: { name: "gold-chain" },
+      draw: { name, number: Number(number) },
+      strategy: "agent",
+      template: "bb",
+      retriever: "cc",
+      dataset: "dd",
+      seed: 1,
+      steps: [],
     },
   };
 }
@@ -43,7 +52,10 @@ function folderOf(questions: readonly DrawnQuestion[]): string {
 function select(path: string, synth: object, keepDropped = false): Promise<Selection> {
   const { protocol, toolSchemas: tools } = searchEnvironment();
   return selectSamples({
-    ...{ folder: path, settings: synthSchema.parse(synth), seed: 3, keepDropped },
+    folder: path,
+    settings: synthSchema.parse(synth),
+    seed: 3,
+    keepDropped,
     resources: { protocol, tools, textOf: ({ text = "" }) => text, seed: 3 },
     signal: new AbortController().signal,
   });

@@ -17,7 +17,8 @@ const budgets = budgetsSchema.parse([
   { scope: "observation", unit: "tokens", limit: 120, onExhausted: "cut" },
 ]);
 const WORLDS = worldStreamSchema.parse({
-  ...{ split: "base", people: 300 },
+  split: "base",
+  people: 300,
   variants: [
     { passages: "entity" },
     { passages: "fact", mix: { bridge1: 0.25, bridge2: 0.35, bridge3: 0.25, bridge4: 0.15 } },
@@ -26,7 +27,11 @@ const WORLDS = worldStreamSchema.parse({
 const ONE_HOP = { bridge2: 0, bridge3: 0, comparison: 0, yesNo: 0 };
 const ORACLE = behaviourSchema.parse({ reword: 0.85 });
 const MIXTURE = behaviourSchema.parse({
-  ...{ search: 0.45, continue: 0.48, fullQuery: 0.9, reword: 0.45, retry: 0.55 },
+  search: 0.45,
+  continue: 0.48,
+  fullQuery: 0.9,
+  reword: 0.45,
+  retry: 0.55,
 });
 
 /** Hash of the recipe's first trajectories under a behaviour, from a number on. */
@@ -37,7 +42,8 @@ async function streamHash(behaviour: Behaviour, from: number, count: number): Pr
       tokenizer: await loadTokenizer(join(packageRoot, "datasets", "base-policy")),
       environmentOver: (retriever) =>
         environments.get("search-qa", "test").create(ENVIRONMENT, { retriever, budgets }),
-      ...{ seed: 1, signal: new AbortController().signal },
+      seed: 1,
+      signal: new AbortController().signal,
     },
     behaviour,
     from,
@@ -75,7 +81,8 @@ describe("teacherTrajectories", () => {
         tokenizer: await loadTokenizer(join(packageRoot, "datasets", "base-policy")),
         environmentOver: (retriever) =>
           environments.get("search-qa", "test").create(ENVIRONMENT, { retriever, budgets }),
-        ...{ seed: 1, signal: new AbortController().signal },
+        seed: 1,
+        signal: new AbortController().signal,
       },
       behaviourSchema.parse({}),
       0,

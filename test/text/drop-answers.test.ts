@@ -24,7 +24,10 @@ describe("dropScores", () => {
   it("has f1 of sets of words, to two places", () => {
     // Shared 30.0 and 1969.0 of three and three.
     expect(dropScores("30 Jan 1969", ["January 30, 1969"])).toEqual({
-      ...{ em: 0, f1: 0.67, precision: 0.67, recall: 0.67 },
+      em: 0,
+      f1: 0.67,
+      precision: 0.67,
+      recall: 0.67,
     });
     // A set holds "new" once: precision and recall 1.
     expect(dropScores("new new york", ["new york"])).toMatchObject({ em: 0, f1: 1 });

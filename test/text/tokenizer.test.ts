@@ -160,7 +160,9 @@ describe("pieces of SentencePiece", () => {
     const vocab = Object.fromEntries(["a", "b", "▁", "▁b", ...further].map((each, i) => [each, i]));
     const merges = [["▁", "b"], ...(further.length > 0 ? [["a", "▁b"]] : [])];
     const json = {
-      ...{ added_tokens: [], post_processor: null, pre_tokenizer: null },
+      added_tokens: [],
+      post_processor: null,
+      pre_tokenizer: null,
       normalizer: { type: "Replace", pattern: { String: " " }, content: "▁" },
       decoder: { type: "Replace", pattern: { String: "▁" }, content: " " },
       model: { type: "BPE", vocab, merges },

@@ -14,7 +14,10 @@ import { answered } from "../helpers/search-world.ts";
 /** A prompt token, two of the policy's, one of the environment's, one more of the policy's: four targets. */
 function row(values: number[], returns: number[]): ValuedRow {
   const call = (parent: number | null, owner: "template" | "environment", written: number) => ({
-    ...{ parent, role: "policy", policyVersion: 0, finish: "eos" as const },
+    parent,
+    role: "policy",
+    policyVersion: 0,
+    finish: "eos" as const,
     prompt: [{ owner, ids: [1], logprobs: null }],
     completion: [
       { owner: "policy" as const, ids: Array(written).fill(2), logprobs: Array(written).fill(-1) },

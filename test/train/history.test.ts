@@ -7,7 +7,9 @@ const group = (id: string, values: readonly (number | null)[]) => ({
   task: { ...task, id },
   trajectories: values.map((value) =>
     answered("x", {
-      ...{ groupId: id, taskId: id, reward: value === null ? null : 2 * value },
+      groupId: id,
+      taskId: id,
+      reward: value === null ? null : 2 * value,
       rewards: [{ name: "em", value, at: null }],
     }),
   ),

@@ -19,10 +19,7 @@ async function train(
   { sampler, ...changes }: Partial<OnPolicyRun> & { sampler?: unknown } = {},
 ): Promise<number> {
   const algorithm = algorithms.get("grpo", "test");
-  const given = {
-    ...{ steps: 1, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"] },
-    ...(sampler === undefined ? {} : { sampler }),
-  };
+  const given = { steps: 1, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"], sampler };
   const good = listed(["a"]);
   let calls = 0;
   const retriever: typeof good = {
@@ -36,7 +33,11 @@ async function train(
     engine: {} as Engine,
     policy: replay(["<search> x</search>", "<answer> y</answer>"]),
     environment: searchEnvironment({}, retriever),
-    ...{ strategy: "agent", tasks: [task], sampling: GREEDY, seed: 1, firstStep: 0 },
+    strategy: "agent",
+    tasks: [task],
+    sampling: GREEDY,
+    seed: 1,
+    firstStep: 0,
     rewards: [{ name: "exact-match", weight: 1, options: {} }],
     signal: new AbortController().signal,
     onStep: () => Promise.resolve(++calls > 0),
@@ -59,7 +60,9 @@ describe("trainOnPolicy", () => {
     const shown = new Map<string, number[]>();
     const parts = (["trajectory", "batch"] as const).map((scope) =>
       defineReward({
-        ...{ name: scope, summary: "For tests.", scope },
+        name: scope,
+        summary: "For tests.",
+        scope,
         scoreAll(scored) {
           shown.set(scope, [...(shown.get(scope) ?? []), scored.length]);
           return scored.map(() => 1);

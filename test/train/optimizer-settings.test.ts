@@ -5,8 +5,12 @@ describe("adamAt", () => {
   it("gives every step the same settings when nothing is scheduled", () => {
     const settings = optimizerSchema.parse({});
     expect(adamAt(settings, 0, 10)).toEqual({
-      ...{ learningRate: 1e-4, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
-      ...{ weightDecay: 0, gradClipNorm: 1 },
+      learningRate: 1e-4,
+      beta1: 0.9,
+      beta2: 0.999,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      gradClipNorm: 1,
     });
     expect(adamAt(settings, 9, 10)).toEqual(adamAt(settings, 0, 10));
   });

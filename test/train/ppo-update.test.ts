@@ -52,7 +52,9 @@ function trajectoryOf({ ids, parts, reward, sampled }: (typeof known.batch)[numb
   for (let part = 0; part < parts.length; part += 2) {
     const [before, own] = [parts[part]!, parts[part + 1]!];
     calls.push({
-      ...{ parent: part === 0 ? null : calls.length - 1, role: "policy", policyVersion: 0 },
+      parent: part === 0 ? null : calls.length - 1,
+      role: "policy",
+      policyVersion: 0,
       finish: "eos",
       prompt: [{ owner: "environment", ids: ids.slice(at, at + before), logprobs: null }],
       completion: [
@@ -76,7 +78,10 @@ describe("two PPO updates of a batch", () => {
   it("give transformers' and torch's weights of policy and critic", async () => {
     const { metrics } = await updateOn(
       {
-        ...{ algorithm: ppo, engine, rewards: [], seed: 1 },
+        algorithm: ppo,
+        engine,
+        rewards: [],
+        seed: 1,
         options: ppo.options.parse(known.settings) as unknown as OnPolicyOptions,
       },
       0,

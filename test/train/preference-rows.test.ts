@@ -20,7 +20,8 @@ const read = (pair: PreferencePair, maxPositions = 99) =>
       chosen: tokenRows(pair.chosen.trajectory),
       rejected: tokenRows(pair.rejected.trajectory),
     },
-    ...{ maxPositions, where: "pairs.jsonl:1" },
+    maxPositions,
+    where: "pairs.jsonl:1",
   });
 
 /** The compared characters of each side, with a dot for each that is context. */
@@ -43,7 +44,8 @@ describe("the rows of a pair", () => {
 
   it("compare one turn of the same state, and end with it", () => {
     const pair = madePair("p", made("a", "ab", "cd", "e"), made("b", "ab", "xyz", "w"), {
-      ...{ fromTurn: 1, turns: 1 },
+      fromTurn: 1,
+      turns: 1,
     });
     expect(compared(pair)).toEqual(["....cd", "....xyz"]);
   });

@@ -45,7 +45,12 @@ async function oneStep(
 ): Promise<PreferenceStep> {
   const steps: PreferenceStep[] = [];
   await trainPreference({
-    ...{ engine, settings, pairs, seed: 1, firstStep: 0, signal: new AbortController().signal },
+    engine,
+    settings,
+    pairs,
+    seed: 1,
+    firstStep: 0,
+    signal: new AbortController().signal,
     onStep: (step) => Promise.resolve(steps.push(step) < 1),
   });
   return steps[0]!;
@@ -108,7 +113,12 @@ describe("the steps of a run", () => {
     const { engine } = await gradientEngine(tinyConfig, { policy });
     const seen: number[] = [];
     await trainPreference({
-      ...{ engine, settings, pairs, seed: 3, firstStep: 0, signal: new AbortController().signal },
+      engine,
+      settings,
+      pairs,
+      seed: 3,
+      firstStep: 0,
+      signal: new AbortController().signal,
       onStep: ({ tokens }) => Promise.resolve(seen.push(tokens) > 0),
     });
     const total = 5 + 7 + 3 + 3 + 5 + 3 + 4;

@@ -18,7 +18,11 @@ function made(
   });
   const ids = Array.from({ length: tokens }, (_, i) => i);
   const call: Call = {
-    ...{ parent: null, role: "policy", policyVersion: 0, prompt: [], finish: "eos" as const },
+    parent: null,
+    role: "policy",
+    policyVersion: 0,
+    prompt: [],
+    finish: "eos" as const,
     completion: [{ owner: "policy", ids, logprobs: ids.map(() => -0.5) }],
   };
   const rewards = [{ name: "exact-match", value: reward, at: null }];

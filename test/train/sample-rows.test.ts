@@ -18,7 +18,11 @@ import { errorWith } from "../helpers/error-with.ts";
 import { answered, task, tokenizer } from "../helpers/search-world.ts";
 
 const reading: SampleReading = {
-  ...{ student: { tokenizer }, hints: "learn", lines: "main", maxTokens: 100, drawnWith: null },
+  student: { tokenizer },
+  hints: "learn",
+  lines: "main",
+  maxTokens: 100,
+  drawnWith: null,
 };
 const segment = (owner: Segment["owner"], ...ids: number[]): Segment => {
   return { owner, ids, logprobs: null };
@@ -28,11 +32,19 @@ const call = (parent: number | null, prompt: Segment[], completion: Segment[]) =
   return { ...made, parent, prompt, completion };
 };
 const turn = (of: number, chain?: string): Trajectory["turns"][number] => ({
-  ...{ call: of, text: "", actions: [], problems: [], observations: [] },
-  ...(chain === undefined ? {} : { chain }),
+  call: of,
+  text: "",
+  actions: [],
+  problems: [],
+  observations: [],
+  chain,
 });
 const sample = (changes: Partial<Trajectory>, weight = 1): Sample => ({
-  ...{ id: "s", task, weight, scores: {}, trajectory: answered("x", changes) },
+  id: "s",
+  task,
+  weight,
+  scores: {},
+  trajectory: answered("x", changes),
   provenance: {} as Sample["provenance"],
 });
 
@@ -48,7 +60,10 @@ const chat = sample({
 describe("readSample", () => {
   it("learns the policy's tokens, marks what was shown, and counts positions and learned tokens", () => {
     expect(readSample(chat, reading, "a:1")).toEqual({
-      ...{ id: "s", weight: 1, learned: 3, tokens: 5 },
+      id: "s",
+      weight: 1,
+      learned: 3,
+      tokens: 5,
       rows: [
         {
           ids: Int32Array.from([31, 32, 33, 34, 35, 36]),
@@ -179,7 +194,10 @@ const ofTokens = (learned: number, weight = 1, shown = 0): LearnedSample => {
 async function weightsOf(settings: object, samples: LearnedSample[]): Promise<number[][]> {
   const { engine, batches } = recordingEngine();
   await trainOnSamples({
-    ...{ engine, settings: sftSamplesSchema.parse(settings), samples, firstStep: 0 },
+    engine,
+    settings: sftSamplesSchema.parse(settings),
+    samples,
+    firstStep: 0,
     batches: [samples.map((_, i) => i)],
     signal: new AbortController().signal,
     onStep: () => Promise.resolve(true),
@@ -220,8 +238,11 @@ describe("the loss of a batch", () => {
     const steps: SftStep[] = [];
     const { engine } = recordingEngine();
     await trainOnSamples({
-      ...{ engine, settings: sftSamplesSchema.parse({ observationWeight: 1 }), firstStep: 1 },
-      ...{ samples: [ofTokens(1, 5), ofTokens(2, 1, 1)], batches: [[], [0, 1], [0]] },
+      engine,
+      settings: sftSamplesSchema.parse({ observationWeight: 1 }),
+      firstStep: 1,
+      samples: [ofTokens(1, 5), ofTokens(2, 1, 1)],
+      batches: [[], [0, 1], [0]],
       signal: new AbortController().signal,
       onStep: (step) => Promise.resolve(steps.push(step) < 1),
     });

@@ -46,10 +46,7 @@ describe("greedy-baseline", () => {
   it("asks for one greedy rollout more per group, which is not trained", () => {
     expect(open("greedy-baseline").next(0, openHistory(null)).slice(0, 2)).toMatchObject([
       { groupId: "1-0", rollouts: 2 },
-      {
-        ...{ groupId: "1-0", first: 2, rollouts: 1, purpose: "baseline" },
-        sampling: { temperature: 0 },
-      },
+      { groupId: "1-0", first: 2, rollouts: 1, purpose: "baseline", sampling: { temperature: 0 } },
     ]);
   });
 });

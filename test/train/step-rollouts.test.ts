@@ -24,13 +24,19 @@ function countingEngine(version = 0): PolicyEngine & { atUpdate: () => Promise<v
   const absent = () => Promise.reject(new Error("is not asked"));
   let steps = version;
   return {
-    ...{ tokenizer, machine: { device: "test" }, atUpdate: () => Promise.resolve() },
+    tokenizer,
+    machine: { device: "test" },
+    atUpdate: () => Promise.resolve(),
     get policyVersion() {
       return steps;
     },
     capabilities: {
-      ...{ maxPositions: 256, vocabSize: tokenizer.vocabSize, adapters: true },
-      ...{ temperatures: true, losses: ["policy-gradient"], critic: null },
+      maxPositions: 256,
+      vocabSize: tokenizer.vocabSize,
+      adapters: true,
+      temperatures: true,
+      losses: ["policy-gradient"],
+      critic: null,
     },
     sample: (request) => sample(request, steps),
     samplingClient() {
@@ -48,7 +54,11 @@ function countingEngine(version = 0): PolicyEngine & { atUpdate: () => Promise<v
       };
     },
     optimStep: () => Promise.resolve({ gradNorm: (steps += 1) }),
-    ...{ logprobs: absent, values: absent, snapshot: absent, save: absent, load: absent },
+    logprobs: absent,
+    values: absent,
+    snapshot: absent,
+    save: absent,
+    load: absent,
     close: () => Promise.resolve(),
   };
 }
@@ -63,7 +73,11 @@ async function train(changes: Changes): Promise<OnPolicyStep[]> {
   const { given = {}, engine = countingEngine(), ...rest } = changes;
   const algorithm = algorithms.get("grpo", "test");
   const settings = {
-    ...{ steps: 4, promptsPerStep: 2, groupSize: 4, minibatches: 2, maxStepsOffPolicy: 1 },
+    steps: 4,
+    promptsPerStep: 2,
+    groupSize: 4,
+    minibatches: 2,
+    maxStepsOffPolicy: 1,
     klCoef: 0,
     ...given,
   };
@@ -75,9 +89,11 @@ async function train(changes: Changes): Promise<OnPolicyStep[]> {
     options: algorithm.options.parse(settings) as unknown as OnPolicyOptions,
     engine,
     policy: enginePolicy(ahead ? held.engine : engine, tokenizer),
-    ...(ahead ? { holdWeights: () => held.hold() } : {}),
+    holdWeights: ahead ? () => held.hold() : undefined,
     environment: searchEnvironment({}, listed(["a"])),
-    ...{ strategy: "agent", seed: 3, firstStep: 0 },
+    strategy: "agent",
+    seed: 3,
+    firstStep: 0,
     sampling: { temperature: 1, topP: 1, topK: 0 },
     tasks: ["one", "two", "three", "four", "five"].map((id) => ({ ...task, id })),
     rewards: [{ name: "exact-match", weight: 1, options: {} }],

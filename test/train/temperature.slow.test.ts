@@ -43,11 +43,19 @@ async function group(
   return Promise.all(
     [1, 0].map(async (reward, seed) => {
       const { ids, logprobs } = await engine.sample({
-        ...{ promptIds, maxTokens: 12, stopIds: [], stopStrings: [], sequence: null, seed },
+        promptIds,
+        maxTokens: 12,
+        stopIds: [],
+        stopStrings: [],
+        sequence: null,
+        seed,
         ...draw,
       });
       const call = {
-        ...{ parent: null, role: "policy", policyVersion: 0, finish: "length" as const },
+        parent: null,
+        role: "policy",
+        policyVersion: 0,
+        finish: "length" as const,
         prompt: [{ owner: "template" as const, ids: promptIds, logprobs: null }],
         completion: [{ owner: "policy" as const, ids, logprobs }],
         ...recordedTemperature(draw),
@@ -83,10 +91,14 @@ describe.each(["local", "serve engine"])("the first update, %s", (name) => {
     });
     const { metrics } = await updateOn(
       {
-        ...{ algorithm: grpo, engine, rewards: [], seed: 1 },
+        algorithm: grpo,
+        engine,
+        rewards: [],
+        seed: 1,
         // A rate that leaves the weights alone, for the next case.
         options: grpo.options.parse({
-          ...{ optimizer: { learningRate: 1e-30 }, klCoef: 0.1 },
+          optimizer: { learningRate: 1e-30 },
+          klCoef: 0.1,
         }) as unknown as OnPolicyOptions,
       },
       0,

@@ -46,7 +46,10 @@ describe("policyRows", () => {
 
   it("numbers tokens through all rows of a trajectory whose prompts were built anew", () => {
     const call = (ids: number[], written: number[]): Trajectory["calls"][number] => ({
-      ...{ parent: null, role: "policy", policyVersion: 0, finish: "eos" as const },
+      parent: null,
+      role: "policy",
+      policyVersion: 0,
+      finish: "eos" as const,
       prompt: [{ owner: "template", ids, logprobs: null }],
       completion: [{ owner: "policy", ids: written, logprobs: written.map(() => -1) }],
     });
@@ -68,7 +71,8 @@ describe("policyRows", () => {
     const forced = answered("x", {
       calls: [
         {
-          ...{ ...finish, parent: null },
+          ...finish,
+          parent: null,
           prompt: [segment("template", 1), segment("inserted", 2)],
           completion: [segment("inserted", 3), segment("policy", 4)],
         },

@@ -23,7 +23,10 @@ const open = () => gradientEngine(tinyConfig, { policy: weights });
 /** A call that continues the one before it: ids that it was shown, ids that it wrote. */
 function call(parent: number | null, shown: number[], written: number[], role = "policy"): Call {
   return {
-    ...{ parent, role, policyVersion: 0, finish: "stop" },
+    parent,
+    role,
+    policyVersion: 0,
+    finish: "stop",
     prompt: [{ owner: parent === null ? "template" : "environment", ids: shown, logprobs: null }],
     completion: [{ owner: "policy", ids: written, logprobs: written.map(() => -5) }],
   };
@@ -147,7 +150,8 @@ it("does not learn from other roles, dropped messages, or rollouts that are not 
   ];
   const found = await gradientOf([
     made("a", {
-      ...{ calls, reward: 1 },
+      calls,
+      reward: 1,
       turns: [
         { ...turn, call: 0 },
         { ...turn, call: 2, dropped: true },

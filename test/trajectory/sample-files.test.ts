@@ -11,11 +11,22 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 
 const sample: Sample = {
-  ...{ id: "capital/plain-0", task, trajectory: answered("Oslo"), weight: 1, scores: {} },
+  id: "capital/plain-0",
+  task,
+  trajectory: answered("Oslo"),
+  weight: 1,
+  scores: {},
   provenance: {
-    ...{ agentrl: "0.1.0", settings: "5e771265", teacher: { name: "gold-chain" } },
-    ...{ draw: { name: "plain", number: 0 }, strategy: "agent", template: "7e", retriever: "bm" },
-    ...{ dataset: "da", seed: 1, steps: [] },
+    agentrl: "0.1.0",
+    settings: "5e771265",
+    teacher: { name: "gold-chain" },
+    draw: { name: "plain", number: 0 },
+    strategy: "agent",
+    template: "7e",
+    retriever: "bm",
+    dataset: "da",
+    seed: 1,
+    steps: [],
   },
 };
 

@@ -176,8 +176,12 @@ describe("what is told of waits that last", () => {
     ]);
     expect(facts).toEqual([
       {
-        ...{ owner: "tool corpus-search", subject: 'trajectory 3-1-2 (query "x")' },
-        ...{ waitedMs: 45_000, since: "2026-05-04T04:31:22.000Z", deadlineMs: 120_000, others: 0 },
+        owner: "tool corpus-search",
+        subject: 'trajectory 3-1-2 (query "x")',
+        waitedMs: 45_000,
+        since: "2026-05-04T04:31:22.000Z",
+        deadlineMs: 120_000,
+        others: 0,
       },
     ]);
   });

@@ -8,8 +8,12 @@ import { BEGUN, madeStep } from "../../helpers/dashboard-run.ts";
 const steps = Array.from({ length: 12 }, (_, i) => madeStep(i + 1));
 const TRAINING: RunView = {
   ...BEGUN,
-  ...{ work: { kind: "training" }, step: 12, totalSteps: 40, elapsedMs: 100_000 },
-  ...{ stepMs: 8100, leftMs: 236_000 },
+  work: { kind: "training" },
+  step: 12,
+  totalSteps: 40,
+  elapsedMs: 100_000,
+  stepMs: 8100,
+  leftMs: 236_000,
   history: steps,
   batch: { step: 12, size: 64, trajectories: madeStep(12).trajectories },
   evaluations: [
@@ -20,7 +24,9 @@ const TRAINING: RunView = {
   events: [
     { kind: "resumed", step: 3, message: "from checkpoints/step-3", facts: {} },
     {
-      ...{ kind: "alarm", step: 11, message: "rollout/entropy is .02, under .05 for 3 steps" },
+      kind: "alarm",
+      step: 11,
+      message: "rollout/entropy is .02, under .05 for 3 steps",
       facts: { metric: "rollout/entropy" },
     },
   ],
@@ -28,8 +34,13 @@ const TRAINING: RunView = {
 
 function frame(columns: number, rows: number, changes: Partial<DashboardProps> = {}): string {
   return frameOf({
-    ...{ view: TRAINING, terminal: { columns, rows }, colours: false, keys: true },
-    ...{ help: false, rollout: 0, ended: false },
+    view: TRAINING,
+    terminal: { columns, rows },
+    colours: false,
+    keys: true,
+    help: false,
+    rollout: 0,
+    ended: false,
     textOf: (segment) => segmentText(segment, null),
     ...changes,
   });
@@ -134,7 +145,9 @@ describe("a frame of the live view", () => {
       return { kind: "waiting", step: i, message: "検索 ".repeat(60), facts: {} };
     });
     const view: RunView = {
-      ...{ ...TRAINING, events, paused: true },
+      ...TRAINING,
+      events,
+      paused: true,
       facts: { ...BEGUN.facts, out: "/a/long/folder".repeat(20), recipe: "r".repeat(90) },
     };
     for (const [columns, rows] of [

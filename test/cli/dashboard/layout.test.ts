@@ -22,10 +22,17 @@ describe("the layout of a live view", () => {
   it("gives up the rollout first, then events, and metrics last", () => {
     expect(layoutOf({ columns: 60, rows: 40 }, needs).trajectory).toBeGreaterThan(10);
     expect(layoutOf({ columns: 60, rows: 20 }, needs)).toMatchObject({
-      ...{ metrics: 11, events: 1, trajectory: 0, evaluations: 1 },
+      metrics: 11,
+      events: 1,
+      trajectory: 0,
+      evaluations: 1,
     });
     expect(layoutOf({ columns: 60, rows: 15 }, needs)).toMatchObject({
-      ...{ metrics: 9, events: 0, trajectory: 0, evaluations: 1, headings: false },
+      metrics: 9,
+      events: 0,
+      trajectory: 0,
+      evaluations: 1,
+      headings: false,
     });
   });
 

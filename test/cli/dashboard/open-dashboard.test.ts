@@ -37,7 +37,10 @@ function opened(changes: Partial<DashboardOptions> = {}) {
   const context = {
     call: "agentrl",
     // No bar of the real stderr's.
-    ...{ terminal: false, signal: abort.signal, out: () => undefined, document: () => undefined },
+    terminal: false,
+    signal: abort.signal,
+    out: () => undefined,
+    document: () => undefined,
     untilStopped: () => Promise.resolve(),
     // As the command line's own: around what stands at the bottom.
     note: (text: Printed) => {
@@ -48,7 +51,12 @@ function opened(changes: Partial<DashboardOptions> = {}) {
     },
   };
   const watch = openDashboard(context, {
-    ...{ facts: BEGUN.facts, control, colours: false, stream: terminal, keyboard, clock },
+    facts: BEGUN.facts,
+    control,
+    colours: false,
+    stream: terminal,
+    keyboard,
+    clock,
     signals: {
       interrupt: () => signalled.push("interrupt"),
       quit: () => signalled.push("quit"),

@@ -39,7 +39,10 @@ describe("what a run folder knows", () => {
 
   it("is only the device where the run is a new one", async () => {
     expect(await readPast(folder, false)).toEqual({
-      ...{ device: "webgpu", history: [], evaluations: [], events: [] },
+      device: "webgpu",
+      history: [],
+      evaluations: [],
+      events: [],
     });
   });
 });

@@ -22,7 +22,9 @@ function task({ annotations, ...given }: Partial<Task> = {}): Task {
     routes: [OTHER],
   };
   return {
-    ...{ id: `numberworld-${SPLIT}-7-0`, question: QUESTION, references: ["51"] },
+    id: `numberworld-${SPLIT}-7-0`,
+    question: QUESTION,
+    references: ["51"],
     source: "numberworld",
     ...given,
     annotations: { ...right, ...annotations },
@@ -34,9 +36,7 @@ const codes = (...tasks: Task[]): string[] =>
 
 describe("checkNumberWorld", () => {
   it("accepts a right problem, and counts strata", () => {
-    expect(checkNumberWorld([task()])).toEqual({
-      ...{ questions: 1, strata: { easy: 1 }, problems: [] },
-    });
+    expect(checkNumberWorld([task()])).toEqual({ questions: 1, strata: { easy: 1 }, problems: [] });
   });
 
   it("accepts every spelling of the answer", () => {

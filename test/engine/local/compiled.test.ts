@@ -14,7 +14,9 @@ function watched(most: number) {
         return Promise.resolve();
       };
       return Promise.resolve({
-        ...{ inputNames: [], nodes, release },
+        inputNames: [],
+        nodes,
+        release,
         run: () => Promise.reject(new Error()),
       });
     });
@@ -47,7 +49,8 @@ describe("compiled graphs", () => {
       "no memory",
     );
     const session = {
-      ...{ inputNames: [], nodes: 1 },
+      inputNames: [],
+      nodes: 1,
       release: () => Promise.resolve(),
     } as unknown as Session;
     expect(await once("a", () => Promise.resolve(session))).toBe(session);

@@ -88,7 +88,11 @@ describe("the largest load that fits", () => {
     const config = { ...large.config, maxPositions: 1024 };
     const one = {
       ...large,
-      ...{ config, workers: 1, rowTokens: 1024, microBatchTokens: 1024, sequences: 2 },
+      config,
+      workers: 1,
+      rowTokens: 1024,
+      microBatchTokens: 1024,
+      sequences: 2,
     };
     const selective = { ...one, recompute: "selective" as const };
     const budget = forecastMemory(selective).total;

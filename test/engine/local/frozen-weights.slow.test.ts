@@ -24,8 +24,12 @@ const whole = await writeTinyModel(join(folder, "F32"));
 const lora = { rank: 4, alpha: 8, rslora: false, seed: 1, targets: [...targetModules] };
 const loss = { name: "cross-entropy", options: {} };
 const adam: AdamOptions = {
-  ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0, gradClipNorm: 1 },
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0,
+  gradClipNorm: 1,
 };
 
 /** The same weights, rounded and stored in another type. */
@@ -40,7 +44,10 @@ afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 
 async function open(model: string, options: Partial<LocalEngineOptions>): Promise<LocalEngine> {
   const engine = await openLocalEngine({
-    ...{ model, workers: 1, slots: 2, microBatchTokens: 64 },
+    model,
+    workers: 1,
+    slots: 2,
+    microBatchTokens: 64,
     ...options,
   });
   engines.push(engine);
@@ -94,8 +101,15 @@ describe.each([
       await open(model, { frozenWeights: "auto", trains: false }),
     ];
     const request = {
-      ...{ promptIds: [5, 6, 7], maxTokens: 20, stopIds: [], stopStrings: [], sequence: null },
-      ...{ temperature: 1, topP: 1, topK: 0, seed: 3 },
+      promptIds: [5, 6, 7],
+      maxTokens: 20,
+      stopIds: [],
+      stopStrings: [],
+      sequence: null,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      seed: 3,
     };
     const [expected, sampled] = [await copies.sample(request), await held.sample(request)];
     expect(sampled.ids).toEqual(expected.ids);

@@ -21,8 +21,12 @@ const folder = temporaryFolder();
 const lora = { rank: 4, alpha: 8, rslora: false, seed: 1, targets: [...targetModules] };
 const loss = { name: "cross-entropy", options: {} };
 const adam = {
-  ...{ learningRate: 3e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0, gradClipNorm: 1 },
+  learningRate: 3e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0,
+  gradClipNorm: 1,
 };
 
 const engines: LocalEngine[] = [];
@@ -31,8 +35,11 @@ afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 async function open(config: DecoderConfig, name: string, adapters: boolean): Promise<LocalEngine> {
   const engine = await openLocalEngine({
     model: await writeTinyModel(join(folder, name), config, 1),
-    ...{ workers: 1, threads: 1, slots: 8, samplingWeights: "int8" },
-    ...(adapters ? { lora } : {}),
+    workers: 1,
+    threads: 1,
+    slots: 8,
+    samplingWeights: "int8",
+    lora: adapters ? lora : undefined,
   });
   engines.push(engine);
   return engine;
@@ -47,8 +54,15 @@ function sampled(engine: LocalEngine, given = prompts): Promise<SampleResult[]> 
   return Promise.all(
     given.map((promptIds) =>
       engine.sample({
-        ...{ promptIds, maxTokens: 30, stopIds: [], stopStrings: [], sequence: null },
-        ...{ temperature: 1, topP: 1, topK: 0, seed: promptIds[0]! },
+        promptIds,
+        maxTokens: 30,
+        stopIds: [],
+        stopStrings: [],
+        sequence: null,
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        seed: promptIds[0]!,
       }),
     ),
   );
@@ -78,8 +92,11 @@ async function train(engine: LocalEngine): Promise<void> {
 }
 
 const untied: DecoderConfig = {
-  ...{ ...tinyConfig, architecture: "qwen3" },
-  ...{ tiedEmbeddings: false, qkvBias: false, qkNorm: true },
+  ...tinyConfig,
+  architecture: "qwen3",
+  tiedEmbeddings: false,
+  qkvBias: false,
+  qkNorm: true,
 };
 // Sizes with an odd part, which Hartley's matrix mixes.
 const odd = { ...tinyConfig, hiddenSize: 24, headDim: 6, intermediateSize: 36 };
@@ -159,7 +176,10 @@ it("holds frozen matrices of 16 bits, too", async () => {
 it("leaves a critic with its own decoder in float32", async () => {
   const engine = await openLocalEngine({
     model: await writeTinyModel(join(folder, "critic"), untied, 1),
-    ...{ workers: 1, slots: 8, samplingWeights: "int8", critic: "own" },
+    workers: 1,
+    slots: 8,
+    samplingWeights: "int8",
+    critic: "own",
   });
   engines.push(engine);
   expect((await sampled(engine)).map(({ ids }) => ids.length)).toEqual(prompts.map(() => 30));

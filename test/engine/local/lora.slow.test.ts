@@ -18,13 +18,20 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 const model = await writeTinyModel(join(folder, "model"));
 const lora: FreshLora = {
-  ...{ rank: 4, alpha: 8, rslora: false, seed: 1 },
+  rank: 4,
+  alpha: 8,
+  rslora: false,
+  seed: 1,
   targets: ["q_proj", "v_proj", "down_proj"],
 };
 const crossEntropy = { name: "cross-entropy", options: {} };
 const adam: AdamOptions = {
-  ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0.01, gradClipNorm: 1 },
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0.01,
+  gradClipNorm: 1,
 };
 
 const engines: LocalEngine[] = [];
@@ -79,8 +86,15 @@ describe("an engine with adapters", () => {
     for (let i = 0; i < 6; i++) await step(engine, 1);
     const promptIds = batch(2)[0]!.inputs.slice(0, 10);
     const { ids, logprobs } = await engine.sample({
-      ...{ promptIds, maxTokens: 30, stopIds: [], stopStrings: [], sequence: null },
-      ...{ temperature: 1, topP: 1, topK: 0, seed: 3 },
+      promptIds,
+      maxTokens: 30,
+      stopIds: [],
+      stopStrings: [],
+      sequence: null,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      seed: 3,
     });
     const all = [...promptIds, ...ids];
     const weights = all.slice(1).map((_, i) => (i < promptIds.length - 1 ? 0 : 1));

@@ -6,8 +6,12 @@ import { sharedTraining } from "../../../src/engine/local/trained-state.ts";
 import { decayingSize, totalSize, type ParameterSpec } from "../../../src/models/parameters.ts";
 
 const adam = {
-  ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-8 },
-  ...{ weightDecay: 0.1, gradClipNorm: Infinity },
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-8,
+  weightDecay: 0.1,
+  gradClipNorm: Infinity,
 };
 const specs = [
   { name: "matrix", shape: [5, 7001], decays: true },

@@ -10,8 +10,15 @@ import { writeTinyModel } from "../../helpers/tiny-model.ts";
 const folder = temporaryFolder();
 const lora = { rank: 2, alpha: 4, rslora: false, targets: ["q_proj"], seed: 1 };
 const request = {
-  ...{ promptIds: [5, 6, 7], maxTokens: 5, stopIds: [], stopStrings: [] },
-  ...{ temperature: 0, topP: 1, topK: 0, seed: 1, sequence: null },
+  promptIds: [5, 6, 7],
+  maxTokens: 5,
+  stopIds: [],
+  stopStrings: [],
+  temperature: 0,
+  topP: 1,
+  topK: 0,
+  seed: 1,
+  sequence: null,
 };
 
 async function flipBit(file: string, fromEnd: number): Promise<void> {

@@ -29,7 +29,10 @@ async function openSampler(): Promise<{ sampler: Sampler; prefilled: number[] }>
   const numbers = flatten(tinyConfig, new Map(named.map((each) => [each.name, each])), "test");
   const sampler = await makeSampler(
     {
-      ...{ config: tinyConfig, device, slots: 2, capacity: tinyConfig.maxPositions },
+      config: tinyConfig,
+      device,
+      slots: 2,
+      capacity: tinyConfig.maxPositions,
       tokenBytes: (id) => Uint8Array.of(id),
     },
     await modelWeights(tinyConfig, numbers, cpu),

@@ -22,8 +22,15 @@ function prompt(seed: number, length: number): number[] {
 
 function request(options: Partial<SampleRequest> = {}): SampleRequest {
   return {
-    ...{ promptIds: prompt(1, 20), maxTokens: 12, stopIds: [], stopStrings: [] },
-    ...{ temperature: 1, topP: 1, topK: 0, seed: 3, sequence: null },
+    promptIds: prompt(1, 20),
+    maxTokens: 12,
+    stopIds: [],
+    stopStrings: [],
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    seed: 3,
+    sequence: null,
     ...options,
   };
 }

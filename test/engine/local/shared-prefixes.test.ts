@@ -49,7 +49,10 @@ function known(logprobs: Float32Array): Float32Array {
 
 /** Every row in a micro-batch of its own, without a shared prefix. */
 const alone: MicroBatch[] = rows.map(({ inputs }, i) => ({
-  ...{ rows: [i], batch: 1, length: inputs.length, scored: inputs.length },
+  rows: [i],
+  batch: 1,
+  length: inputs.length,
+  scored: inputs.length,
 }));
 
 describe("groups of rows with a common prefix", () => {
@@ -111,7 +114,9 @@ describe("micro-batches with a shared prefix", () => {
 
   it("share nothing where all tokens are scored, which would need more places than there are", () => {
     const all = rows.map(({ inputs, targets }) => ({
-      ...{ inputs, targets, fields: { weights: targets.map(() => 1) } },
+      inputs,
+      targets,
+      fields: { weights: targets.map(() => 1) },
     }));
     expect(microBatches(all, 512).every(({ prefix }) => prefix === undefined)).toBe(true);
   });

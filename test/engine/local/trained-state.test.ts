@@ -6,8 +6,12 @@ import {
 } from "../../../src/engine/local/trained-state.ts";
 
 const adam = {
-  ...{ learningRate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
-  ...{ weightDecay: 0, gradClipNorm: 1 },
+  learningRate: 0.1,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  gradClipNorm: 1,
 };
 
 /** A state whose steps fail while it is told so. */

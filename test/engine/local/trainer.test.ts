@@ -89,7 +89,8 @@ describe("a row that lacks a field of its loss", () => {
     const advantages = [1, 1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages, oldLogprobs: [0] } }];
     const run = trainer.forwardBackward(weights, rows, microBatches(rows, 64), {
-      ...{ name: "policy-gradient", options },
+      name: "policy-gradient",
+      options,
     });
     await expect(run).rejects.toMatchObject({ code: "LOSS_FIELD_MISSING" });
     await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
@@ -102,7 +103,8 @@ describe("a row that lacks a field of its loss", () => {
     const advantages = [1, -1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages } }];
     const { metrics } = await trainer.forwardBackward(weights, rows, microBatches(rows, 64), {
-      ...{ name: "policy-gradient", options: { ratio: "none" } },
+      name: "policy-gradient",
+      options: { ratio: "none" },
     });
     expect(metrics).toEqual({});
   });

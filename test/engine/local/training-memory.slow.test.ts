@@ -6,7 +6,11 @@ import { tinyConfig } from "../../helpers/tiny-model.ts";
 describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
   const step: StepShape = {
     config: { ...tinyConfig, vocabSize: 16_000, layers: 10, heads: 8, maxPositions: 512 },
-    ...{ batch: 1, length: 512, scored: 512, lora: null, recompute: false },
+    batch: 1,
+    length: 512,
+    scored: 512,
+    lora: null,
+    recompute: false,
   };
 
   // A layer's attention weights are 8 heads × 512² × 4 bytes × 10/16 = 5 MB: ten of sixteen pairs of blocks, the others are invisible. The
@@ -35,8 +39,12 @@ describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
     async (frozen, megabytes) => {
       const wide = { hiddenSize: 1024, intermediateSize: 1536, headDim: 128, kvHeads: 4 };
       const narrow = {
-        ...{ config: { ...step.config, ...wide, vocabSize: 300 }, transposed: false },
-        ...{ batch: 1, length: 32, scored: 32, recompute: false },
+        config: { ...step.config, ...wide, vocabSize: 300 },
+        transposed: false,
+        batch: 1,
+        length: 32,
+        scored: 32,
+        recompute: false,
         lora: { rank: 3, alpha: 6, rslora: false, targets: ["q_proj", "v_proj"] as const },
       };
       const plain = await stepPeak(narrow);

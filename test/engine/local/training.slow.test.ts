@@ -15,8 +15,12 @@ const model = await writeTinyModel(join(folder, "model"));
 const engines: LocalEngine[] = [];
 const crossEntropy = { name: "cross-entropy", options: {} };
 const adam: AdamOptions = {
-  ...{ learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0.01, gradClipNorm: 1 },
+  learningRate: 1e-3,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0.01,
+  gradClipNorm: 1,
 };
 
 afterAll(() => Promise.all(engines.map((engine) => engine.close())));
@@ -105,8 +109,15 @@ describe("optimStep", () => {
     const [used, fresh] = [await open(model), await open(model)];
     const draw = (engine: LocalEngine, maxTokens: number, sequence: string | null) =>
       engine.sample({
-        ...{ promptIds: [...batch(5)[0]!.inputs], maxTokens, stopIds: [], stopStrings: [] },
-        ...{ temperature: 1, topP: 1, topK: 0, seed: 6, sequence },
+        promptIds: [...batch(5)[0]!.inputs],
+        maxTokens,
+        stopIds: [],
+        stopStrings: [],
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        seed: 6,
+        sequence,
       });
     await Promise.all(["a", "b"].map((name) => draw(used, 150, name)));
     for (const engine of [used, fresh]) await step(engine, 1);
@@ -252,8 +263,15 @@ describe("close", () => {
     const engine = await open(model);
     const under = engine.forwardBackward(batch(1), crossEntropy);
     const sampling = engine.sample({
-      ...{ promptIds: [1, 2, 3], maxTokens: 50, stopIds: [], stopStrings: [], sequence: null },
-      ...{ temperature: 1, topP: 1, topK: 0, seed: 1 },
+      promptIds: [1, 2, 3],
+      maxTokens: 50,
+      stopIds: [],
+      stopStrings: [],
+      sequence: null,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      seed: 1,
     });
     const givenUp = expect(sampling).rejects.toMatchObject({ code: "ENGINE_STOPPED" });
     await engine.close();

@@ -25,8 +25,12 @@ afterAll(() =>
 
 const adam: AdamOptions = {
   // An epsilon above rounding: else gradients that are 0 but for it would move weights as far as others do.
-  ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99, epsilon: 1e-3 },
-  ...{ weightDecay: 0.01, gradClipNorm: 1 },
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-3,
+  weightDecay: 0.01,
+  gradClipNorm: 1,
 };
 
 /** An engine with weights frozen in float16. */
@@ -36,7 +40,11 @@ async function openFrozen(device: DeviceName): Promise<LocalEngine> {
   const options = { dtype: "F16", tokenizerFrom: from } as const;
   await writeCheckpoint(model, await readCheckpoint(from), options);
   const engine = await openLocalEngine({
-    ...{ model, device, workers: 1, slots: 2, lora: { ...smallAdapters, seed: 1 } },
+    model,
+    device,
+    workers: 1,
+    slots: 2,
+    lora: { ...smallAdapters, seed: 1 },
     frozenWeights: "float16",
   });
   engines.push(engine);
@@ -78,8 +86,15 @@ const prompt = Array.from({ length: 60 }, (_, i) => (7 * i) % tinyConfig.vocabSi
 
 function request(options: Partial<SampleRequest> = {}): SampleRequest {
   return {
-    ...{ promptIds: prompt, maxTokens: 8, stopIds: [], stopStrings: [] },
-    ...{ temperature: 1, topP: 1, topK: 0, seed: 3, sequence: null },
+    promptIds: prompt,
+    maxTokens: 8,
+    stopIds: [],
+    stopStrings: [],
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    seed: 3,
+    sequence: null,
     ...options,
   };
 }

@@ -49,7 +49,10 @@ async function gradientsOn(
 }
 
 const everyFeature: DecoderConfig = {
-  ...{ ...tinyConfig, layers: 1, qkNorm: true, tiedEmbeddings: false },
+  ...tinyConfig,
+  layers: 1,
+  qkNorm: true,
+  tiedEmbeddings: false,
   slidingWindow: { size: 4, fromLayer: 0 },
 };
 

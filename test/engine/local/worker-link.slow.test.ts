@@ -23,8 +23,15 @@ function oddWorker(stallMs: number | null = null, heapMb?: number) {
 
 const sample = (link: WorkerLink) =>
   link.call("sample", {
-    ...{ promptIds: [1, 2, 3], maxTokens: 8, stopIds: [], stopStrings: [], temperature: 0 },
-    ...{ topP: 1, topK: 0, seed: 1, sequence: null },
+    promptIds: [1, 2, 3],
+    maxTokens: 8,
+    stopIds: [],
+    stopStrings: [],
+    temperature: 0,
+    topP: 1,
+    topK: 0,
+    seed: 1,
+    sequence: null,
   });
 
 describe("a worker that gives no sign of life", () => {

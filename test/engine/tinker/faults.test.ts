@@ -61,16 +61,8 @@ async function scripted(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   const engine = await openRemoteEngine(model, `http://127.0.0.1:${port}`, {
-    ...{
-      dialect,
-      lora: {
-        rank: 4,
-        alpha: dialect === "tuft" ? 8 : 32,
-        rslora: false,
-        seed: 1,
-        targets: LAYERS,
-      },
-    },
+    dialect,
+    lora: { rank: 4, alpha: dialect === "tuft" ? 8 : 32, rslora: false, seed: 1, targets: LAYERS },
   });
   onTestFinished(async () => {
     await engine.close();
@@ -144,8 +136,15 @@ describe("a server that fails", () => {
   ] as const)("draws at %s with a seed that it takes", async (dialect, expected) => {
     const { engine, seeds } = await scripted([done], dialect);
     await engine.sample({
-      ...{ promptIds: [5], maxTokens: 1, stopIds: [], stopStrings: [], seed: 2 ** 32 - 1 },
-      ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+      promptIds: [5],
+      maxTokens: 1,
+      stopIds: [],
+      stopStrings: [],
+      seed: 2 ** 32 - 1,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      sequence: null,
     });
     expect(seeds).toEqual([expected]);
   });

@@ -18,7 +18,10 @@ const recorded = join(
 describe("messages in protobuf", () => {
   it("are read as they were written", () => {
     const call = {
-      ...{ modelId: "m", seqId: 300, lossFn: "ppo", forwardOnly: true },
+      modelId: "m",
+      seqId: 300,
+      lossFn: "ppo",
+      forwardOnly: true,
       rows: [{ tokens: [1, 2], fields: { target_tokens: [2, 70_000], advantages: [0.5, -1] } }],
       config: { clip_low_threshold: 0.75 },
     };

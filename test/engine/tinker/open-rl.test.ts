@@ -27,7 +27,8 @@ const model = await writeTinyModel(join(folder, "model"));
 
 /** The row of the recording. */
 const row = (weights: number[]): TrainingRow => ({
-  ...{ inputs: [1, 10, 20, 30, 40, 50], targets: [10, 20, 30, 40, 50, 2] },
+  inputs: [1, 10, 20, 30, 40, 50],
+  targets: [10, 20, 30, 40, 50, 2],
   fields: { weights },
 });
 const plain = { name: "cross-entropy", options: {} };
@@ -121,8 +122,12 @@ describe("Open-RL, replayed", () => {
     expect(body).toEqual(recorded["crossEntropy"]!.request);
     expect(loss).toBeCloseTo(22.984129, 5);
     const { gradNorm } = await engine.optimStep({
-      ...{ learningRate: 0.01, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 },
-      ...{ weightDecay: 0, gradClipNorm: 1 },
+      learningRate: 0.01,
+      beta1: 0.9,
+      beta2: 0.95,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      gradClipNorm: 1,
     });
     expect(gradNorm).toBeCloseTo(19.566816, 5);
     const step = sent.find(({ path }) => path === "optim_step")!.body;
@@ -140,8 +145,15 @@ describe("Open-RL, replayed", () => {
   it("samples, says always stop, and is read as cut by the limit", async () => {
     const { engine, sent } = await replayed();
     const drawn = await engine.sample({
-      ...{ promptIds: [1, 10, 20], maxTokens: 5, stopIds: [2], stopStrings: [], seed: 3 },
-      ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+      promptIds: [1, 10, 20],
+      maxTokens: 5,
+      stopIds: [2],
+      stopStrings: [],
+      seed: 3,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      sequence: null,
     });
     expect(drawn.ids).toEqual([115, 103, 3, 181, 286]);
     expect(drawn.logprobs[0]).toBeCloseTo(-5.788058, 6);

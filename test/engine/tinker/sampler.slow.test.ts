@@ -17,12 +17,23 @@ const folder = temporaryFolder();
 const adapters = join(folder, "adapters");
 
 const adam = {
-  ...{ learningRate: 0.05, beta1: 0.9, beta2: 0.99, epsilon: 1e-8 },
-  ...{ weightDecay: 0, gradClipNorm: Infinity },
+  learningRate: 0.05,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  gradClipNorm: Infinity,
 };
 const plain: SampleRequest = {
-  ...{ promptIds: [1, 10, 20], maxTokens: 12, stopIds: [], stopStrings: [], seed: 3 },
-  ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+  promptIds: [1, 10, 20],
+  maxTokens: 12,
+  stopIds: [],
+  stopStrings: [],
+  seed: 3,
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  sequence: null,
 };
 
 /** Trains and samples three versions: each is drawn by its own adapter, with log-probabilities as the trainer's. */
@@ -97,7 +108,8 @@ describe("a training server that does not sample, and serve policy as its sample
     const engine = await openPolicyEngine({ model: from, ...own });
     const client = await servePolicy(enginePolicy(engine, engine.tokenizer), {
       adapters: {
-        ...{ root: folder, most: 3 },
+        root: folder,
+        most: 3,
         async open(at) {
           const adapted = await openPolicyEngine({ model: at, base: from, ...own });
           const close = () => adapted.close();
@@ -161,7 +173,8 @@ describe("a training server that does not sample, and serve policy as its sample
     const { data } = (await get("/v1/models")).body as unknown as { data: { id: string }[] };
     for (const { id } of data.slice(1)) {
       await fetch(`${policies.url}/v1/unload_lora_adapter`, {
-        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        method: "POST",
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ lora_name: id }),
       });
     }

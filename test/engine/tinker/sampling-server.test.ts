@@ -23,8 +23,15 @@ const recorded = JSON.parse(
 const folder = temporaryFolder();
 const adapters = join(folder, "adapters");
 const request: SampleRequest = {
-  ...{ promptIds: [1, 10, 20], maxTokens: 3, stopIds: [2], stopStrings: [], seed: 3 },
-  ...{ temperature: 0.5, topP: 1, topK: 0, sequence: null },
+  promptIds: [1, 10, 20],
+  maxTokens: 3,
+  stopIds: [2],
+  stopStrings: [],
+  seed: 3,
+  temperature: 0.5,
+  topP: 1,
+  topK: 0,
+  sequence: null,
 };
 
 /** vLLM as recorded, where a reply is not replaced. */
@@ -59,16 +66,23 @@ describe("a sampling server, by recorded replies of vLLM", () => {
     const { server, client } = await asked();
     await client.load("n1", "/models/lora64");
     expect(await client.complete("n1", request)).toEqual({
-      ...{ tokens: [28, 163, 41], stopReason: "length" },
+      tokens: [28, 163, 41],
+      stopReason: "length",
       logprobs: [-6.039100646972656, -5.744521141052246, -5.253135681152344],
     });
     const [, loaded, drawn] = server.received.map(({ body }) => body);
     expect(JSON.parse(loaded!)).toEqual(recorded.load.request);
     expect(JSON.parse(drawn!)).toEqual({
       ...recorded.completion.request,
-      ...{ top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1, n: 1 },
-      ...{ presence_penalty: 0, frequency_penalty: 0 },
-      ...{ stop_token_ids: [2], include_stop_str_in_output: true },
+      top_p: 1,
+      top_k: -1,
+      min_p: 0,
+      repetition_penalty: 1,
+      n: 1,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      stop_token_ids: [2],
+      include_stop_str_in_output: true,
     });
   });
 

@@ -44,8 +44,15 @@ const sampler = () =>
   );
 const drawn = async () =>
   (await sampler()).complete("n1", {
-    ...{ promptIds: [1], maxTokens: 1, stopIds: [], stopStrings: [], seed: 1, sequence: null },
-    ...{ temperature: 1, topP: 1, topK: 0 },
+    promptIds: [1],
+    maxTokens: 1,
+    stopIds: [],
+    stopStrings: [],
+    seed: 1,
+    sequence: null,
+    temperature: 1,
+    topP: 1,
+    topK: 0,
   });
 const schema = z.object({ request_id: z.string() });
 

@@ -41,8 +41,11 @@ const updates: Record<string, { loss: LossSpec; signed: boolean }> = {
 };
 
 const adam: Omit<AdamOptions, "epsilon"> = {
-  ...{ learningRate: 1e-2, beta1: 0.9, beta2: 0.99 },
-  ...{ weightDecay: 0, gradClipNorm: Infinity },
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.99,
+  weightDecay: 0,
+  gradClipNorm: Infinity,
 };
 
 describe.each(Object.keys(servers))("updates at a running server: %s", (name) => {
@@ -162,8 +165,15 @@ describe.each(Object.keys(servers))("updates at a running server: %s", (name) =>
       const engine = await open();
       const promptIds = [5, 90, 700, 41, 12];
       const { ids, logprobs } = await engine.sample({
-        ...{ promptIds, maxTokens: 24, stopIds: [], stopStrings: [], seed: 3 },
-        ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+        promptIds,
+        maxTokens: 24,
+        stopIds: [],
+        stopStrings: [],
+        seed: 3,
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        sequence: null,
       });
       const all = [...promptIds, ...ids];
       const weights = all.slice(1).map((_, i) => (i < promptIds.length - 1 ? 0 : 1));

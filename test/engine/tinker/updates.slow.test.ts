@@ -20,8 +20,12 @@ const model = await writeTinyModel(join(folder, "model"));
  * Ten times the rate moves log-probabilities by 8 nats, to a model in which one product's rounding moves them by 2·10⁻⁴ on some processors.
  */
 const adam: AdamOptions = {
-  ...{ learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-4 },
-  ...{ weightDecay: 0, gradClipNorm: 1 },
+  learningRate: 1e-3,
+  beta1: 0.9,
+  beta2: 0.99,
+  epsilon: 1e-4,
+  weightDecay: 0,
+  gradClipNorm: 1,
 };
 
 let server: EngineServer;
@@ -215,8 +219,15 @@ describe("a remote engine", () => {
 
   it("draws the tokens of the local engine, before and after a step, cut at the stop", async () => {
     const request: SampleRequest = {
-      ...{ promptIds: [5, 6, 7], maxTokens: 24, stopIds: [0], stopStrings: [], seed: 11 },
-      ...{ temperature: 1, topP: 1, topK: 0, sequence: null },
+      promptIds: [5, 6, 7],
+      maxTokens: 24,
+      stopIds: [0],
+      stopStrings: [],
+      seed: 11,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      sequence: null,
     };
     const results: unknown[] = [];
     for (const engine of [await local(), await remote()]) {

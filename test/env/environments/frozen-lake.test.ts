@@ -16,9 +16,7 @@ import {
 const resources = { retriever: noneRetriever() };
 const playing = { final: false, signal: new AbortController().signal };
 const lake = (options = {}, map = "P.O\n..G\nO..", seed = 1) => {
-  const task: Task = {
-    ...{ id: "lake", question: map, references: [], source: "test", annotations: {} },
-  };
+  const task: Task = { id: "lake", question: map, references: [], source: "test", annotations: {} };
   const environment = frozenLake.create(options, resources);
   return { task, environment, episode: environment.start(task, { trajectoryId: "one", seed }) };
 };
@@ -41,10 +39,14 @@ describe("frozen-lake", () => {
     await episode.step(move("down"), playing);
     const branch = episode.fork();
     expect(await episode.step(move("down"), playing)).toMatchObject({
-      ...{ reward: 0, status: "hole", end: "done" },
+      reward: 0,
+      status: "hole",
+      end: "done",
     });
     expect(await branch.step(move("down"), { ...playing, final: true })).toMatchObject({
-      ...{ observations: [], status: "limit", end: "turn-limit" },
+      observations: [],
+      status: "limit",
+      end: "turn-limit",
     });
   });
 
@@ -74,7 +76,8 @@ describe("frozen-lake", () => {
   it("makes as many moves of a message as the recipe allows, up to the end", async () => {
     const all = move("down right right up");
     expect(await lake({ movesPerTurn: 4 }).episode.step(all, playing)).toMatchObject({
-      ...{ status: "goal", end: "done" },
+      status: "goal",
+      end: "done",
     });
     expect(await lake().episode.step(all, playing)).toMatchObject({ status: "ice" });
   });

@@ -9,7 +9,10 @@ import { errorWith } from "../../helpers/error-with.ts";
 function protocolThat(returns: unknown): Protocol {
   const plain = protocols.get("search-r1", "test").create({});
   const described = {
-    ...{ name: "mine", summary: "", source: "", options: z.strictObject({}) },
+    name: "mine",
+    summary: "",
+    source: "",
+    options: z.strictObject({}),
     create: () => ({ ...plain, parse: () => returns as ReturnType<Protocol["parse"]> }),
   };
   return defineProtocol(described).create({});

@@ -67,7 +67,10 @@ describe("search-r1 protocol", () => {
 
   it("reads the answer by a rule that a recipe can change", () => {
     expect(protocol.answer).toEqual({
-      ...{ scope: "response", pattern: "<answer>(.*?)</answer>", pick: "last", atLeast: 1 },
+      scope: "response",
+      pattern: "<answer>(.*?)</answer>",
+      pick: "last",
+      atLeast: 1,
     });
     const answer = { scope: "prompt-and-response", pattern: "<answer>(.*?)</answer>", atLeast: 2 };
     expect(searchR1.create({ answer }).answer).toMatchObject(answer);

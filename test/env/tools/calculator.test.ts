@@ -27,7 +27,9 @@ describe("calculator", () => {
   it("shows the value rounded, and gives it whole to rewards", async () => {
     const calculator = { name: "calculator", places: 2 };
     expect(await callTool(calculator, "1 / 3")).toEqual({
-      ...{ tool: "calculator", text: "0.33", data: { value: 1 / 3 } },
+      tool: "calculator",
+      text: "0.33",
+      data: { value: 1 / 3 },
     });
     expect((await callTool(calculator, "0.1 + 0.2")).text).toBe("0.3");
     expect(await callTool(calculator, "1 / 0")).toMatchObject({

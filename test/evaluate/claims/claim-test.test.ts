@@ -103,7 +103,8 @@ describe("a margin", () => {
     const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
     // .5 · 10 − 3 and .5 · 14 − 3: 2 and 4.
     const found = compareMeasured(known(10, 14), known(3, 3), {
-      ...{ isShare: false, factors: [0.5, 1] },
+      isShare: false,
+      factors: [0.5, 1],
     });
     expect(found.difference).toBe(3);
     expect(found.ci95?.[0]).toBeCloseTo(3 - 12.7062, 3);

@@ -7,13 +7,24 @@ const claim = (
   verdict: ClaimResult["verdict"],
   role: ClaimResult["role"] = "claim",
 ): ClaimResult => ({
-  ...{ id, verdict, role, statement: "", metric: "eval.after.em", relation: "a > b", source: "" },
-  ...{ instrument: null, questions: null, isShare: true, comparisons: [], arms: [] },
+  id,
+  verdict,
+  role,
+  statement: "",
+  metric: "eval.after.em",
+  relation: "a > b",
+  source: "",
+  instrument: null,
+  questions: null,
+  isShare: true,
+  comparisons: [],
+  arms: [],
 });
 
 const calibration = (start: number, end: number) =>
   calibrationOf({
-    ...{ metric: "em", seeds: [1, 2] },
+    metric: "em",
+    seeds: [1, 2],
     start: { range: [0.05, 0.3], values: [start - 0.01, start + 0.01] },
     end: { range: [0.35, 0.75], values: [end, end] },
   });

@@ -66,7 +66,8 @@ describe("seeds by rule", () => {
 
 describe("chanceOfAnswer", () => {
   const seen = (t: number, seeds = 3) => ({
-    ...{ difference: t * 0.1, seeds },
+    difference: t * 0.1,
+    seeds,
     errors: { seeds: 0.1, questions: null },
   });
 

@@ -22,10 +22,23 @@ describe("compareRuns", () => {
     // 8 pairs of equal sign: 2 of 256 patterns; doubled for the smaller of two tests.
     expect(comparisons[0]?.metrics).toEqual([
       {
-        ...{ metric: "em", n: 8, left: 1, right: 0, difference: 1, ci95: [1, 1] },
-        ...{ p: 2 / 256, method: "exact", pHolm: 4 / 256, verdict: "higher" },
-        ...{ leftError: 0, rightError: 0, standardError: 0 },
-        ...{ effect: null, shareEffect: Math.PI, smallestDetectable: null, runs: null },
+        metric: "em",
+        n: 8,
+        left: 1,
+        right: 0,
+        difference: 1,
+        ci95: [1, 1],
+        p: 2 / 256,
+        method: "exact",
+        pHolm: 4 / 256,
+        verdict: "higher",
+        leftError: 0,
+        rightError: 0,
+        standardError: 0,
+        effect: null,
+        shareEffect: Math.PI,
+        smallestDetectable: null,
+        runs: null,
         agreement: { both: 0, onlyLeft: 8, onlyRight: 0, neither: 0 },
         mcnemar: expect.closeTo(2 / 256, 12) as number,
       },
@@ -40,7 +53,10 @@ describe("compareRuns", () => {
     const { comparisons } = compareRuns([sideOf([left]), sideOf([right])], { seed });
     // q0 is measured by both; q1 and q2 failed on one side; x and y, and q3, stand on one side.
     expect(comparisons[0]?.questions).toEqual({
-      ...{ compared: 1, leftOut: 2, onlyLeft: 2, onlyRight: 1 },
+      compared: 1,
+      leftOut: 2,
+      onlyLeft: 2,
+      onlyRight: 1,
     });
     expect(comparisons[0]?.metrics[0]).toMatchObject({ n: 1, left: 1, right: 0 });
   });
@@ -65,8 +81,12 @@ describe("compareRuns", () => {
     const { comparisons } = compareRuns([sideOf([left]), sideOf([right])], { seed });
     expect(comparisons[0]?.changed).toEqual([
       {
-        ...{ id: "q0", change: "gained", metric: "em" },
-        ...{ question: "Why?", references: null, hops: "2-hop" },
+        id: "q0",
+        change: "gained",
+        metric: "em",
+        question: "Why?",
+        references: null,
+        hops: "2-hop",
         left: { value: 1, answers: ["a 1"] },
         right: { value: 0, answers: ["b 0"] },
       },

@@ -14,7 +14,10 @@ import { pairedBootstrap } from "../../../src/evaluate/statistics.ts";
 describe("agreementOf", () => {
   it("counts which of the two has a question right", () => {
     expect(agreementOf([1, 1, 0, 0, 1], [1, 0, 1, 0, 1])).toEqual({
-      ...{ both: 2, onlyLeft: 1, onlyRight: 1, neither: 1 },
+      both: 2,
+      onlyLeft: 1,
+      onlyRight: 1,
+      neither: 1,
     });
   });
 });

@@ -11,7 +11,12 @@ describe("measurementOf", () => {
   it("has Wilson's interval for single draws that are right or wrong", () => {
     const run = madeRun("a", [...half, { em: [], errors: 1 }]);
     expect(measurementOf(sideOf([run]), "em", 1)).toMatchObject({
-      ...{ metric: "em", n: 100, leftOut: 1, value: 0.5, isShare: true, method: "wilson" },
+      metric: "em",
+      n: 100,
+      leftOut: 1,
+      value: 0.5,
+      isShare: true,
+      method: "wilson",
       ci95: wilsonInterval(50, 100),
     });
   });

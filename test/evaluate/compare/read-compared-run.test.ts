@@ -33,7 +33,10 @@ describe("readComparedRun", () => {
     const run = await readComparedRun(join(cwd, "run"));
     expect([...run.questions.keys()]).toEqual(["a", "7"]);
     expect(run.questions.get("a")).toMatchObject({
-      ...{ question: "Why?", references: ["so"], hops: "2-hop", errors: 0 },
+      question: "Why?",
+      references: ["so"],
+      hops: "2-hop",
+      errors: 0,
       draws: [
         { answer: "so", values: { em: 1 } },
         { answer: null, values: { em: 0 } },
@@ -41,7 +44,9 @@ describe("readComparedRun", () => {
     });
     expect(run.questions.get("7")).toMatchObject({ type: "bridge", draws: [], errors: 1 });
     expect(run).toMatchObject({
-      ...{ metrics: ["em"], fingerprint: "ab", protocol: { topK: {} } },
+      metrics: ["em"],
+      fingerprint: "ab",
+      protocol: { topK: {} },
       facts: { policy: "base", seed: 3, readsGold: true, dataset: "tinyworld" },
     });
   });

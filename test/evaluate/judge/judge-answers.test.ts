@@ -70,8 +70,13 @@ describe("judging answers", () => {
     ]);
     expect(rows[1]).toEqual({
       ...answers[1],
-      ...{ correct: false, verdicts: ["incorrect"], reason: "By rule.", reasked: 0 },
-      ...{ em: 0, f1: 2 / 3, cover_em: 0 },
+      correct: false,
+      verdicts: ["incorrect"],
+      reason: "By rule.",
+      reasked: 0,
+      em: 0,
+      f1: 2 / 3,
+      cover_em: 0,
     });
   });
 
@@ -87,7 +92,11 @@ describe("judging answers", () => {
     expect(rows[4]).toMatchObject({ correct: null, problem: { code: "HTTP_STATUS" } });
     const summary = summaryOf(rows);
     expect(summary).toMatchObject({
-      ...{ n: 5, judged: 4, notEvaluated: 1, byRule: 2, errors: { HTTP_STATUS: 1 } },
+      n: 5,
+      judged: 4,
+      notEvaluated: 1,
+      byRule: 2,
+      errors: { HTTP_STATUS: 1 },
       metrics: { judge_accuracy: 1 / 4, em: 1 / 4, cover_em: 1 / 4 },
       bounds: { judge_accuracy: [1 / 5, 2 / 5] },
       verdicts: { correct: 1, incorrect: 1 },
@@ -102,7 +111,10 @@ describe("judging answers", () => {
       shown.answer.includes("Babbage") ? "No." : byRule(shown, request, response, count);
     const rows = await run();
     expect(rows[4]).toMatchObject({
-      ...{ correct: null, verdicts: [null], problem: { code: "not-json" }, reasked: 1 },
+      correct: null,
+      verdicts: [null],
+      problem: { code: "not-json" },
+      reasked: 1,
     });
     expect(summaryOf(rows)).toMatchObject({ notEvaluated: 1, reasked: 1 });
     expect(() => {

@@ -91,7 +91,9 @@ describe("answers to be judged", () => {
 
 describe("human verdicts", () => {
   const record = {
-    ...{ question: "Q", golden_answer: "AC/DC", improper: false },
+    question: "Q",
+    golden_answer: "AC/DC",
+    improper: false,
     ...Object.fromEntries(
       ["fid", "gpt35", "chatgpt", "gpt4", "newbing"].flatMap((system, i) => [
         [`answer_${system}`, `answer ${i}`],

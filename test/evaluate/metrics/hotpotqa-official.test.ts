@@ -54,8 +54,8 @@ describe("scoreHotpotqa", () => {
     const found = scoreHotpotqa(
       { references: [gold], facts: facts(goldFacts) },
       {
-        ...(predicted === null ? {} : { answer: predicted }),
-        ...(predictedFacts === null ? {} : { facts: facts(predictedFacts) }),
+        answer: predicted ?? undefined,
+        facts: predictedFacts === null ? undefined : facts(predictedFacts),
       },
     );
     expectExact(found, scores);

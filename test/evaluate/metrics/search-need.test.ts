@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { searchNeed, type SearchNeedRow } from "../../../src/evaluate/metrics/search-need.ts";
 
 const row = (answer: string | null, em: number, searches: number): SearchNeedRow => ({
-  ...{ answer, em, searches },
+  answer,
+  em,
+  searches,
 });
 
 describe("searchNeed", () => {

@@ -29,7 +29,8 @@ describe("SQuAD 2.0's evaluation, by hand", () => {
       shows: "the best reference",
       said: "10th century",
       gold: ["in the 10th century", "the 11th century"],
-      ...{ em: 0, f1: 4 / 5 },
+      em: 0,
+      f1: 4 / 5,
     },
     // Unlike in HotpotQA's script, "no" is a word like any other: shared 1 of 1 and 2.
     { shows: "no as a word", said: "no", gold: ["no one"], em: 0, f1: 2 / 3 },
@@ -42,7 +43,9 @@ describe("SQuAD 2.0's evaluation, by hand", () => {
 
 it("scores the published kind of files, over all questions and over both subsets", async () => {
   const question = (id: string, ...texts: string[]) => ({
-    ...{ id, question: "?", is_impossible: texts.length === 0 },
+    id,
+    question: "?",
+    is_impossible: texts.length === 0,
     answers: texts.map((text) => ({ text, answer_start: 0 })),
   });
   const qas = [

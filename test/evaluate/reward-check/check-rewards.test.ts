@@ -44,11 +44,17 @@ async function checked(
   expects: RewardExpectations = answerExpectations(),
 ) {
   const part = defineReward({
-    ...{ name: "made", summary: "For tests.", range: [0, 1], kind: "answer", expects },
+    name: "made",
+    summary: "For tests.",
+    range: [0, 1],
+    kind: "answer",
+    expects,
     score,
   });
   const found = await checkRewards({
-    ...{ environment: environmentOf("search-r1"), tasks, signal },
+    environment: environmentOf("search-r1"),
+    tasks,
+    signal,
     rewards: [{ name: "made", weight: 1, options: {} }],
     registry: registry("reward", [part]),
   });
@@ -69,7 +75,9 @@ describe("checkRewards", () => {
       const environment = environmentOf(protocol);
       expect(canAnswer(environment)).toBe(true);
       const found = await checkRewards({
-        ...{ environment, tasks, signal },
+        environment,
+        tasks,
+        signal,
         rewards: [{ name, weight: 1, options: rewards.get(name, "test").options.parse({}) }],
         scoring: { roles: openRoles(settingsSchema.parse({})) },
       });
@@ -86,7 +94,9 @@ describe("checkRewards", () => {
     async (reference) => {
       const task = { ...tasks[0]!, id: "number", references: [reference] };
       const found = await checkRewards({
-        ...{ environment: environmentOf("search-r1"), tasks: [task, tasks[1]!], signal },
+        environment: environmentOf("search-r1"),
+        tasks: [task, tasks[1]!],
+        signal,
         rewards: [{ name: "token-f1", weight: 1, options: {} }],
       });
       const garbled = found.rewards[0]?.cases.find((each) => each.case === "garbled");
@@ -102,7 +112,10 @@ describe("checkRewards", () => {
       withoutAnswering: null,
     });
     expect(found.rewards[0]?.cases[0]).toEqual({
-      ...{ case: "golden", expected: "1", got: [0, 0], ok: false },
+      case: "golden",
+      expected: "1",
+      got: [0, 0],
+      ok: false,
       failed: { question: "capital", value: 0, answer: "Oslo" },
     });
   });
@@ -120,7 +133,10 @@ describe("checkRewards", () => {
     const { wrong } = await checked(covers);
     expect(wrong).toEqual(expect.arrayContaining(["alternatives", "candidates", "very-long"]));
     const declared = answerExpectations({
-      ...{ alternatives: 1, candidates: 1, repeated: 1, "very-long": 1 },
+      alternatives: 1,
+      candidates: 1,
+      repeated: 1,
+      "very-long": 1,
       "question-as-answer": { from: 0, below: 1.1 },
     });
     expect((await checked(covers, declared)).wrong).toEqual([]);
@@ -145,18 +161,23 @@ describe("checkRewards", () => {
   it("says where a trajectory cannot be scored", async () => {
     const found = await checked((scored) => (scored.task.id === "rain" ? null : matches(scored)));
     expect(found.rewards[0]?.cases[0]).toMatchObject({
-      ...{ got: null, ok: false },
+      got: null,
+      ok: false,
       failed: { question: "rain", value: null, answer: "yes" },
     });
   });
 
   it("adds the weighted rewards up to say what is had without answering", async () => {
     const talks = defineReward({
-      ...{ name: "talks", summary: "For tests.", range: [0, 1] },
+      name: "talks",
+      summary: "For tests.",
+      range: [0, 1],
       score: ({ trajectory }) => Number(trajectory.answer !== null),
     });
     const { withoutAnswering } = await checkRewards({
-      ...{ environment: environmentOf("search-r1"), tasks, signal },
+      environment: environmentOf("search-r1"),
+      tasks,
+      signal,
       rewards: [
         { name: "exact-match", weight: 1, options: {} },
         { name: "talks", weight: 0.25, options: {} },
@@ -171,7 +192,8 @@ describe("checkRewards", () => {
   });
 
   const brevity = defineReward({
-    ...{ name: "brevity", summary: "For tests." },
+    name: "brevity",
+    summary: "For tests.",
     score: ({ trajectory }) => Number((trajectory.answer ?? "").split(/\s+/).length <= 5),
   });
   const known = registry("reward", [...rewards.parts, brevity]);
@@ -180,8 +202,12 @@ describe("checkRewards", () => {
     more: Partial<Parameters<typeof checkRewards>[0]> = {},
   ) =>
     checkRewards({
-      ...{ environment: environmentOf("search-r1"), tasks, signal, registry: known },
-      ...{ rewards: weighted, ...more },
+      environment: environmentOf("search-r1"),
+      tasks,
+      signal,
+      registry: known,
+      rewards: weighted,
+      ...more,
     });
   const use = (name: string, weight = 1) => ({ name, weight, options: {} });
 
@@ -222,7 +248,8 @@ describe("checkRewards", () => {
   it("lets a reward of searching pass beside its golden answer after a search, and no heavier", async () => {
     // A search that shows the reference earns 1 with or without an answer.
     expect((await together([use("retrieval-hit")])).combined).toEqual({
-      ...{ ok: true, golden: 1 },
+      ok: true,
+      golden: 1,
       most: { case: "answer-in-observation", value: 1 },
     });
     const both = await together([use("exact-match"), use("retrieval-hit", 3)]);
@@ -233,14 +260,18 @@ describe("checkRewards", () => {
     const hit = { ...use("retrieval-hit", 0), as: "hit" };
     const hacked = await together([use("exact-match", 0), hit], { scoring: { expression } });
     expect(hacked.combined).toEqual({
-      ...{ ok: false, golden: 1 },
+      ok: false,
+      golden: 1,
       most: { case: "answer-in-observation", value: 3 },
     });
   });
 
   it("says which reward it could not check, because the reward's model is not open", async () => {
     const asks = defineReward({
-      ...{ name: "asks", summary: "For tests.", kind: "answer", expects: answerExpectations() },
+      name: "asks",
+      summary: "For tests.",
+      kind: "answer",
+      expects: answerExpectations(),
       score: async (_scored, _options, { logprobs }) => (await logprobs("a", "b"))?.[0] ?? null,
     });
     const found = await together([use("exact-match"), use("asks")], {

@@ -15,14 +15,15 @@ const path = join(folder, "file.gguf");
 const out = join(folder, "out");
 
 const metadata = {
-  ...{ "general.architecture": "llama", "llama.block_count": 1, "llama.context_length": 16 },
-  ...{
-    "llama.embedding_length": 4,
-    "llama.feed_forward_length": 4,
-    "llama.attention.head_count": 2,
-  },
+  "general.architecture": "llama",
+  "llama.block_count": 1,
+  "llama.context_length": 16,
+  "llama.embedding_length": 4,
+  "llama.feed_forward_length": 4,
+  "llama.attention.head_count": 2,
   "llama.attention.layer_norm_rms_epsilon": { float: 1e-5 },
-  ...{ "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2" },
+  "tokenizer.ggml.model": "gpt2",
+  "tokenizer.ggml.pre": "gpt-2",
   "tokenizer.ggml.tokens": ["a", "b", "ab"],
   "tokenizer.ggml.merges": ["a b"],
   "tokenizer.ggml.eos_token_id": 1,
@@ -79,8 +80,13 @@ describe("convertGguf", () => {
     expect(seen).toEqual(Array.from({ length: tensors.length + 1 }, (_, i) => i));
     const config = JSON.parse(await readFile(join(out, "config.json"), "utf8")) as object;
     expect(config).toMatchObject({
-      ...{ model_type: "llama", vocab_size: 3, rms_norm_eps: 1e-5, rope_theta: 10_000 },
-      ...{ tie_word_embeddings: true, eos_token_id: [1, 2], torch_dtype: "float32" },
+      model_type: "llama",
+      vocab_size: 3,
+      rms_norm_eps: 1e-5,
+      rope_theta: 10_000,
+      tie_word_embeddings: true,
+      eos_token_id: [1, 2],
+      torch_dtype: "float32",
     });
     const generation = await readFile(join(out, "generation_config.json"), "utf8");
     expect(JSON.parse(generation)).toEqual({ eos_token_id: [1, 2] });

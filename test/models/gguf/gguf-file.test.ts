@@ -34,10 +34,7 @@ const tensor = (
   name: string,
   bytes: number,
   more: Partial<GgufTensorBytes> = {},
-): GgufTensorBytes => ({
-  ...{ name, dims: [bytes / 4], type: 0, data: new Uint8Array(bytes) },
-  ...more,
-});
+): GgufTensorBytes => ({ name, dims: [bytes / 4], type: 0, data: new Uint8Array(bytes), ...more });
 
 describe("openGguf", () => {
   it("dequantises by hand: four bits around 8, and around a least number", async () => {
@@ -64,8 +61,13 @@ describe("openGguf", () => {
 
   it("reads all kinds of metadata, and shapes outer axis first", async () => {
     const metadata = {
-      ...{ "general.name": "größer", count: 7, is: true, none: false, rate: { float: 0.5 } },
-      ...{ words: ["a", "b c", ""], nested: [[1, 2], [3]] },
+      "general.name": "größer",
+      count: 7,
+      is: true,
+      none: false,
+      rate: { float: 0.5 },
+      words: ["a", "b c", ""],
+      nested: [[1, 2], [3]],
     };
     await writeFile(path, ggufBytes(metadata, [tensor("x", 24, { dims: [3, 2] })], 2));
     const file = await openGguf(path);

@@ -16,9 +16,18 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 const config: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 7, hiddenSize: 4, layers: 2, heads: 2, kvHeads: 1 },
-  ...{ headDim: 2, intermediateSize: 6, normEpsilon: 1e-5, ropeTheta: 500 },
-  ...{ tiedEmbeddings: true, maxPositions: 16 },
+  architecture: "llama",
+  vocabSize: 7,
+  hiddenSize: 4,
+  layers: 2,
+  heads: 2,
+  kvHeads: 1,
+  headDim: 2,
+  intermediateSize: 6,
+  normEpsilon: 1e-5,
+  ropeTheta: 500,
+  tiedEmbeddings: true,
+  maxPositions: 16,
 };
 const keys = { peft_type: "LORA", r: 8, lora_alpha: 16, target_modules: ["q_proj", "v_proj"] };
 

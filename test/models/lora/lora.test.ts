@@ -13,9 +13,18 @@ import { parameterCount, parameterSpecs, tensorsOf } from "../../../src/models/p
 
 const config: DecoderConfig = {
   ...plainFeatures,
-  ...{ architecture: "llama", vocabSize: 7, hiddenSize: 4, layers: 2, heads: 2, kvHeads: 1 },
-  ...{ headDim: 2, intermediateSize: 6, normEpsilon: 1e-5, ropeTheta: 500 },
-  ...{ tiedEmbeddings: true, maxPositions: 16 },
+  architecture: "llama",
+  vocabSize: 7,
+  hiddenSize: 4,
+  layers: 2,
+  heads: 2,
+  kvHeads: 1,
+  headDim: 2,
+  intermediateSize: 6,
+  normEpsilon: 1e-5,
+  ropeTheta: 500,
+  tiedEmbeddings: true,
+  maxPositions: 16,
 };
 const lora: LoraConfig = { rank: 2, alpha: 4, rslora: false, targets: targetModules };
 

@@ -20,7 +20,8 @@ async function resolved(...sets: string[]) {
 
 /** Five messages of 48 tokens, four observations of 120, a context of 500. */
 const facts: BudgetFacts = {
-  ...{ maxPositions: 1024, questions: 16 },
+  maxPositions: 1024,
+  questions: 16,
   tokens: { prompts: [15, 20], answers: [8, 10], observations: [60, 70, 80, 90], spelled: 0 },
 };
 

@@ -63,7 +63,8 @@ describe("draws at another temperature than 1", () => {
       requireRemoteEngine(
         settingsSchema.parse({
           engine: { name: "tinker", url: "http://127.0.0.1:8000", ...engine },
-          ...{ policy: { lora: {} }, sampling: { temperature } },
+          policy: { lora: {} },
+          sampling: { temperature },
           algorithm: { name: "grpo", ...algorithm },
         }),
       );

@@ -15,8 +15,14 @@ const jsonl = (path: string, lines: readonly object[]): void => {
 /** Rows of one evaluation: a digit per question. */
 const rows = (path: string, digits: string): void => {
   const lines = Array.from(digits, (digit, i) => ({
-    ...{ id: `q${i}`, sample: 0, question: `q${i}?`, references: ["x"], answer: "x" },
-    ...{ end: "answer", em: Number(digit), f1: Number(digit) },
+    id: `q${i}`,
+    sample: 0,
+    question: `q${i}?`,
+    references: ["x"],
+    answer: "x",
+    end: "answer",
+    em: Number(digit),
+    f1: Number(digit),
   }));
   jsonl(path, lines);
 };
@@ -67,7 +73,9 @@ describe("armCurve", () => {
       ["q1", 0.75],
     ]);
     expect(await figure(trained, "curve.em.stepsTo(0.75)")).toEqual({
-      ...{ value: 3, isBound: false, questions: null },
+      value: 3,
+      isBound: false,
+      questions: null,
     });
     // 100 + 100 + 200 until step 3.
     expect((await figure(trained, "curve.em.tokensTo(0.75)")).value).toBe(400);
@@ -103,7 +111,8 @@ describe("armCurve", () => {
     rows(join(untrained, "eval", "after.rows.jsonl"), "1000");
     expect((await figure(untrained, "curve.em.area")).value).toBe(0.25);
     expect(await figure(untrained, "curve.em.stepsTo(0.5)")).toMatchObject({
-      ...{ value: 0, isBound: true },
+      value: 0,
+      isBound: true,
     });
   });
 
@@ -121,7 +130,8 @@ describe("armCurve", () => {
     expect(found.value).toBeGreaterThan(20);
     expect(found.value).toBeLessThanOrEqual(25);
     expect(await figure(fallen, "curve.reward/format.collapse")).toMatchObject({
-      ...{ value: 35, isBound: true },
+      value: 35,
+      isBound: true,
     });
     await expect(figure(fallen, "curve.optimizer/grad_norm.collapse")).rejects.toThrow(
       "has no alarm that judges optimizer/grad_norm",

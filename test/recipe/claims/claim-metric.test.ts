@@ -17,10 +17,14 @@ const without = settingsSchema.parse({});
 describe("parseCurveMetric", () => {
   it("reads metric, figure and argument; other paths are none", () => {
     expect(parseCurveMetric("curve.em.stepsTo(.6)", fail)).toEqual({
-      ...{ of: "em", figure: "stepsTo", argument: 0.6 },
+      of: "em",
+      figure: "stepsTo",
+      argument: 0.6,
     });
     expect(parseCurveMetric("curve.rollout/reward_mean.area", fail)).toEqual({
-      ...{ of: "rollout/reward_mean", figure: "area", argument: 0 },
+      of: "rollout/reward_mean",
+      figure: "area",
+      argument: 0,
     });
     expect(parseCurveMetric("eval.after.em", fail)).toBeNull();
   });

@@ -26,8 +26,13 @@ const judge = (relation: string, values: Values, { metric = "steps", role = "cla
   const recipe = parseRecipe(text, "two.yaml");
   const [result] = judgeClaims(recipe, { tier: "mini", level: 0.05 }, (_, arm, of) =>
     (values[`${arm} ${of}`] ?? values[arm] ?? []).map((value, i): MeasuredRun => ({
-      ...{ key: `${arm}${i}`, seed: i + 1, questions: null, dataset: "d", model: "m" },
-      ...{ value: Number(value), isBound: typeof value === "string" },
+      key: `${arm}${i}`,
+      seed: i + 1,
+      questions: null,
+      dataset: "d",
+      model: "m",
+      value: Number(value),
+      isBound: typeof value === "string",
     })),
   );
   if (result === undefined) throw new Error("no result");
@@ -59,7 +64,9 @@ describe("judgeClaims", () => {
     // 60 − 70, 70 − 84, 65 − 79.1
     const [test] = result.comparisons;
     expect(test).toMatchObject({
-      ...{ left: "wallSeconds(a)", relation: "<=", right: "0.7 * wallSeconds(b)" },
+      left: "wallSeconds(a)",
+      relation: "<=",
+      right: "0.7 * wallSeconds(b)",
       verdict: "supported",
     });
     expect(test?.difference).toBeCloseTo(-(10 + 14 + 14.1) / 3, 10);

@@ -3,7 +3,11 @@ import { parseRelation } from "../../../src/recipe/claims/relation.ts";
 
 const fail = (sentence: string) => new Error(sentence);
 const arm = (name: string, more: object = {}) => ({
-  ...{ text: name, arm: name, metric: null, factor: 1, plus: 0 },
+  text: name,
+  arm: name,
+  metric: null,
+  factor: 1,
+  plus: 0,
   ...more,
 });
 
@@ -12,7 +16,8 @@ describe("parseRelation", () => {
     expect(parseRelation("search > no-search >= 0.2", fail)).toEqual([
       { left: arm("search"), relation: ">", right: arm("no-search") },
       {
-        ...{ left: arm("no-search"), relation: ">=" },
+        left: arm("no-search"),
+        relation: ">=",
         right: { text: "0.2", arm: null, metric: null, factor: 1, plus: 0.2 },
       },
     ]);

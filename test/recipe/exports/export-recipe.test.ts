@@ -97,9 +97,18 @@ describe("exportRecipe", () => {
   it("writes TRL's settings as Python, and its rows as JSON lines", async () => {
     const { text, config, written } = await exported("trl");
     expect(config).toMatchObject({
-      ...{ beta: 0.001, epsilon: 0.2, epsilon_high: 0.2, delta: null, loss_type: "dapo" },
-      ...{ num_generations: 4, per_device_train_batch_size: 8, gradient_accumulation_steps: 1 },
-      ...{ steps_per_generation: 2, max_steps: 4, num_iterations: 1, scale_rewards: "group" },
+      beta: 0.001,
+      epsilon: 0.2,
+      epsilon_high: 0.2,
+      delta: null,
+      loss_type: "dapo",
+      num_generations: 4,
+      per_device_train_batch_size: 8,
+      gradient_accumulation_steps: 1,
+      steps_per_generation: 2,
+      max_steps: 4,
+      num_iterations: 1,
+      scale_rewards: "group",
     });
     expect(text("config.py")).toMatch(/"delta": None, {2}# algorithm\.dualClip \(default\)/);
     const [row] = text("data/train.jsonl").split("\n");
@@ -118,12 +127,16 @@ describe("exportRecipe", () => {
         call: ["<search>", "</search>"],
         answer: ["<answer>", "</answer>"],
         result: ["\n\n<information>", "</information>\n\n"],
-        ...{ callsFirst: true, stop: ["</search>"], onInvalid: "retry" },
+        callsFirst: true,
+        stop: ["</search>"],
+        onInvalid: "retry",
       },
       tool: { topK: 2, show: "plain" },
       budgets: {
         turns: { limit: 4, onExhausted: "final-turn" },
-        ...{ turnTokens: 48, observationTokens: 120, contextTokens: 500 },
+        turnTokens: 48,
+        observationTokens: 120,
+        contextTokens: 500,
       },
       rewards: [{ name: "exact-match", as: "exact-match", weight: 1, options: {} }],
       reward: null,

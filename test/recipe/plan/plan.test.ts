@@ -68,8 +68,14 @@ describe("the batch of a plan", () => {
   it("multiplies questions, groups, epochs and steps out", async () => {
     const { batch } = await planned();
     expect(batch).toMatchObject({
-      ...{ command: "train", prompts: 4, groupSize: 4, trajectories: 16, steps: 2 },
-      ...{ epochs: 1, minibatches: 2, optimizerSteps: 2 },
+      command: "train",
+      prompts: 4,
+      groupSize: 4,
+      trajectories: 16,
+      steps: 2,
+      epochs: 1,
+      minibatches: 2,
+      optimizerSteps: 2,
       // 1024 tokens hold two sequences of 512; each half of 16 takes four of them.
       microBatch: { sequences: 2, perStep: 8 },
       // Five messages of 48 tokens; 500 tokens of context.
@@ -153,7 +159,8 @@ describe("the longest sequence", () => {
 
   it("is the context's budget where messages and observations come to more", async () => {
     expect(await longest([])).toMatchObject({
-      ...{ tokens: 500, bound: "context" },
+      tokens: 500,
+      bound: "context",
       messages: { count: 5, each: 48, tokens: 240 },
       observations: { count: 4, each: 120 },
     });
@@ -229,8 +236,13 @@ describe("a planned model", () => {
 
   it("is a fresh one where the recipe has its shape", async () => {
     const fresh = {
-      ...{ hiddenSize: 32, layers: 1, heads: 2, kvHeads: 1, headDim: 16 },
-      ...{ intermediateSize: 64, maxPositions: 128 },
+      hiddenSize: 32,
+      layers: 1,
+      heads: 2,
+      kvHeads: 1,
+      headDim: 16,
+      intermediateSize: 64,
+      maxPositions: 128,
     };
     const { from, config } = await plannedPolicy({ from: "base", fresh });
     expect({ from, hidden: config.hiddenSize }).toEqual({ from: "fresh", hidden: 32 });

@@ -6,7 +6,9 @@ import {
 } from "../../../src/recipe/plan/time-forecast.ts";
 
 const trial: Trial = {
-  ...{ opening: 2, saving: 0.5, share: 1 },
+  opening: 2,
+  saving: 0.5,
+  share: 1,
   evaluations: [
     { questions: 10, seconds: 1 },
     { questions: 10, seconds: 3 },
@@ -19,7 +21,9 @@ const trial: Trial = {
   ],
 };
 const run: RunLength = {
-  ...{ steps: 10, questions: 100, checkpoints: 4 },
+  steps: 10,
+  questions: 100,
+  checkpoints: 4,
   between: { count: 2, questions: 50 },
 };
 

@@ -40,10 +40,13 @@ describe("evaluation.sets", () => {
   samplesPerTask: 4`);
     expect(settings.evaluation).toMatchObject({
       dataset: {
-        ...{ name: "files", tasks: join("recipes", "held.jsonl") },
+        name: "files",
+        tasks: join("recipes", "held.jsonl"),
         corpus: join("recipes", "other.jsonl"),
       },
-      ...{ strategy: { name: "agent" }, sampling: { temperature: 0 }, samplesPerTask: 4 },
+      strategy: { name: "agent" },
+      sampling: { temperature: 0 },
+      samplesPerTask: 4,
     });
     expect(settings.evaluation.during).toBeUndefined();
     expect(settings.environment).toMatchObject({ name: "search-qa", prompt: "Q {question}" });
@@ -56,7 +59,8 @@ describe("evaluation.sets", () => {
     expect(other.evaluation.dataset).toMatchObject({ name: "tinyworld", questions: 3 });
     expect(other.evaluation.dataset).not.toHaveProperty("tasks");
     expect(evaluationOf("warm: { sampling: { topK: 5 } }").evaluation.sampling).toMatchObject({
-      ...{ temperature: 0, topK: 5 },
+      temperature: 0,
+      topK: 5,
     });
   });
 

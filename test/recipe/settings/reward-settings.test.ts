@@ -76,8 +76,8 @@ describe("an option that names a model", () => {
     const environment = { tools: [tool("plays", "a knight"), tool("asks", "reader")] };
     const named = { one: tool("asks", "policy"), two: tool("asks", "judge") };
     const paths = (models: object) =>
-      unknownNames(schema, { ...{ environment, named }, models: { ...models } }).map(
-        ({ path }) => path.join("."), // prettier-ignore
+      unknownNames(schema, { environment, named, models } as object).map(({ path }) =>
+        path.join("."),
       );
     expect(paths({ reader: {}, judge: {} })).toEqual([]);
     expect(paths({})).toEqual(["environment.tools.1.role", "named.two.role"]);
@@ -120,7 +120,8 @@ describe("an option that names a reward", () => {
 
 describe("numbers among a part's options", () => {
   const part = defineReward({
-    ...{ name: "made", summary: "For tests." },
+    name: "made",
+    summary: "For tests.",
     options: z.strictObject({
       words: z.int().min(1).default(5),
       share: z.number().max(1).optional(),

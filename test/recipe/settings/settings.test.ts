@@ -289,7 +289,8 @@ describe("recordedSettings", () => {
 
   it("moves the budgets of an older version's environment to the top", () => {
     expect(read("  environment: { name: search-qa, budgets: [{ limit: 3 }] }\n")).toEqual({
-      ...{ environment: { name: "search-qa" }, budgets: [{ limit: 3 }] },
+      environment: { name: "search-qa" },
+      budgets: [{ limit: 3 }],
     });
   });
 

@@ -22,7 +22,9 @@ const resolved = checkSettings(
 
 const run = (out: string, changes: Partial<RunOptions> = {}) =>
   runSft(resolved, {
-    ...{ out: join(folder, out), version: "test", signal: new AbortController().signal },
+    out: join(folder, out),
+    version: "test",
+    signal: new AbortController().signal,
     ...changes,
   });
 

@@ -29,7 +29,10 @@ function sample(number: number, length = 1): Sample {
   };
   const made = { parent: null, role: "policy", policyVersion: null, finish: "eos" } as const;
   return {
-    ...{ id, task, weight: 1, scores: {} },
+    id,
+    task,
+    weight: 1,
+    scores: {},
     trajectory: answered("x", {
       calls: [
         { ...made, prompt: [said("template", `one${number}`)], completion: [said("policy", text)] },
@@ -37,8 +40,16 @@ function sample(number: number, length = 1): Sample {
       turns: [{ call: 0, text, actions: [], problems: [], observations: [] }],
     }),
     provenance: {
-      ...{ agentrl: "test", settings: "s", teacher: { name: "test" }, draw: { name: "d", number } },
-      ...{ strategy: "agent", template: "t", retriever: "r", dataset: "d", seed: 1, steps: [] },
+      agentrl: "test",
+      settings: "s",
+      teacher: { name: "test" },
+      draw: { name: "d", number },
+      strategy: "agent",
+      template: "t",
+      retriever: "r",
+      dataset: "d",
+      seed: 1,
+      steps: [],
     },
   };
 }
@@ -59,13 +70,18 @@ const resolved = (sft: object, policy: object = { from: model }, more: object = 
   return checkSettings(settingsSchema, resolveSettings(recipe, { tier: "smoke" }));
 };
 const settings = {
-  ...{ data, epochs: 2, batch: { size: 3 }, validation: { everySteps: 2 } },
+  data,
+  epochs: 2,
+  batch: { size: 3 },
+  validation: { everySteps: 2 },
   optimizer: { learningRate: 0.01 },
 };
 
 const run = (out: string, sft: object, changes: Partial<RunOptions> = {}) =>
   runSft(resolved(sft), {
-    ...{ out: join(folder, out), version: "test", signal: new AbortController().signal },
+    out: join(folder, out),
+    version: "test",
+    signal: new AbortController().signal,
     ...changes,
   });
 
@@ -159,11 +175,14 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
     const broken = { ...settings, optimizer: { learningRate: 1e38 } };
     const more = {
       alarms: [{ name: "not-a-number", action: "rollback" }],
-      ...{ rollback: { most: 1 }, checkpoints: { every: 100 } },
+      rollback: { most: 1 },
+      checkpoints: { every: 100 },
     };
     const events: RunEvent[] = [];
     const options = {
-      ...{ out: join(folder, "broken"), version: "test", signal: new AbortController().signal },
+      out: join(folder, "broken"),
+      version: "test",
+      signal: new AbortController().signal,
       onEvent: (event: RunEvent) => events.push(event),
     };
     await expect(runSft(resolved(broken, undefined, more), options)).rejects.toThrow(

@@ -25,7 +25,9 @@ async function train(name: string, sets: string[] = [], options: Partial<RunTrai
   const overrides = [...SMALL, ...sets].map(parseSet);
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides });
   const work = runRecipe(checkSettings(settingsSchema, resolved), {
-    ...{ out: join(root, name), version: "0", signal: new AbortController().signal },
+    out: join(root, name),
+    version: "0",
+    signal: new AbortController().signal,
     onEvaluation: (each) => evaluated.push(each),
     ...options,
   });
@@ -51,7 +53,8 @@ describe("evaluation.sets of a training", () => {
     expect(evaluated).toEqual([...BEFORE, ...AFTER]);
     expect(result).toMatchObject({
       eval: {
-        ...{ before: { n: 2, samplesPerTask: 1 }, after: { n: 2, samplesPerTask: 1 } },
+        before: { n: 2, samplesPerTask: 1 },
+        after: { n: 2, samplesPerTask: 1 },
         sets: {
           drawn: { before: { n: 2, samplesPerTask: 2 }, after: { n: 2, samplesPerTask: 2 } },
           far: { before: { n: 3 }, after: { n: 3 } },

@@ -35,7 +35,9 @@ async function train(name: string, sets: string[] = [], options: Partial<RunTrai
   const overrides = [...SMALL, ...sets].map(parseSet);
   const resolved = resolveSettings(recipe, { tier: "smoke", overrides });
   const result = await runTrain(checkSettings(settingsSchema, resolved), {
-    ...{ out: join(root, name), version: "0", signal: new AbortController().signal },
+    out: join(root, name),
+    version: "0",
+    signal: new AbortController().signal,
     onEvent: (event) => events.push(event),
     ...options,
   });
@@ -224,7 +226,8 @@ describe("runTrain", { timeout: 300_000 }, () => {
     expect(existsSync(at("damaged", "trajectories", "step-1.jsonl"))).toBe(true);
     // As it was told, it can be trained on nevertheless.
     await train("damaged", ["batchCheck=false", "algorithm.steps=1"], {
-      ...{ onBatch: damage, resume: true },
+      onBatch: damage,
+      resume: true,
     });
     expect(dataOf("damaged")).toHaveLength(1);
   });

@@ -12,8 +12,12 @@ async function page(systems: readonly AtlasSystem[]): Promise<string> {
 }
 
 const measured: AtlasSystem = {
-  ...{ name: "made", summary: `Arms differ.${ATTACK}`, family: "search-agents" },
-  ...{ claims: ["wins"], results: keptResults(), isCurrent: true },
+  name: "made",
+  summary: `Arms differ.${ATTACK}`,
+  family: "search-agents",
+  claims: ["wins"],
+  results: keptResults(),
+  isCurrent: true,
 };
 
 it("shows each system's claims, the paper's cells, curves and the origin of every run, without a network", async () => {

@@ -71,7 +71,9 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
       ["nq", "own"].map((dataset) =>
         writeResults(join(folder, "matrix", model, dataset), rows.slice(0, 2), {
           results: {
-            ...{ dataset, fingerprint: dataset, protocol: { dataset } },
+            dataset,
+            fingerprint: dataset,
+            protocol: { dataset },
             policy: { from: "http://127.0.0.1:1/v1", model },
           },
         }),

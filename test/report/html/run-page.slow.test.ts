@@ -24,7 +24,8 @@ async function writePage(path: string, places: readonly string[]): Promise<strin
     questionOf: (id: string) => ({ question: `${id}?`, references: ["Paris"], gold: ["p1"] }),
   };
   const pieces = runPage(runs, {
-    ...{ effectOf, made: MADE },
+    effectOf,
+    made: MADE,
     readingOf: () => Promise.resolve(reading),
     trajectories: { perStep: 4, characters: 1e6 },
   });
@@ -41,19 +42,30 @@ function twoArms(): string[] {
   const trajectories = (answer: string): NonNullable<MadeRun["trajectories"]> => ({
     3: questions.map((id) => ({
       ...searchTrajectory({ id, question: id, em: 1, answer }),
-      ...{ reward: 1 },
+      reward: 1,
     })),
   });
   const common = { before: [0, 0, 1, 0], after: [1, 1, 1, 0], more: { "made/metric": 3 } };
   return [
     writeRun(join(folder, "a1"), {
-      ...{ klCoef: 0, seed: 1, rewards, ...common, trajectories: trajectories("Paris") },
+      klCoef: 0,
+      seed: 1,
+      rewards,
+      ...common,
+      trajectories: trajectories("Paris"),
     }),
     writeRun(join(folder, "a2"), {
-      ...{ klCoef: 0, seed: 2, rewards: rewards.map((reward) => reward / 2), ...common },
+      klCoef: 0,
+      seed: 2,
+      rewards: rewards.map((reward) => reward / 2),
+      ...common,
     }),
     writeRun(join(folder, "b"), {
-      ...{ klCoef: 0.1, seed: 1, rewards, ...common, trajectories: trajectories("Rome") },
+      klCoef: 0.1,
+      seed: 1,
+      rewards,
+      ...common,
+      trajectories: trajectories("Rome"),
       events: [
         { kind: "alarm", step: 6, message: `Entropy rose.${ATTACK}`, facts: {} },
         { kind: "rollback", step: 6, message: "Went back to step 4.", facts: { to: 4 } },

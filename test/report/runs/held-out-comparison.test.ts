@@ -52,13 +52,17 @@ describe("heldOutComparison", () => {
       values.map((em, i) => `${JSON.stringify({ id: `q${i}`, sample: 0, em })}\n`).join("");
     const summary = (em: number): string => JSON.stringify({ n: 2, metrics: { em } });
     const files = {
-      ...{ "eval/far/before.json": summary(0), "eval/far/before.rows.jsonl": rows([0, 0]) },
-      ...{ "eval/far/after.json": summary(0.5), "eval/far/after.rows.jsonl": rows([0, 1]) },
+      "eval/far/before.json": summary(0),
+      "eval/far/before.rows.jsonl": rows([0, 0]),
+      "eval/far/after.json": summary(0.5),
+      "eval/far/after.rows.jsonl": rows([0, 1]),
     };
     const [arm] = await arms("sets", { before: [0, 1], after: [1, 1], files });
     const found = await heldOutComparison(arm === undefined ? [] : [arm], "far");
     expect(found[0]?.figures[0]).toMatchObject({
-      ...{ before: 0, after: 0.5, change: { difference: 0.5, n: 2 } },
+      before: 0,
+      after: 0.5,
+      change: { difference: 0.5, n: 2 },
     });
     const names = (evaluations: readonly { name: string }[] = []) => evaluations.map((e) => e.name);
     expect(names(arm?.runs[0]?.evaluations)).toEqual(["before", "after"]);

@@ -89,7 +89,8 @@ describe("readRun", () => {
     expect(await state("again")).toBe("interrupted");
     await recordOutcome(at("again"), { state: "failed", message: "the disk is full" });
     expect((await readRun(at("again"))).state).toEqual({
-      ...{ state: "failed", message: "the disk is full" },
+      state: "failed",
+      message: "the disk is full",
     });
     await recordOutcome(at("again"), null);
     expect(await state("again")).toBe("interrupted");

@@ -13,7 +13,7 @@ const drawn = (ids: readonly string[]) =>
   ids.flatMap((id) =>
     [0, 1, 0.5].map((reward, sample) => ({
       ...searchTrajectory({ id, question: `${id}?`, em: 0, sample }),
-      ...{ reward },
+      reward,
     })),
   );
 

@@ -17,7 +17,10 @@ describe("evaluations in the viewer", () => {
     ]);
     const groups: string[] = [];
     const readable = results.map((files) => ({
-      ...{ files, name: files.name, decode: null, goldOf: () => null },
+      files,
+      name: files.name,
+      decode: null,
+      goldOf: () => null,
     }));
     for await (const { entry } of evaluationItems(readable)) groups.push(entry.group);
     expect(groups.map((group) => groups.indexOf(group))).toEqual([0, 0, 0, 3]);

@@ -16,8 +16,10 @@ describe("an index whose analyzer does not fit", () => {
     const found: AnalyzerAdvice[] = [];
     const out = join(folder, `index-${String(Math.abs(texts.length))}-${analyzer ?? ""}`);
     await buildIndex(texts, out, {
-      ...{ overwrite: true, threads: 0, onAdvice: (advice) => found.push(advice) },
-      ...(analyzer === undefined ? {} : { analyzer }),
+      overwrite: true,
+      threads: 0,
+      onAdvice: (advice) => found.push(advice),
+      analyzer,
     });
     return found;
   };

@@ -70,7 +70,10 @@ describe("buildIndex", () => {
     const { out } = await freshOut();
     const manifest = await buildIndex(passages, out);
     expect(manifest).toMatchObject({
-      ...{ format: "agentrl-index", version: 2, kind: "bm25", changes: 1 },
+      format: "agentrl-index",
+      version: 2,
+      kind: "bm25",
+      changes: 1,
       corpus: { passages: 4 },
       segments: [{ name: "000001", passages: 4 }],
     });

@@ -7,8 +7,13 @@ import { errorWith } from "../../helpers/error-with.ts";
 
 /** Wikipedia's 21 million passages, roughly. */
 const plan = {
-  ...{ passages: 21_000_000, sampled: 20_000, seconds: 7200 },
-  ...{ bytesOnDisk: 18e9, textBytes: 13e9, temporaryBytes: 4e9, residentBytes: 0.5e9 },
+  passages: 21_000_000,
+  sampled: 20_000,
+  seconds: 7200,
+  bytesOnDisk: 18e9,
+  textBytes: 13e9,
+  temporaryBytes: 4e9,
+  residentBytes: 0.5e9,
 };
 
 describe("refuseUnlessFits", () => {

@@ -6,7 +6,9 @@ import { plain } from "../../../src/text/analyzer.ts";
 
 const { parameters } = resolveBm25Options({}, "test");
 const passages = Array.from({ length: 300 }, (_, i) => ({
-  ...{ id: String(i), title: "", text: `common word${i}` },
+  id: String(i),
+  title: "",
+  text: `common word${i}`,
 }));
 
 /** A search whose cache takes some bytes, with the reads of postings. */

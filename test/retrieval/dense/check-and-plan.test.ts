@@ -108,10 +108,17 @@ describe("planning a dense index", () => {
       vectors,
       passages: text,
     } = await buildDenseIndex(passages, join(folder, "built"), {
-      ...{ encoder, vectors: "int8", graph: "hnsw" },
+      encoder,
+      vectors: "int8",
+      graph: "hnsw",
     });
     expect(plan).toMatchObject({
-      ...{ passages: 400, sampled: 400, dimensions: 16, vectors: "int8", graph: "hnsw", M: 16 },
+      passages: 400,
+      sampled: 400,
+      dimensions: 16,
+      vectors: "int8",
+      graph: "hnsw",
+      M: 16,
       vectorBytes: vectors.file.bytes,
       textBytes: text.passages.bytes + text.passageStarts.bytes,
       temporaryBytes: vectors.file.bytes,

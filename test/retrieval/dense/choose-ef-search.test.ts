@@ -23,7 +23,10 @@ const held = heldOut(COUNT);
 /** Finds everything, but for some hits that it loses when it looks at few candidates. */
 function graph(loses: (efSearch: number, rank: number) => boolean): BuiltGraph {
   return {
-    ...{ count: COUNT, dimensions: D, vectors, held },
+    count: COUNT,
+    dimensions: D,
+    vectors,
+    held,
     search: (query, k, efSearch) =>
       Array.from({ length: COUNT }, (_, position) => {
         return { position, score: dot(query, vectors(position, position + 1)) };

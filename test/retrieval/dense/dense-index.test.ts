@@ -219,7 +219,8 @@ describe("an interrupted build", () => {
     await interrupted("half-graph", "graph", 128, { graph: "hnsw" });
     const done: number[] = [];
     const manifest = await build("half-graph", {
-      ...{ graph: "hnsw", resume: true },
+      graph: "hnsw",
+      resume: true,
       onProgress: (phase, count) => {
         if (phase === "encoding") done.push(count);
       },

@@ -120,8 +120,12 @@ describe("an encoder", () => {
     });
     const { settings } = await openEncoder(model);
     expect(settings).toEqual({
-      ...{ queryPrefix: "", passagePrefix: "", pooling: "cls", normalize: false },
-      ...{ maxTokens: 24, dtype: "fp32" },
+      queryPrefix: "",
+      passagePrefix: "",
+      pooling: "cls",
+      normalize: false,
+      maxTokens: 24,
+      dtype: "fp32",
     });
   });
 

@@ -27,7 +27,11 @@ async function made(dimensions: number, count = 3000, M = 6, lengthOf = (_: numb
   const vectors = unit(count).map((x, i) => x * lengthOf(Math.floor(i / dimensions)));
   const path = join(folder, `${dimensions}-${count}-${M}.hnsw`);
   const entry = await buildHnsw(path, {
-    ...{ M, efConstruction: 60, efSearch: 40, count, dimensions },
+    M,
+    efConstruction: 60,
+    efSearch: 40,
+    count,
+    dimensions,
     vectors: (from, to) => vectors.subarray(from * dimensions, to * dimensions),
   });
   const queries = unit(50);
@@ -127,7 +131,12 @@ describe("a graph's search", () => {
 it("a build is stopped between vectors", async () => {
   const stop = new AbortController();
   const build = buildHnsw(join(folder, "stopped"), {
-    ...{ M: 4, efConstruction: 20, efSearch: 10, count: 1000, dimensions: 2, signal: stop.signal },
+    M: 4,
+    efConstruction: 20,
+    efSearch: 10,
+    count: 1000,
+    dimensions: 2,
+    signal: stop.signal,
     vectors: (from, to) => new Float32Array(2 * (to - from)).fill(1),
     onProgress: (done) => {
       if (done >= 128) stop.abort(new Error("stop"));

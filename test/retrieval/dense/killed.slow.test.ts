@@ -81,7 +81,10 @@ it("a dense index whose building is killed is as before or as after, and the bui
     expect((await checkDenseIndex(out)).filter(({ ok }) => !ok)).toEqual([]);
     const encoded: number[] = [];
     await buildDenseIndex(second, out, {
-      ...{ encoder, graph: "hnsw", overwrite: true, resume: true },
+      encoder,
+      graph: "hnsw",
+      overwrite: true,
+      resume: true,
       onProgress: (phase, done) => {
         if (phase === "encoding") encoded.push(done);
       },

@@ -27,10 +27,7 @@ function open(given: object = {}): Promise<Retriever> {
 }
 function asker(id: string, progress?: SearchContext["progress"]): SearchContext {
   const task = { id, question: `Question ${id}?`, references: [`Gold ${id}`, "other"] };
-  return {
-    task: { ...task, source: "test", annotations: {} },
-    ...(progress === undefined ? {} : { progress }),
-  };
+  return { task: { ...task, source: "test", annotations: {} }, progress };
 }
 /** Which of the prompts asked for noise. */
 const noisy = () => prompts().map((prompt) => prompt.includes("No document may help"));

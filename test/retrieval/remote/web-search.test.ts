@@ -102,7 +102,7 @@ describe("web-search", () => {
     };
     for (const [engine, reply] of Object.entries(nothing)) {
       answer = () => reply;
-      const retriever = await open({ engine, ...(engine === "google" ? { engineId: "cx" } : {}) });
+      const retriever = await open({ engine, engineId: engine === "google" ? "cx" : undefined });
       expect(await retriever.search(["q", " "], 3)).toEqual([[], []]);
     }
     expect(server.received).toHaveLength(3);

@@ -38,7 +38,8 @@ const documented: LeafValues[] = [
 ];
 
 const time = {
-  ...{ step: 5, totalSteps: 11 },
+  step: 5,
+  totalSteps: 11,
   history: { mean: (name: string, back: number) => (name === "em" && back === 1 ? 0.6 : null) },
 };
 

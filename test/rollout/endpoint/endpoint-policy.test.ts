@@ -147,7 +147,9 @@ describe("a chat server that calls tools itself", () => {
     message: {
       content: null,
       tool_calls: calls.map(([name, given], i) => ({
-        ...{ id: `call-${i}`, type: "function", function: { name, arguments: given } },
+        id: `call-${i}`,
+        type: "function",
+        function: { name, arguments: given },
       })),
     },
     finish_reason: "tool_calls",

@@ -79,7 +79,7 @@ describe("strategy external", () => {
         play(
           staying(searching),
           { processes: 2 },
-          { ...{ policy: own, id: name, task: { ...task, question: `${name}\n ${name}` } } },
+          { policy: own, id: name, task: { ...task, question: `${name}\n ${name}` } },
         ),
       ),
     );
@@ -170,7 +170,7 @@ describe("strategy external", () => {
         play(
           staying(agent),
           { processes: 2, timeoutSeconds: 5 },
-          { ...{ policy: own, id: question, task: { ...task, question } } },
+          { policy: own, id: question, task: { ...task, question } },
         ),
       ),
     );

@@ -61,8 +61,15 @@ describe("log-probabilities of a given text", () => {
     const policy = enginePolicy(engine, engine.tokenizer);
     const promptIds = engine.tokenizer.encodeStart("one two three");
     const sampled = await engine.sample({
-      ...{ promptIds, maxTokens: 8, temperature: 1, topP: 1, topK: 0, seed: 4, sequence: null },
-      ...{ stopIds: [], stopStrings: [] },
+      promptIds,
+      maxTokens: 8,
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      seed: 4,
+      sequence: null,
+      stopIds: [],
+      stopStrings: [],
     });
     const logprobs = await policy.logprobs!(promptIds, sampled.ids);
     expect(logprobs).toHaveLength(8);

@@ -88,7 +88,8 @@ describe("self-consistency", () => {
       draws: 3,
     });
     expect(trajectory).toMatchObject({
-      ...{ end: "model-error", answer: null },
+      end: "model-error",
+      answer: null,
       error: { boundary: "model", code: "HTTP_UNREACHABLE", message: "down" },
     });
     expect(trajectory.calls).toHaveLength(2);

@@ -1,3 +1,4 @@
+import { definedValues } from "../../../src/base/defined-values.ts";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -22,11 +23,9 @@ it("answers with a key alone, but for its health, and takes no larger body than 
     return [reply.status, await reply.text()];
   };
   const post = (body: string, key?: string): RequestInit => ({
-    ...{ method: "POST", body },
-    headers: {
-      "content-type": "application/json",
-      ...(key === undefined ? {} : { "x-api-key": key }),
-    },
+    method: "POST",
+    body,
+    headers: definedValues({ "content-type": "application/json", "x-api-key": key }),
   });
   expect((await ask("healthz"))[0]).toBe(200);
   for (const key of [undefined, "tml-other", ""]) {

@@ -35,8 +35,14 @@ async function playHere(
   // A client writes whole messages, as a server does.
   const policy = { ...script, takesPrefill: false };
   const trajectory = await rollOut({
-    ...{ policy, environment, task, id: "here", groupId: "here", purpose: "train" },
-    ...{ seed: seedFrom(settings.seed, "episode", seed), sampling: settings.sampling },
+    policy,
+    environment,
+    task,
+    id: "here",
+    groupId: "here",
+    purpose: "train",
+    seed: seedFrom(settings.seed, "episode", seed),
+    sampling: settings.sampling,
     signal: new AbortController().signal,
   });
   await scoreTrajectories([{ trajectory, task }], weightedRewards(settings), {
@@ -110,7 +116,9 @@ describe("episodes over a WebSocket", () => {
           const last = replies.at(-1)!.data;
           expect(last.done).toBe(true);
           expect(last.metadata).toMatchObject({
-            ...{ total_reward: here.reward, end: here.end, answer: here.answer },
+            total_reward: here.reward,
+            end: here.end,
+            answer: here.answer,
             rewards: here.rewards.map(({ name, value }) => ({ name, value })),
             turns: here.turns.length,
           });
@@ -143,9 +151,13 @@ describe("episodes over a WebSocket", () => {
     const { text } = first.data.observation!;
     expect(first.data).toEqual({
       observation: { text },
-      ...{ reward: null, done: false },
+      reward: null,
+      done: false,
       metadata: {
-        ...{ task_id: episodes.tasks[3]!.id, seed: 3, stop: ["</search>"], max_tokens: 48 },
+        task_id: episodes.tasks[3]!.id,
+        seed: 3,
+        stop: ["</search>"],
+        max_tokens: 48,
         messages: [{ role: "user", content: text }],
       },
     });

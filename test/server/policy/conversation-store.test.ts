@@ -14,8 +14,11 @@ it("drops the least recently used conversation when all together hold too many t
   const ask = async (id: string, text: string): Promise<void> => {
     const conversation = store.of(id, { user: null, shared: () => 0 });
     await conversation.complete(text, {
-      ...{ sampling: { temperature: 1, topP: 1, topK: 0 }, maxTokens: 1, stop: [] },
-      ...{ keepStop: false, seed: null },
+      sampling: { temperature: 1, topP: 1, topK: 0 },
+      maxTokens: 1,
+      stop: [],
+      keepStop: false,
+      seed: null,
     });
   };
   await ask("one", "a ".repeat(100));

@@ -19,7 +19,8 @@ async function served(closed: string[] = []) {
     scriptedPolicy(tokenizer, () => "base"),
     {
       adapters: {
-        ...{ root, most: 2 },
+        root,
+        most: 2,
         open(at) {
           const name = at.slice(root.length + 1);
           if (name === "broken")
@@ -32,12 +33,14 @@ async function served(closed: string[] = []) {
   );
   const load = (name: string, path: string) =>
     fetch(`${client.server.url}/v1/load_lora_adapter`, {
-      ...{ method: "POST", headers: { "content-type": "application/json" } },
+      method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ lora_name: name, lora_path: path }),
     }).then(async (reply) => ({ status: reply.status, text: await reply.text() }));
   const unload = (name: string) =>
     fetch(`${client.server.url}/v1/unload_lora_adapter`, {
-      ...{ method: "POST", headers: { "content-type": "application/json" } },
+      method: "POST",
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ lora_name: name }),
     }).then(({ status }) => status);
   const text = async (model?: string) => {
@@ -64,11 +67,13 @@ describe("adapters that clients load", () => {
     const { load, unload } = await served();
     expect((await load("v1", join(root, "a"))).status).toBe(200);
     expect(await load("v1", join(root, "b"))).toMatchObject({
-      ...{ status: 400, text: expect.stringContaining("already been loaded") as string },
+      status: 400,
+      text: expect.stringContaining("already been loaded") as string,
     });
     expect((await load("tiny", join(root, "b"))).status).toBe(400);
     expect(await load("x", join(root, "broken"))).toMatchObject({
-      ...{ status: 400, text: expect.stringContaining("it is broken") as string },
+      status: 400,
+      text: expect.stringContaining("it is broken") as string,
     });
     for (const path of [root, join(folder, "outside"), join(root, "link"), join(root, "none")])
       expect((await load("x", path)).status).toBe(404);

@@ -22,7 +22,8 @@ const tools: Telling["tools"] = [
   {
     type: "function",
     function: {
-      ...{ name: "search", description: "Looks up." },
+      name: "search",
+      description: "Looks up.",
       parameters: { type: "object", properties: { query: { type: "string" } } },
     },
   },
@@ -34,7 +35,11 @@ function rowsOf(name: string, record: Sample | PreferencePair, given: Partial<Te
   const format = exportFormats.get(name, "test");
   const telling: Telling = {
     ...teacherText(null, "test"),
-    ...{ hints: "remove", calls: format.calls, protocol, tools, ...given },
+    hints: "remove",
+    calls: format.calls,
+    protocol,
+    tools,
+    ...given,
   };
   const told = (trajectory: Trajectory) => conversationsOf(trajectory, telling);
   if (format.takes === "samples")
@@ -59,7 +64,8 @@ describe("openai-chat", () => {
         messages: [
           { role: "user", content: "the river " },
           {
-            ...{ role: "assistant", content: "<think> who?</think>" },
+            role: "assistant",
+            content: "<think> who?</think>",
             tool_calls: [
               { ...call, function: { name: "search", arguments: '{"query":"a river"}' } },
             ],

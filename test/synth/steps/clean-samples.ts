@@ -71,7 +71,9 @@ export async function cleanWorld(count: number, protocol: string): Promise<Clean
 /** What steps read the samples of a world with. */
 export function resourcesOf({ environment, tokenizer }: CleanWorld): StepResources {
   return {
-    ...{ protocol: environment.protocol, tools: environment.toolSchemas, seed: 1 },
+    protocol: environment.protocol,
+    tools: environment.toolSchemas,
+    seed: 1,
     textOf: ({ ids, text }) => text ?? tokenizer.decode(ids),
   };
 }

@@ -5,8 +5,10 @@ import { madeTrajectory } from "../../helpers/made-pairs.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
 
 const task = {
-  ...{ id: "q", question: "Where was the mother of Northern War's director born?" },
-  ...{ references: ["Lublin"], source: "made" },
+  id: "q",
+  question: "Where was the mother of Northern War's director born?",
+  references: ["Lublin"],
+  source: "made",
   annotations: {
     decomposition: [
       { question: "Who directed Northern War?", answer: "Jan Kowal", passage: null },

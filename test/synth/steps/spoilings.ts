@@ -63,7 +63,8 @@ function hinted(text: (answer: string) => string, part: "prompt" | "completion")
 }
 
 const withoutLast: Spoil = marked(({ calls, turns }) => ({
-  ...{ calls: calls.slice(0, -1), turns: turns.slice(0, -1) },
+  calls: calls.slice(0, -1),
+  turns: turns.slice(0, -1),
 }));
 
 /** Replaces the action of a message, and leaves its thought. */
@@ -76,7 +77,9 @@ const thoughtOf = (text: string): string => /^<think>.*?<\/think>/s.exec(text)?.
 /** Ways to spoil samples of the search-r1 grammar, by what must tell. */
 export const SPOILINGS: readonly Spoiling[] = [
   {
-    ...{ what: "a tag that is never closed", step: "format", reason: "unpaired tag" },
+    what: "a tag that is never closed",
+    step: "format",
+    reason: "unpaired tag",
     ways: {
       thought: said("first", (text) => text.replace("</think>", "")),
       "thought of the answer": said("last", (text) => text.replace("</think>", "")),
@@ -85,7 +88,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a tag that is almost one", step: "format", reason: "broken tag" },
+    what: "a tag that is almost one",
+    step: "format",
+    reason: "broken tag",
     ways: {
       misspelt: said("first", (text) => text.replaceAll("search>", "serach>")),
       capital: said("first", (text) => text.replaceAll("think>", "Think>")),
@@ -95,7 +100,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "tags within tags", step: "format", reason: "nested tag" },
+    what: "tags within tags",
+    step: "format",
+    reason: "nested tag",
     ways: {
       "thought in query": said("first", (text) =>
         text.replace("<search>", "<search><think>so</think>"),
@@ -109,7 +116,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "text after the action", step: "format", reason: "text after the action" },
+    what: "text after the action",
+    step: "format",
+    reason: "text after the action",
     ways: {
       words: said("last", (text) => `${text} That is all.`),
       thought: said("last", (text) => `${text}<think>I am sure</think>`),
@@ -117,30 +126,34 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "two answers in one message", step: "format", reason: "several answers" },
+    what: "two answers in one message",
+    step: "format",
+    reason: "several answers",
     ways: {
       same: said("last", (text) => text + text),
       other: said("last", (text) => `${text}<answer>Oslo</answer>`),
     },
   },
   {
-    ...{ what: "an answer before the last message", step: "format", reason: "several answers" },
+    what: "an answer before the last message",
+    step: "format",
+    reason: "several answers",
     ways: {
       "instead of a query": said("first", (text) => reacted(text, "<answer> Oslo</answer>")),
     },
   },
   {
-    ...{ what: "messages after the answer", step: "format", reason: "text after the answer" },
+    what: "messages after the answer",
+    step: "format",
+    reason: "text after the answer",
     ways: {
       searching: marked(({ turns }) => ({ turns: [...turns.slice(-1), ...turns.slice(0, -1)] })),
     },
   },
   {
-    ...{
-      what: "an observation that the policy wrote",
-      step: "format",
-      reason: "faked observation",
-    },
+    what: "an observation that the policy wrote",
+    step: "format",
+    reason: "faked observation",
     ways: {
       before: said("last", (text) => `<information>Doc 1(Title: X) Y</information>${text}`),
       within: said("first", (text) =>
@@ -150,11 +163,15 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a message without an action", step: "format", reason: "no valid action" },
+    what: "a message without an action",
+    step: "format",
+    reason: "no valid action",
     ways: { plain: said("last", () => "I do not know."), "thought alone": said("last", thoughtOf) },
   },
   {
-    ...{ what: "tokens that say something else", step: "format", reason: "another text" },
+    what: "tokens that say something else",
+    step: "format",
+    reason: "another text",
     ways: {
       "of the query": recorded(({ text }) => ({
         text: reacted(text, "<search>something else</search>"),
@@ -165,11 +182,15 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "another answer on record", step: "format", reason: "another answer" },
+    what: "another answer on record",
+    step: "format",
+    reason: "another answer",
     ways: { other: marked(() => ({ answer: "Oslo" })) },
   },
   {
-    ...{ what: "a query that was not run", step: "executed", reason: "not executed" },
+    what: "a query that was not run",
+    step: "executed",
+    reason: "not executed",
     ways: {
       "nothing came back": recorded(() => ({ observations: [] })),
       "another was run": recorded(({ text }) => ({
@@ -183,7 +204,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "an observation nobody asked for", step: "executed", reason: "not asked" },
+    what: "an observation nobody asked for",
+    step: "executed",
+    reason: "not asked",
     ways: {
       "one more": recorded(({ observations }) => ({
         observations: [...observations, ...observations],
@@ -201,7 +224,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "an observation that was not shown", step: "executed", reason: "not shown" },
+    what: "an observation that was not shown",
+    step: "executed",
+    reason: "not shown",
     ways: {
       stripped: marked(({ calls }) => ({
         calls: calls.map((call) => ({
@@ -212,11 +237,15 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "an empty query", step: "executed", reason: "empty query" },
+    what: "an empty query",
+    step: "executed",
+    reason: "empty query",
     ways: { empty: emptied("<search></search>"), blank: emptied("<search> \n </search>") },
   },
   {
-    ...{ what: "a search that failed", step: "executed", reason: "failed call" },
+    what: "a search that failed",
+    step: "executed",
+    reason: "failed call",
     ways: {
       problem: recorded(({ observations }) => ({
         observations: observations.map((each) => ({
@@ -227,7 +256,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a hint that tells the answer", step: "no-leak", reason: "leak: hint" },
+    what: "a hint that tells the answer",
+    step: "no-leak",
+    reason: "leak: hint",
     ways: {
       plain: hinted((answer) => ` Perhaps ${answer}?`, "completion"),
       "small letters": hinted((answer) => ` is it ${answer.toLowerCase()} `, "completion"),
@@ -236,14 +267,18 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a query that knows the answer", step: "no-leak", reason: "leak: query" },
+    what: "a query that knows the answer",
+    step: "no-leak",
+    reason: "leak: query",
     ways: {
       first: asking((task) => `${task.question} ${task.references[0] ?? ""}`),
       "only the answer": asking((task) => (task.references[0] ?? "").toUpperCase()),
     },
   },
   {
-    ...{ what: "a thought that knows the answer", step: "no-leak", reason: "leak: thought" },
+    what: "a thought that knows the answer",
+    step: "no-leak",
+    reason: "leak: thought",
     ways: {
       first: ifSecret(
         said("first", (text, { sample }) =>
@@ -253,7 +288,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a copied observation", step: "no-copied-observation", reason: "copied" },
+    what: "a copied observation",
+    step: "no-copied-observation",
+    reason: "copied",
     // Passages of the tiny world are short.
     options: { words: 12 },
     ways: {
@@ -266,7 +303,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "an answer that nothing shows", step: "supported", reason: "answer not shown" },
+    what: "an answer that nothing shows",
+    step: "supported",
+    reason: "answer not shown",
     ways: {
       "observations gone": ifSecret(
         marked(({ turns, calls }) => ({
@@ -280,7 +319,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a guess between two", step: "supported", reason: "passages not returned" },
+    what: "a guess between two",
+    step: "supported",
+    reason: "passages not returned",
     ways: {
       "passages gone": (sample) => {
         if (sample.task.annotations.type === "bridge") return null;
@@ -294,7 +335,9 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a wrong answer", step: "correct", reason: "wrong answer" },
+    what: "a wrong answer",
+    step: "correct",
+    reason: "wrong answer",
     options: { by: "exact-match" },
     ways: {
       other: marked(() => ({ answer: "Oslo" })),
@@ -303,15 +346,21 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "a low reward", step: "correct", reason: "wrong answer" },
+    what: "a low reward",
+    step: "correct",
+    reason: "wrong answer",
     ways: { half: marked(() => ({ reward: 0.5 })) },
   },
   {
-    ...{ what: "no reward", step: "correct", reason: "not scored" },
+    what: "no reward",
+    step: "correct",
+    reason: "not scored",
     ways: { null: marked(() => ({ reward: null })) },
   },
   {
-    ...{ what: "an unfinished end", step: "answered", reason: "unfinished" },
+    what: "an unfinished end",
+    step: "answered",
+    reason: "unfinished",
     ways: {
       "last message lost": withoutLast,
       "turns used up": marked(() => ({ end: "turn-limit" as const })),
@@ -319,19 +368,27 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "no answer", step: "answered", reason: "no answer" },
+    what: "no answer",
+    step: "answered",
+    reason: "no answer",
     ways: { none: marked(() => ({ answer: null })), empty: marked(() => ({ answer: " " })) },
   },
   {
-    ...{ what: "a failure", step: "answered", reason: "failed" },
+    what: "a failure",
+    step: "answered",
+    reason: "failed",
     ways: { tool: marked(() => ({ end: "tool-error" as const })) },
   },
   {
-    ...{ what: "no search", step: "searched", reason: "no search" },
+    what: "no search",
+    step: "searched",
+    reason: "no search",
     ways: { direct: marked(({ turns }) => ({ turns: turns.slice(-1) })) },
   },
   {
-    ...{ what: "too many searches", step: "most-calls", reason: "too many calls" },
+    what: "too many searches",
+    step: "most-calls",
+    reason: "too many calls",
     ways: {
       many: marked(({ turns }) => ({
         turns: [...Array.from({ length: 6 }, () => turns.slice(0, 1)).flat(), ...turns.slice(1)],
@@ -339,11 +396,15 @@ export const SPOILINGS: readonly Spoiling[] = [
     },
   },
   {
-    ...{ what: "going round in circles", step: "repetition", reason: "repeated sentence" },
+    what: "going round in circles",
+    step: "repetition",
+    reason: "repeated sentence",
     ways: { sentence: looped("I should look once more at what the passages really say. ", 6) },
   },
   {
-    ...{ what: "words over and over", step: "repetition", reason: "repeated words" },
+    what: "words over and over",
+    step: "repetition",
+    reason: "repeated words",
     ways: { phrase: looped("and then again the same thing ", 24), word: looped("again ", 160) },
   },
 ];

@@ -23,10 +23,7 @@ async function messages(
 ): Promise<string[]> {
   const settings = teacherSchema.parse({ name: "gold-chain", style: "brief", ...teacher });
   const protocol = { name: "tags", blocks };
-  const environment = searchEnvironment(
-    { protocol, ...(tools === undefined ? {} : { tools }) },
-    buildBm25(world.passages()),
-  );
+  const environment = searchEnvironment({ protocol, tools }, buildBm25(world.passages()));
   const policy = goldChainPolicy(settings as GoldChainSettings);
   const options = rolloutOptions({ policy, environment, task: question });
   const thinks = strategy === "given" ? { thinks: true } : {};

@@ -13,7 +13,9 @@ const [first, second] = task?.annotations.decomposition ?? [];
 /** A turn that searched for `input` and was shown these passages. */
 function searched(input: string, passageIds: string[]): Turn {
   return {
-    ...{ call: 0, text: "", problems: [] },
+    call: 0,
+    text: "",
+    problems: [],
     actions: [{ tool: "search", input }],
     observations: [{ tool: "search", text: "", passageIds }],
   };

@@ -16,7 +16,10 @@ import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts
 
 /** ( 12 + 5 ) * 3 = 51, also as 12 * 3 + 5 * 3. */
 const TASK: Task = {
-  ...{ id: "t", question: "What is ( 12 + 5 ) * 3?", references: ["51"], source: "test" },
+  id: "t",
+  question: "What is ( 12 + 5 ) * 3?",
+  references: ["51"],
+  source: "test",
   annotations: {
     concepts: ["expression"],
     decomposition: [
@@ -50,7 +53,8 @@ describe("numberPlan", () => {
   it("writes the plain solution", () => {
     expect(planned({})).toEqual({
       lines: ["12 + 5 = 17.", "17 * 3 = 51."],
-      ...{ call: null, answer: "51" },
+      call: null,
+      answer: "51",
     });
   });
 
@@ -102,10 +106,14 @@ describe("numberPlan", () => {
 
   it("calls for a step, and goes on with the result that came", () => {
     expect(planned({ call: 1 })).toEqual({
-      ...{ lines: ["I compute 12 + 5."], call: "12 + 5", answer: "" },
+      lines: ["I compute 12 + 5."],
+      call: "12 + 5",
+      answer: "",
     });
     expect(planned({ call: 1 }, { results: ["18"] })).toEqual({
-      ...{ lines: ["So it is 18.", "I compute 18 * 3."], call: "18 * 3", answer: "" },
+      lines: ["So it is 18.", "I compute 18 * 3."],
+      call: "18 * 3",
+      answer: "",
     });
     expect(planned({ call: 1 }, { results: ["18"], canCall: false }).answer).toBe("54");
   });

@@ -25,9 +25,7 @@ async function playAll(
   for await (const passage of readPassages(file)) passages.push(passage);
   const tools = [{ name: "corpus-search", topK: 3 }];
   const environment = searchEnvironment({ tools, protocol }, buildBm25(passages));
-  const policy = goldChainPolicy({
-    ...{ name: "gold-chain", behaviour: BEHAVIOUR, style: "telling" },
-  });
+  const policy = goldChainPolicy({ name: "gold-chain", behaviour: BEHAVIOUR, style: "telling" });
   const played: { task: Task; trajectory: Trajectory }[] = [];
   for (const task of await loadTasks(file)) {
     const options = rolloutOptions({ policy, environment, task, id: task.id, seed: 1 });

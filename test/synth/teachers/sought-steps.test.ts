@@ -11,7 +11,10 @@ const text = "Mercury is the smallest planet and the closest one to the Sun.";
 const planet: NeededPassage = { id: "planet", title: "Mercury", text, parts: [text] };
 const returning = (...passageIds: string[]): Turn[] => [
   {
-    ...{ call: 0, text: "", actions: [], problems: [] },
+    call: 0,
+    text: "",
+    actions: [],
+    problems: [],
     observations: [{ tool: "search", text: "", passageIds }],
   },
 ];

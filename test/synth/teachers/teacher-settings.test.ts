@@ -7,8 +7,14 @@ describe("teacherSchema", () => {
     expect(teacherSchema.parse({ name: "gold-chain" })).toEqual({
       name: "gold-chain",
       behaviour: {
-        ...{ search: 1, continue: 1, fullQuery: 1, reword: 0, retry: 1, recall: 1 },
-        ...{ repeat: 0, overSearch: 0 },
+        search: 1,
+        continue: 1,
+        fullQuery: 1,
+        reword: 0,
+        retry: 1,
+        recall: 1,
+        repeat: 0,
+        overSearch: 0,
         malformed: { unclosed: 0, order: 0, textOutside: 0, none: 0 },
       },
       style: "telling",

@@ -86,7 +86,10 @@ describe("lint over what every strategy plays on the tiny world", () => {
   async function linted(trajectories: readonly Trajectory[], strategy: string) {
     const drawn = { strategy, sampling: GREEDY };
     const origin: TraceOrigin = {
-      ...{ from: "test", environment: environmentWith(cut), policy: undefined, chat: undefined },
+      from: "test",
+      environment: environmentWith(cut),
+      policy: undefined,
+      chat: undefined,
       drawSettingsOf: () => drawn,
     };
     const reading: LintReading = {

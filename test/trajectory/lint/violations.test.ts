@@ -287,14 +287,20 @@ describe("lint over a trajectory", () => {
   it("says what it cannot tell without tokenizer and protocol, and checks the rest", async () => {
     const trajectory = { ...(await clean()), answer: "Lima", groupId: "" };
     const blind: LintReading = {
-      ...{ textOf: () => null, endIds: null, vocabSize: null },
+      textOf: () => null,
+      endIds: null,
+      vocabSize: null,
       contextOf: () => ({ grammar: null, temperature: null }),
     };
     const lint = openLint(blind, { keep: 5 });
     lint.line(trajectory, 1);
     expect(lint.report().counts).toEqual({ names: 1 });
     expect(lint.report().unknown).toEqual({
-      ...{ "logprob-greedy": 1, "end-token": 1, "turn-text": 1, shown: 1, answer: 1 },
+      "logprob-greedy": 1,
+      "end-token": 1,
+      "turn-text": 1,
+      shown: 1,
+      answer: 1,
     });
   });
 

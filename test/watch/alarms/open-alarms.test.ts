@@ -50,8 +50,13 @@ describe("openAlarms", () => {
   it("says what was found, which batch was the last good one, and what to try", () => {
     const [alarm] = twice.slice(0, 3).flatMap((line) => openAlarms(truncation).after(line));
     expect(alarm).toEqual({
-      ...{ step: 3, alarm: "truncation", action: "stop" },
-      ...{ metric: "rollout/truncated_share", value: 1, limit: 0.5, lastGoodStep: 2 },
+      step: 3,
+      alarm: "truncation",
+      action: "stop",
+      metric: "rollout/truncated_share",
+      value: 1,
+      limit: 0.5,
+      lastGoodStep: 2,
       message: expect.stringMatching(
         /^rollout\/truncated_share was 1 at step 3; at most 0\.5 is allowed\. The last step within it was 2: the same command with --replay-batch 2 .*budgets/,
       ) as string,

@@ -244,7 +244,7 @@ describe("an MLflow server in trouble", () => {
       request.on("end", () => {
         void fetch(`${late.url}${request.url}`, {
           method: request.method ?? "GET",
-          ...(body.length > 0 ? { body: Buffer.concat(body) } : {}),
+          body: body.length > 0 ? Buffer.concat(body) : undefined,
         }).then(async (reply) => {
           response.writeHead(reply.status);
           response.end(await reply.text());
@@ -274,7 +274,7 @@ describe("an MLflow server in trouble", () => {
       }
       void fetch(`${inner.url}${asked.url}`, {
         method: asked.method,
-        ...(asked.body === "" ? {} : { body: asked.body }),
+        body: asked.body === "" ? undefined : asked.body,
       }).then(async (reply) => {
         response.writeHead(reply.status);
         response.end(await reply.text());

@@ -24,10 +24,18 @@ function freshRun(): string {
 }
 
 const step = (n: number, value = n): ReporterEvent => ({
-  ...{ kind: "step", at: 1_700_000_001_000, step: n, data: { a: value }, timing: {} },
+  kind: "step",
+  at: 1_700_000_001_000,
+  step: n,
+  data: { a: value },
+  timing: {},
 });
 const evaluation = (name: string, n: number): ReporterEvent => ({
-  ...{ kind: "evaluation", at: 1_700_000_002_500, name, step: n, scores: { em: 1 } },
+  kind: "evaluation",
+  at: 1_700_000_002_500,
+  name,
+  step: n,
+  scores: { em: 1 },
 });
 const note: ReporterEvent = {
   kind: "event",
@@ -162,8 +170,11 @@ describe("the wandb reporter", () => {
     const begun = fieldsOf(read[1]!.message);
     expect([1, 3, 8].map((n) => String(begun.get(n)?.[0]))).toEqual(["1a2b3c4d", "p", "n"]);
     expect(itemsOf(begun.get(4)?.[0] as Buffer)).toEqual({
-      ...{ recipe: '"r"', tier: '"mini"', agentrl: '"0.1.0"' },
-      ...{ seed: "0", "environment.prompt": String.raw`"a\nb"` },
+      recipe: '"r"',
+      tier: '"mini"',
+      agentrl: '"0.1.0"',
+      seed: "0",
+      "environment.prompt": String.raw`"a\nb"`,
     });
     const row = { a: "1", _timestamp: "1700000001", _runtime: "1", _step: "1" };
     expect([itemsOf(read[2]!.message), itemsOf(read[3]!.message)]).toEqual([row, row]);
