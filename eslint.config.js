@@ -11,8 +11,10 @@ const layers = [
   ["models", "env", "rewards"],
   ["engine"],
   ["rollout"],
-  ["train", "synth", "evaluate", "watch"],
-  ["recipe", "report"],
+  ["algorithms", "synth", "evaluate", "watch"],
+  ["run"],
+  ["experiment", "exports"],
+  ["view"],
   ["server"],
   ["cli"],
 ];
@@ -144,7 +146,7 @@ export default tseslint.config(
       "src/advantages/**/*.ts",
       "src/engine/local/**/*.ts",
       "src/models/**/*.ts",
-      "src/train/samplers/shuffled.ts",
+      "src/algorithms/samplers/shuffled.ts",
       "src/losses/*.ts", // fields that the loss itself declares
       "test/**/*.ts",
     ],

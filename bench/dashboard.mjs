@@ -59,7 +59,7 @@ async function viewAlone(run, terminal, everyMs, seconds) {
   const { openDashboard } = await dist("cli/dashboard/open-dashboard.js");
   const { processClock } = await dist("cli/dashboard/throttle.js");
   const { processSignals } = await dist("cli/dashboard/terminal-signals.js");
-  const { openRunControl } = await dist("recipe/folder/run-control.js");
+  const { openRunControl } = await dist("run/folder/run-control.js");
   const { findWords, openTraceTexts } = await dist("cli/trace/trace-texts.js");
   const metrics = lines(join(run, "metrics.jsonl"));
   const batches = metrics.map(({ step }) => lines(join(run, "trajectories", `step-${step}.jsonl`)));

@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findBase } from "../dist/recipe/bases.js";
-import { shippedBases } from "../dist/recipe/settings/base-names.js";
+import { findBase } from "../dist/run/bases.js";
+import { shippedBases } from "../dist/run/settings/base-names.js";
 
 const root = join(import.meta.dirname, "..");
 const page = join(root, "docs", "bases.md");

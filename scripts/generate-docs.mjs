@@ -18,7 +18,7 @@ import { sampleScorers } from "../dist/synth/scorers/index.js";
 import { sampleSelectors } from "../dist/synth/selectors/index.js";
 import { synthSteps } from "../dist/synth/steps/index.js";
 import * as prettier from "prettier";
-import { resultsJsonSchema } from "../dist/report/results-schema.js";
+import { resultsJsonSchema } from "../dist/view/results-schema.js";
 import { recipePages } from "./recipe-pages.mjs";
 import { buildProgram } from "../dist/cli/program.js";
 

@@ -1,6 +1,6 @@
 // The pages docs/recipes/NAME.md, one for each shipped recipe of a paper: what it shows, how to run it, what to change first.
 import { atlasSystems } from "../dist/cli/atlas.js";
-import { loadRecipe, tiersOf } from "../dist/recipe/settings/recipe-file.js";
+import { loadRecipe, tiersOf } from "../dist/run/settings/recipe-file.js";
 
 /** Settings shown at most as a first change. */
 const CHANGES = 6;

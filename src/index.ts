@@ -28,11 +28,11 @@ export { answerExpectations } from "./rewards/expectations.ts";
 export { defineReward } from "./rewards/reward.ts";
 export type { Scored } from "./rewards/reward.ts";
 export { defineStrategy } from "./rollout/strategies/strategy.ts";
-export { defineFilter } from "./train/filters/filter.ts";
-export { defineSampler } from "./train/samplers/sampler.ts";
-export { groupRequest } from "./train/samplers/shuffled.ts";
-export { scoresOf } from "./train/scored-group.ts";
-export type { RolloutGroup, ScoredGroup } from "./train/scored-group.ts";
+export { defineFilter } from "./algorithms/filters/filter.ts";
+export { defineSampler } from "./algorithms/samplers/sampler.ts";
+export { groupRequest } from "./algorithms/samplers/shuffled.ts";
+export { scoresOf } from "./algorithms/scored-group.ts";
+export type { RolloutGroup, ScoredGroup } from "./algorithms/scored-group.ts";
 
 // The records that parts read.
 export { roleName } from "./trajectory/role.ts";
@@ -47,15 +47,15 @@ export * as reduce from "./autodiff/ops/reduce.ts";
 // Running.
 export { openLocalEngine } from "./engine/local/local-engine.ts";
 export { evaluatePolicy } from "./evaluate/evaluate.ts";
-export { resolveRecipe } from "./recipe/settings/resolve-recipe.ts";
-export { runRecipe } from "./recipe/run-recipe.ts";
+export { resolveRecipe } from "./run/settings/resolve-recipe.ts";
+export { runRecipe } from "./run/run-recipe.ts";
 export { noneRetriever } from "./retrieval/controls/none.ts";
 export { openIndexFolder as openIndex } from "./retrieval/open-index-folder.ts";
 export { enginePolicy, scriptedPolicy } from "./rollout/policy.ts";
-export { policyFolder } from "./recipe/assemble.ts";
-export { makeBase } from "./recipe/make-base.ts";
+export { policyFolder } from "./run/assemble.ts";
+export { makeBase } from "./run/make-base.ts";
 export { rollOut } from "./rollout/roll-out.ts";
 export { scoreTrajectories } from "./rollout/score.ts";
-export { trainOnPolicy } from "./train/on-policy.ts";
+export { trainOnPolicy } from "./algorithms/on-policy.ts";
 export { environments } from "./env/environments/index.ts";
 export { AgentrlError, ConfigError, DataError, RolloutError } from "./base/errors.ts";

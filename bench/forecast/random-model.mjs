@@ -1,5 +1,5 @@
 // Writes a model of random weights: node random-model.mjs FOLDER HIDDEN LAYERS
-import { writeFreshPolicy } from "../../dist/recipe/fresh-policy.js";
+import { writeFreshPolicy } from "../../dist/run/fresh-policy.js";
 
 const [folder, hidden, layers] = process.argv.slice(2);
 const hiddenSize = Number(hidden);

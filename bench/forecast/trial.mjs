@@ -1,12 +1,12 @@
 // A process of its own: takes the first steps of a recipe and prints its forecast, in seconds of the wall or of the processor.
 //   node trial.mjs wall|processor RECIPE TIER key=value …
 import { loadavg } from "node:os";
-import { plannedModel } from "../../dist/recipe/plan/planned-model.js";
-import { plannedRun, planRecipe } from "../../dist/recipe/plan/plan.js";
-import { trialForecast } from "../../dist/recipe/plan/trial.js";
-import { loadRecipe } from "../../dist/recipe/settings/recipe-file.js";
-import { checkSettings, parseSet, resolveSettings } from "../../dist/recipe/settings/settings.js";
-import { settingsSchema } from "../../dist/recipe/settings/settings-schema.js";
+import { plannedModel } from "../../dist/run/plan/planned-model.js";
+import { plannedRun, planRecipe } from "../../dist/run/plan/plan.js";
+import { trialForecast } from "../../dist/run/plan/trial.js";
+import { loadRecipe } from "../../dist/run/settings/recipe-file.js";
+import { checkSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
+import { settingsSchema } from "../../dist/run/settings/settings-schema.js";
 
 const [clockName, recipe, tier, ...sets] = process.argv.slice(2);
 const overrides = sets.map(parseSet);

@@ -1,8 +1,8 @@
 // A whole GRPO step through the loop that `agentrl train` runs, with messages of a fixed length: nothing ends one early.
 import { readFile } from "node:fs/promises";
 import { enginePolicy } from "../../dist/rollout/policy.js";
-import { grpo } from "../../dist/train/grpo.js";
-import { trainOnPolicy } from "../../dist/train/on-policy.js";
+import { grpo } from "../../dist/algorithms/grpo.js";
+import { trainOnPolicy } from "../../dist/algorithms/on-policy.js";
 
 /** @param settings.prompts file of [{prompt, references}]; as many as a step takes. */
 export async function grpoTurn({ prompts: path, groupSize, newTokens, learningRate }, engine) {

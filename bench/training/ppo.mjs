@@ -1,11 +1,11 @@
 // A PPO step against a GRPO step of the same rollouts: recipe search-r1, a critic with its own decoder and one on the policy's trunk. The
 // learning rate is next to nothing, so that all policies draw the same tokens.
-import { loadRecipe } from "../../dist/recipe/settings/recipe-file.js";
-import { settingsSchema } from "../../dist/recipe/settings/settings-schema.js";
-import { checkSettings, parseSet, resolveSettings } from "../../dist/recipe/settings/settings.js";
-import { openEngine, openNamedDataset, policyFolder } from "../../dist/recipe/assemble.js";
-import { assembleOnPolicyRun } from "../../dist/recipe/train/on-policy-run.js";
-import { trainOnPolicy } from "../../dist/train/on-policy.js";
+import { loadRecipe } from "../../dist/run/settings/recipe-file.js";
+import { settingsSchema } from "../../dist/run/settings/settings-schema.js";
+import { checkSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
+import { openEngine, openNamedDataset, policyFolder } from "../../dist/run/assemble.js";
+import { assembleOnPolicyRun } from "../../dist/run/train/on-policy-run.js";
+import { trainOnPolicy } from "../../dist/algorithms/on-policy.js";
 import { median } from "./rounds.mjs";
 
 const BARS = { own: 2.2, shared: 1.4 };

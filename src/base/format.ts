@@ -1,6 +1,6 @@
 /**
  * Number formats for people, the same in a terminal, in Markdown and in pages. This file must import nothing, because the pages' script
- * contains it (report/html/browser-script.ts).
+ * contains it (view/html/browser-script.ts).
  */
 
 /** Formats a number. */

@@ -1,4 +1,4 @@
-/** Tables for the terminal and for Markdown; report/html/html-table.ts writes them for pages. */
+/** Tables for the terminal and for Markdown; view/html/html-table.ts writes them for pages. */
 import { ABSENT, formatInterval, type NumberFormat, orAbsent } from "./format.ts";
 import { visibleLine } from "./visible-text.ts";
 

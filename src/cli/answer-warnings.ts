@@ -1,6 +1,6 @@
 import { shorten } from "../base/format.ts";
-import type { EvalOutcome } from "../recipe/run-eval.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { EvalOutcome } from "../run/run-eval.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import { cutWarnings } from "./cut-text.ts";
 
 /** Characters of a reply in a warning. */

@@ -1,4 +1,4 @@
-import type { ArmRun } from "../recipe/arms/arm-runs.ts";
+import type { ArmRun } from "../experiment/arms/arm-runs.ts";
 import type { CliContext } from "./command.ts";
 import { type Progress, startProgress } from "./progress.ts";
 

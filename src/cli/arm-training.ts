@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import type { ArmRun } from "../recipe/arms/arm-runs.ts";
+import type { ArmRun } from "../experiment/arms/arm-runs.ts";
 import { packageVersion } from "../base/package-version.ts";
-import { mapAround } from "../recipe/evaluation-sets.ts";
+import { mapAround } from "../run/evaluation-sets.ts";
 
 /** What a run of an arm is given. */
 export interface ArmTraining {
@@ -18,7 +18,7 @@ export async function trainArm(
   { settings }: ArmRun,
   { folder, signal, onProgress }: ArmTraining,
 ): Promise<unknown> {
-  const { runRecipe } = await import("../recipe/run-recipe.ts");
+  const { runRecipe } = await import("../run/run-recipe.ts");
   let stage = "";
   const {
     steps,

@@ -1,8 +1,8 @@
 import { renderMarkdown, type Table } from "../base/table.ts";
-import type { KeptResults } from "../evaluate/claims/kept-results.ts";
-import { machineText } from "../evaluate/claims/run-origin.ts";
-import { measuredText, staleText } from "../evaluate/claims/verdict-text.ts";
-import type { AtlasSystem } from "../report/html/atlas-page.ts";
+import type { KeptResults } from "../experiment/claims/kept-results.ts";
+import { machineText } from "../experiment/claims/run-origin.ts";
+import { measuredText, staleText } from "../experiment/claims/verdict-text.ts";
+import type { AtlasSystem } from "../view/html/atlas-page.ts";
 import { reproductionText } from "./reproduction-text.ts";
 
 /** A line for each claim, and for each recipe without claims. */

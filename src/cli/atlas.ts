@@ -3,13 +3,13 @@ import { ConfigError } from "../base/errors.ts";
 import { writeAtomic, writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { renderText } from "../base/table.ts";
-import type { ClaimResult } from "../evaluate/claims/claim-results.ts";
-import { type KeptResults, readKeptResults } from "../evaluate/claims/kept-results.ts";
-import { baseDifferences, claimsHash } from "../recipe/claims/claim-settings.ts";
-import { shippedBases } from "../recipe/settings/base-names.ts";
-import { keptResultsFile, loadRecipe, shippedRecipes } from "../recipe/settings/recipe-file.ts";
-import type { RecipeFile } from "../recipe/settings/recipe-schema.ts";
-import type { AtlasSystem } from "../report/html/atlas-page.ts";
+import type { ClaimResult } from "../experiment/claims/claim-results.ts";
+import { type KeptResults, readKeptResults } from "../experiment/claims/kept-results.ts";
+import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
+import { shippedBases } from "../run/settings/base-names.ts";
+import { keptResultsFile, loadRecipe, shippedRecipes } from "../run/settings/recipe-file.ts";
+import type { RecipeFile } from "../run/settings/recipe-schema.ts";
+import type { AtlasSystem } from "../view/html/atlas-page.ts";
 import { atlasMarkdown, atlasOverview } from "./atlas-markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
@@ -35,7 +35,7 @@ export async function writeAtlas(
   measure: Measure,
   context: CliContext,
 ): Promise<void> {
-  const { atlasPage } = await import("../report/html/atlas-page.ts");
+  const { atlasPage } = await import("../view/html/atlas-page.ts");
   const page = flags.page ?? "runs/atlas.html";
   const text = `${page.replace(/\.html?$/, "")}.md`;
   claimWriting(page);

@@ -1,8 +1,8 @@
 import type { NumberFormat } from "../base/format.ts";
 import { type Column, renderText } from "../base/table.ts";
-import type { BatchReplay } from "../recipe/train/replay-batch.ts";
-import type { ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { BatchReplay } from "../run/train/replay-batch.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { watchDownload } from "./model-download.ts";
 
@@ -12,7 +12,7 @@ export async function showReplay(
   resolved: ResolvedSettings<Settings>,
   { run, step, json }: { run: string; step: number; json: boolean },
 ): Promise<void> {
-  const { replayBatch } = await import("../recipe/train/replay-batch.ts");
+  const { replayBatch } = await import("../run/train/replay-batch.ts");
   const download = watchDownload(context);
   try {
     const { signal } = context;

@@ -1,3 +1,4 @@
+import type { PaperCell } from "../run/claims.ts";
 import {
   ABSENT,
   fixed,
@@ -13,11 +14,10 @@ import type {
   ChangedQuestion,
   Comparison,
   SideComparison,
-} from "../evaluate/compare/compare-runs.ts";
-import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
-import { differenceText } from "../evaluate/compare/protocol-differences.ts";
-import type { Measurement, PublishedGap } from "../evaluate/compare/published-gap.ts";
-import type { PaperCell } from "../evaluate/claims/claim-results.ts";
+} from "../experiment/compare/compare-runs.ts";
+import type { MetricResult } from "../experiment/compare/compare-sides.ts";
+import { differenceText } from "../experiment/compare/protocol-differences.ts";
+import type { Measurement, PublishedGap } from "../experiment/compare/published-gap.ts";
 import { disagreementNotes } from "../evaluate/paired-test.ts";
 import { READS_GOLD } from "./evaluation-text.ts";
 

@@ -1,7 +1,7 @@
 import tab from "@bomb.sh/tab";
 import tabOf from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
-import { shippedRecipes } from "../recipe/settings/recipe-file.ts";
+import { shippedRecipes } from "../run/settings/recipe-file.ts";
 
 /** Prints the script that a shell loads. It asks `agentrl complete -- WORDS` on every TAB. */
 export function printScript(program: string, shell: string): void {

@@ -2,7 +2,7 @@ import { ScoreError } from "../base/errors.ts";
 import { formatPercent } from "../base/format.ts";
 import { budgetOf, largestBudgets, observationTokens } from "../env/budget.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 
 /** Share of questions from which on a cut is worth a warning. */
 const TOLERATED = 0.02;

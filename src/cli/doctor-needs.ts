@@ -7,8 +7,8 @@ import { errorMessage } from "../base/errors.ts";
 import { formatBytes } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
-import { findBase, placeOfBases, SHIPPED_POLICIES } from "../recipe/bases.ts";
-import { shippedBases } from "../recipe/settings/base-names.ts";
+import { findBase, placeOfBases, SHIPPED_POLICIES } from "../run/bases.ts";
+import { shippedBases } from "../run/settings/base-names.ts";
 
 /** Result of one check. */
 export interface Check {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { isServerAddress } from "../http/http-options.ts";
-import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import {
   addServedModelOptions,
@@ -163,7 +163,7 @@ export async function measuringSettings(
     await noteAnswers([resolved.settings.evaluation.dataset], { note });
     return resolved;
   }
-  const { evaluationDataset } = await import("../recipe/run-eval.ts");
+  const { evaluationDataset } = await import("../run/run-eval.ts");
   const value = evaluationDataset(flags.dataset, resolved.settings, fields);
   await noteDatasetFields(value, { note });
   const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };

@@ -4,8 +4,8 @@ import { ConfigError } from "../base/errors.ts";
 import { renderText } from "../base/table.ts";
 import { failuresText } from "../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
-import type { EvalOutcome, EvalResult } from "../recipe/run-eval.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { EvalOutcome, EvalResult } from "../run/run-eval.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import {
   AVERAGE_NOTE,
   MATRIX_METRICS,
@@ -14,7 +14,7 @@ import {
   matrixPlaces,
   type MatrixRow,
   matrixTable,
-} from "../report/score-matrix.ts";
+} from "../view/score-matrix.ts";
 import { answerWarnings } from "./answer-warnings.ts";
 import type { CliContext } from "./command.ts";
 import { writeReport } from "./commands/eval-report.ts";

@@ -28,8 +28,8 @@ import { policyLabel } from "../evaluate/policy-label.ts";
 import type { RowsSummary } from "../evaluate/rows-file.ts";
 import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
-import type { AroundTraining } from "../recipe/evaluation-sets.ts";
-import type { EvalResult } from "../recipe/run-eval.ts";
+import type { AroundTraining } from "../run/evaluation-sets.ts";
+import type { EvalResult } from "../run/run-eval.ts";
 
 /** Shown with all numbers of a policy that could read gold passages. */
 export const READS_GOLD =

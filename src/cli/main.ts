@@ -2,7 +2,7 @@ import { type Command, CommanderError } from "commander";
 import "../base/telemetry.ts";
 import { errorMessage } from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
-import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
+import { StoppedAsAsked } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";

@@ -1,4 +1,4 @@
-import type { PolicyDownload } from "../recipe/assemble.ts";
+import type { PolicyDownload } from "../run/assemble.ts";
 import type { CliContext } from "./command.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
@@ -24,7 +24,7 @@ export function watchDownload(context: CliContext): { options: PolicyDownload; s
         if (bytes === totalBytes) stop();
       },
       makeBase: async (...base) => {
-        const { makeBase } = await import("../recipe/make-base.ts");
+        const { makeBase } = await import("../run/make-base.ts");
         return makeBase(...base).finally(stop);
       },
       onBase: ({ name, done, total, note }) => {

@@ -54,7 +54,7 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
 
 /** What to know of a policy of the package on questions of the user's; "" for any other. */
 async function knowsLittle(model: string | undefined): Promise<string> {
-  const { policyNames } = await import("../recipe/bases.ts");
+  const { policyNames } = await import("../run/bases.ts");
   return model !== undefined && policyNames().includes(model)
     ? ` The policy "${model}" knows only the words of the package's small worlds: on other questions its scores mean nothing. --policy names a real model.`
     : "";
@@ -62,10 +62,10 @@ async function knowsLittle(model: string | undefined): Promise<string> {
 
 /** Positions of a local model; infinite where its folder is not here yet, or says nothing. */
 async function positionsOf(model: string): Promise<number> {
-  const { folderOfName } = await import("../recipe/bases.ts");
+  const { folderOfName } = await import("../run/bases.ts");
   const named = await folderOfName(model);
   if (!existsSync(named)) return Infinity;
-  const { baseFolder, policyFolder } = await import("../recipe/assemble.ts");
+  const { baseFolder, policyFolder } = await import("../run/assemble.ts");
   const { readDecoderConfig } = await import("../models/checkpoint.ts");
   const folder = await policyFolder(named);
   const { maxPositions } = await readDecoderConfig((await baseFolder(folder)) ?? folder);

@@ -1,9 +1,9 @@
 import { fixed, formatBytes, formatCount, formatDuration, plural } from "../base/format.ts";
 import { renderText } from "../base/table.ts";
 import { WORTH_A_GPU } from "../onnx/device-probe.ts";
-import type { FrozenPlan, Plan } from "../recipe/plan/plan.ts";
-import type { PlanChecks } from "../recipe/checks/plan-checks.ts";
-import type { TrialForecast } from "../recipe/plan/trial.ts";
+import type { FrozenPlan, Plan } from "../run/plan/plan.ts";
+import type { PlanChecks } from "../run/checks/plan-checks.ts";
+import type { TrialForecast } from "../run/plan/trial.ts";
 
 /** A plan on one screen. */
 export function planText(title: string, plan: Plan): string {

@@ -1,10 +1,10 @@
-import type { ComparedRun, Side } from "../evaluate/compare/compared-run.ts";
-import { gapTo, measurementOf } from "../evaluate/compare/published-gap.ts";
+import type { PaperCell } from "../run/claims.ts";
+import type { ComparedRun, Side } from "../experiment/compare/compared-run.ts";
+import { gapTo, measurementOf } from "../experiment/compare/published-gap.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
-import type { PaperCell } from "../evaluate/claims/claim-results.ts";
-import { loadRecipe } from "../recipe/settings/recipe-file.ts";
-import { publishedCells, publishedSetup } from "../recipe/published.ts";
+import { loadRecipe } from "../run/settings/recipe-file.ts";
+import { publishedCells, publishedSetup } from "../experiment/published.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { CliContext } from "./command.ts";
 import type { EvalCompareFlags } from "./eval-compare-flags.ts";

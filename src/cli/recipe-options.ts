@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
-import { parseSet, type Override, type ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import { parseSet, type Override, type ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import {
   deviceOption,
   jsonOption,
@@ -77,7 +77,7 @@ export async function settingsOf(
     overrides.push({ key: "engine.device", value: flags.device, origin: "--device" });
   overrides.push(...more);
   // Its schema names every part: loaded when a recipe is run, not for --help.
-  const { resolveRecipe } = await import("../recipe/settings/resolve-recipe.ts");
+  const { resolveRecipe } = await import("../run/settings/resolve-recipe.ts");
   const { recipe, tier, plugin = [] } = flags;
   return resolveRecipe(recipe, { tier, overrides, plugins: plugin });
 }

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
-import type { ResultFiles } from "../report/results-files.ts";
-import type { GoldOf } from "../report/run-figures.ts";
+import type { ResultFiles } from "../view/results-files.ts";
+import type { GoldOf } from "../view/run-figures.ts";
 import type { Decode } from "../trajectory/segment-text.ts";
-import type { ReadableResult } from "../report/viewer/evaluation-items.ts";
+import type { ReadableResult } from "../view/viewer/evaluation-items.ts";
 import { settingsOf } from "./recipe-options.ts";
 
 /** Tokenizer and questions for a report. */
@@ -38,7 +38,7 @@ async function findDecode(
   named: string | undefined,
 ): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { folderOfName } = await import("../recipe/bases.ts");
+  const { folderOfName } = await import("../run/bases.ts");
   const { from = "" } = results.policy;
   const folder = named ?? (await folderOfName(from));
   if (named === undefined && !existsSync(join(folder, "tokenizer.json"))) return null;
@@ -54,13 +54,13 @@ async function findGold(
 ): Promise<GoldOf> {
   const { recipe, protocol } = results;
   const how = "Gold passages are not marked";
-  const { shippedRecipes } = await import("../recipe/settings/recipe-file.ts");
+  const { shippedRecipes } = await import("../run/settings/recipe-file.ts");
   // The user's own recipe file is not found by its name, so its questions are unknown here.
   const isOwn = recipe !== undefined && !shippedRecipes().includes(recipe.name);
   if (isOwn && named === undefined) return () => null;
   try {
-    const { evaluationDataset } = await import("../recipe/run-eval.ts");
-    const { openNamedDataset } = await import("../recipe/assemble.ts");
+    const { evaluationDataset } = await import("../run/run-eval.ts");
+    const { openNamedDataset } = await import("../run/assemble.ts");
     const flags =
       recipe === undefined || isOwn
         ? { recipe: "search-r1" }

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { parseYamlValue } from "../base/yaml.ts";
-import type { Override } from "../recipe/settings/settings.ts";
+import type { Override } from "../run/settings/settings.ts";
 
 /** --reporter NAME|YAML, repeatable: programs that receive a training's metrics. */
 export function reporterOption(): Option {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { writeAtomic, writeFileAtomic, writeJson } from "../base/files.ts";
-import type { ReproducedRun, Reproduction } from "../evaluate/claims/claim-results.ts";
-import type { KeptResults } from "../evaluate/claims/kept-results.ts";
-import type { RunFiles } from "../report/runs/run-files.ts";
+import type { ReproducedRun, Reproduction } from "../experiment/claims/claim-results.ts";
+import type { KeptResults } from "../experiment/claims/kept-results.ts";
+import type { RunFiles } from "../view/runs/run-files.ts";
 import { madeBy } from "./made-by.ts";
 import { reproductionText } from "./reproduction-text.ts";
 import { openRunReader } from "./run-reading.ts";
@@ -21,9 +21,9 @@ export async function writeReproductionFiles(
   folderOf: (run: ReproducedRun) => string,
   out: string,
 ): Promise<KeptResults> {
-  const { isRunFolder, readRun } = await import("../report/runs/run-files.ts");
-  const { keptRun, keptSamples } = await import("../report/runs/kept-run.ts");
-  const { reproductionPage } = await import("../report/html/reproduction-page.ts");
+  const { isRunFolder, readRun } = await import("../view/runs/run-files.ts");
+  const { keptRun, keptSamples } = await import("../view/runs/kept-run.ts");
+  const { reproductionPage } = await import("../view/html/reproduction-page.ts");
   const runs: ReadRun[] = await Promise.all(
     result.runs.map(async (run) => {
       const folder = folderOf(run);

@@ -1,12 +1,12 @@
+import type { PaperCell } from "../run/claims.ts";
 import { fixed, formatCount, formatP, signed } from "../base/format.ts";
 import { type Column, intervalColumn, TABLE_WRITERS } from "../base/table.ts";
 import type {
-  PaperCell,
   ClaimResult,
   ComparisonResult,
   Reproduction,
-} from "../evaluate/claims/claim-results.ts";
-import { formatDetectable } from "../evaluate/claims/power.ts";
+} from "../experiment/claims/claim-results.ts";
+import { formatDetectable } from "../experiment/claims/power.ts";
 import {
   baseText,
   calibrationText,
@@ -15,7 +15,7 @@ import {
   settingValue,
   tallyText,
   verdictLine,
-} from "../evaluate/claims/verdict-text.ts";
+} from "../experiment/claims/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 

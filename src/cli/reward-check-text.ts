@@ -5,7 +5,7 @@ import type {
   CheckedReward,
   RewardCheck,
 } from "../evaluate/reward-check/check-rewards.ts";
-import type { RewardCheckFacts } from "../recipe/check-rewards.ts";
+import type { RewardCheckFacts } from "../run/check-rewards.ts";
 import { REWARD_CASES } from "../rewards/expectations.ts";
 
 /** A check in one line, for the notes of a training. */

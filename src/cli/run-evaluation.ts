@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, ScoreError } from "../base/errors.ts";
 import type { EvaluationErrors } from "../evaluate/evaluation-summary.ts";
-import type { EvalOutcome } from "../recipe/run-eval.ts";
-import type { ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
-import type { TextFormat } from "../report/report-formats.ts";
+import type { EvalOutcome } from "../run/run-eval.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import type { TextFormat } from "../view/report-formats.ts";
 import type { CliContext } from "./command.ts";
 import type { MeasuringFlags } from "./eval-flags.ts";
 import { watchDownload } from "./model-download.ts";
@@ -53,7 +53,7 @@ export async function runEvaluation(
   context: CliContext,
 ): Promise<EvalOutcome> {
   // The runtime is slow to load: not for --help.
-  const { runEval } = await import("../recipe/run-eval.ts");
+  const { runEval } = await import("../run/run-eval.ts");
   let progress: Progress | null = null;
   /** The first of each kind. */
   const failures = new Map<string, string>();

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "../base/schema.ts";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
-import type { RunFiles } from "../report/runs/run-files.ts";
-import { readRunCheckpoints } from "../report/runs/run-sizes.ts";
+import type { RunFiles } from "../view/runs/run-files.ts";
+import { readRunCheckpoints } from "../view/runs/run-sizes.ts";
 import type { Decode } from "../trajectory/segment-text.ts";
-import type { AskedQuestion, RunReading } from "../report/viewer/run-items.ts";
+import type { AskedQuestion, RunReading } from "../view/viewer/run-items.ts";
 
 /** Finds tokenizers and questions for trajectories of runs; opened ones are kept for the next run. */
 export interface RunReader {
@@ -33,7 +33,7 @@ export function openRunReader(note: (text: string) => void): RunReader {
 
 async function findDecode(run: RunFiles, note: (text: string) => void): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { folderOfName } = await import("../recipe/bases.ts");
+  const { folderOfName } = await import("../run/bases.ts");
   const from = run.settings?.values.get("policy.from");
   const checkpoints = (await readRunCheckpoints(run.folder)).map(({ path }) => path).reverse();
   const named = typeof from === "string" ? await folderOfName(from) : "";
@@ -57,11 +57,11 @@ async function findQuestions(
   const found = new Map<string, AskedQuestion>();
   const how = "right and wrong answers and gold passages are not marked";
   try {
-    const { openNamedDataset } = await import("../recipe/assemble.ts");
-    const { loadRecipe, selectTier } = await import("../recipe/settings/recipe-file.ts");
+    const { openNamedDataset } = await import("../run/assemble.ts");
+    const { loadRecipe, selectTier } = await import("../run/settings/recipe-file.ts");
     const { checkSettings, recordedSettings, resolveSettings } =
-      await import("../recipe/settings/settings.ts");
-    const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
+      await import("../run/settings/settings.ts");
+    const { settingsSchema } = await import("../run/settings/settings-schema.ts");
     // A slash means a path.
     const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);

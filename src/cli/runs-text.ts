@@ -2,8 +2,8 @@ import { relative } from "node:path";
 import { ABSENT, fixed, formatBytes, orAbsent, shorten, shortNumber } from "../base/format.ts";
 import { intervalColumn, renderText, type Table } from "../base/table.ts";
 import { metricColumn } from "../evaluate/metrics/metric-columns.ts";
-import type { RunDetail } from "../report/runs/run-detail.ts";
-import type { RunSummary } from "../report/runs/run-summary.ts";
+import type { RunDetail } from "../view/runs/run-detail.ts";
+import type { RunSummary } from "../view/runs/run-summary.ts";
 
 const RUN_COLUMNS = [
   ...["run", "recipe", "tier"],

@@ -1,4 +1,4 @@
-import type { SampleFacts } from "../recipe/train/run-events.ts";
+import type { SampleFacts } from "../run/train/run-events.ts";
 
 /** Most ids on the line; the run's sft.json has all. */
 const NAMED = 3;

@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { isServerAddress } from "../http/http-options.ts";
-import type { ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import {
   addServedModelOptions,
   ENDPOINT_FLAGS,
@@ -115,7 +115,7 @@ async function turnsFor(
   { dataset, environment, budgets, synth }: Settings,
   note: (text: string) => void,
 ): Promise<FlagValue | undefined> {
-  const { openNamedDataset } = await import("../recipe/assemble.ts");
+  const { openNamedDataset } = await import("../run/assemble.ts");
   const questions = await openNamedDataset(dataset, environment);
   let hops = 0;
   for await (const { annotations } of questions.stream(Math.min(SEEN, synth?.limit ?? SEEN)))
@@ -134,7 +134,7 @@ async function defaultSteps(
   recipe: string,
   plugins: readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> {
-  const { loadRecipe } = await import("../recipe/settings/recipe-file.ts");
+  const { loadRecipe } = await import("../run/settings/recipe-file.ts");
   const { base, tiers } = await loadRecipe(recipe, plugins);
   const hasOwn = [base, ...Object.values(tiers)].some(
     (settings) => settings?.["synth"] !== undefined,

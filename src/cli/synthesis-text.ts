@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fixed, formatCount, formatDuration } from "../base/format.ts";
 import { renderText } from "../base/table.ts";
-import type { SynthOutcome, SynthResult } from "../recipe/synth/run-synth.ts";
+import type { SynthOutcome, SynthResult } from "../run/synth/run-synth.ts";
 import type { DrawYield, StepYield } from "../synth/yields.ts";
 import { requestsText } from "./evaluation-text.ts";
 

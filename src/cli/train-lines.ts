@@ -1,6 +1,6 @@
 import type { CliContext } from "./command.ts";
 import { parseEvaluationName } from "../evaluate/evaluation-name.ts";
-import type { LearnedData, RunEvents, RunStep } from "../recipe/train/run-events.ts";
+import type { LearnedData, RunEvents, RunStep } from "../run/train/run-events.ts";
 import { eventLine } from "./event-line.ts";
 import { startProgress, type Progress } from "./progress.ts";
 import { rewardCheckLine } from "./reward-check-text.ts";

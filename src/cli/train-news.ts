@@ -1,4 +1,4 @@
-import type { RunEvents } from "../recipe/train/run-events.ts";
+import type { RunEvents } from "../run/train/run-events.ts";
 
 /** Shows a training to people while it runs. */
 export interface TrainWatch {

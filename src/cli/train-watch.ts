@@ -1,6 +1,6 @@
-import type { RunControl } from "../recipe/folder/run-control.ts";
-import type { ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { RunControl } from "../run/folder/run-control.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { trainLines } from "./train-lines.ts";
 import type { TrainWatch } from "./train-news.ts";
@@ -64,7 +64,7 @@ function exactMatchName({ rewards }: Settings): string {
 
 /** The folder of the policy, which is on this machine once training runs. */
 async function policyHere({ policy }: Settings): Promise<string> {
-  const { policyFolder } = await import("../recipe/assemble.ts");
+  const { policyFolder } = await import("../run/assemble.ts");
   const { hubSettings } = await import("../hub/hub-cache.ts");
   return policyFolder(policy.from, { settings: { ...hubSettings(), offline: true } });
 }

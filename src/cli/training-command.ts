@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { RunFolderUse } from "../recipe/folder/claim-run.ts";
-import type { Settings } from "../recipe/settings/settings-schema.ts";
-import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
-import type { RunOptions } from "../recipe/train/training-method.ts";
+import type { RunFolderUse } from "../run/folder/claim-run.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
+import type { RunOptions } from "../run/train/training-method.ts";
 import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { ConfigError } from "../base/errors.ts";
@@ -68,7 +68,7 @@ async function trainingPlace(
   const named = argument ?? flags.recipe;
   const run = named ?? out;
   if (resume === true && run !== undefined) {
-    const { RESOLVED_FILE } = await import("../recipe/folder/run-origin.ts");
+    const { RESOLVED_FILE } = await import("../run/folder/run-origin.ts");
     const recipe = join(run, RESOLVED_FILE);
     if (existsSync(recipe)) return { recipe, out: out ?? run };
   }
@@ -126,13 +126,13 @@ export async function showTraining<R>(
   context: CliContext,
   { flags, resolved, out, train, json, text }: ShownTraining<R>,
 ): Promise<void> {
-  const { openRunControl } = await import("../recipe/folder/run-control.ts");
+  const { openRunControl } = await import("../run/folder/run-control.ts");
   const { recipe, tier, settings } = resolved;
   const use = folderUseOf(flags);
   const control = openRunControl();
   const download = watchDownload(context);
   // Before the live view, which leaves no room for its progress.
-  const { makeBases } = await import("../recipe/bases.ts");
+  const { makeBases } = await import("../run/bases.ts");
   await makeBases(settings, { ...download.options, signal: context.signal });
   const watch = await watchTraining(context, {
     resolved,
@@ -161,7 +161,7 @@ export async function showTraining<R>(
     context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
     context.note(nextText(out, resolved.settings, context.call));
   } catch (error) {
-    const { MANIFEST_FILE } = await import("../recipe/folder/run-origin.ts");
+    const { MANIFEST_FILE } = await import("../run/folder/run-origin.ts");
     // Without a run folder there is nothing to resume, and a wrong setting is wrong again.
     if (existsSync(join(out, MANIFEST_FILE)) && !(error instanceof ConfigError)) {
       const kept = context.signal.aborted

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
-import { loadRecipe, tiersOf } from "../recipe/settings/recipe-file.ts";
-import type { Override } from "../recipe/settings/settings.ts";
+import { loadRecipe, tiersOf } from "../run/settings/recipe-file.ts";
+import type { Override } from "../run/settings/settings.ts";
 import { addFieldFlags, datasetOf, type FieldFlags, QUESTION_ROLES } from "./data-flags.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
 import { datasets } from "../../src/data/datasets.ts";
-import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
+import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";

@@ -11,7 +11,7 @@ import { protocols } from "../../src/env/protocols/index.ts";
 import { engineSetting } from "../../src/engine/tinker/connection.ts";
 import { commandCaller } from "../../src/http/caller.ts";
 import { httpShape } from "../../src/http/http-options.ts";
-import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
+import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "src");
 

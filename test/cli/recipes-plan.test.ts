@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { recipesCommand } from "../../src/cli/commands/recipes.ts";
 import { toHuggingFaceConfig } from "../../src/models/config-json.ts";
-import type { Plan } from "../../src/recipe/plan/plan.ts";
+import type { Plan } from "../../src/run/plan/plan.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";

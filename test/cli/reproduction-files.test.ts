@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { writeReproductionFiles } from "../../src/cli/reproduction-files.ts";
-import type { Reproduction } from "../../src/evaluate/claims/claim-results.ts";
+import type { Reproduction } from "../../src/experiment/claims/claim-results.ts";
 import { writeRun } from "../helpers/run-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

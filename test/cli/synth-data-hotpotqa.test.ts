@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
-import type { SynthResult } from "../../src/recipe/synth/run-synth.ts";
+import type { SynthResult } from "../../src/run/synth/run-synth.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

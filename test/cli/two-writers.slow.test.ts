@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { claimWriting, withClaims } from "../../src/cli/claim-output.ts";
 import type { CliContext } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { withRunLock } from "../../src/recipe/folder/run-lock.ts";
+import { withRunLock } from "../../src/run/folder/run-lock.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { writeSynthesis } from "../helpers/synthesis-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

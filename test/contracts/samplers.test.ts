@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { filters } from "../../src/train/filters/index.ts";
-import { openHistory } from "../../src/train/history.ts";
-import { samplers } from "../../src/train/samplers/index.ts";
-import type { RolloutRequest, Sampler } from "../../src/train/samplers/sampler.ts";
-import type { ScoredGroup } from "../../src/train/scored-group.ts";
+import { filters } from "../../src/algorithms/filters/index.ts";
+import { openHistory } from "../../src/algorithms/history.ts";
+import { samplers } from "../../src/algorithms/samplers/index.ts";
+import type { RolloutRequest, Sampler } from "../../src/algorithms/samplers/sampler.ts";
+import type { ScoredGroup } from "../../src/algorithms/scored-group.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { random } from "../../src/base/random.ts";
 import { answered, task } from "../helpers/search-world.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { crossedBootstrap, mcnemarExact, pairedEffect, shareEffect, smallestDetectable } from "../../src/evaluate/compare/paired.ts";
+import { crossedBootstrap, mcnemarExact, pairedEffect, shareEffect, smallestDetectable } from "../../src/experiment/compare/paired.ts";
 import { standardError } from "../../src/base/statistics.ts";
 import { type Interval, newcombeInterval, pairedBootstrap } from "../../src/evaluate/statistics.ts";
 

@@ -8,10 +8,10 @@ import {
   environmentOver,
   openNamedDataset,
   retrieverOver,
-} from "../../src/recipe/assemble.ts";
-import { exportRecipe } from "../../src/recipe/exports/export-recipe.ts";
-import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
-import type { Override } from "../../src/recipe/settings/settings.ts";
+} from "../../src/run/assemble.ts";
+import { exportRecipe } from "../../src/exports/export-recipe.ts";
+import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
+import type { Override } from "../../src/run/settings/settings.ts";
 import { NO_HISTORY } from "../../src/rewards/context.ts";
 import { rewardExpression } from "../../src/rewards/expression/expression.ts";
 import { rewards } from "../../src/rewards/index.ts";

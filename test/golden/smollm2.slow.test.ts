@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openLocalEngine } from "../../src/engine/local/local-engine.ts";
-import { policyFolder } from "../../src/recipe/assemble.ts";
-import { placeOfWheel } from "../../src/recipe/fetch-named-model.ts";
-import { namedModels } from "../../src/recipe/named-models.ts";
+import { policyFolder } from "../../src/run/assemble.ts";
+import { placeOfWheel } from "../../src/run/fetch-named-model.ts";
+import { namedModels } from "../../src/run/named-models.ts";
 import golden from "./gguf/smollm2.json" with { type: "json" };
 
 // gguf/smollm2.py drew these with transformers, which read the GGUF file itself.

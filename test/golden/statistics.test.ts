@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { compareArms, type SeededValue } from "../../src/evaluate/arm-comparison.ts";
+import { compareArms, type SeededValue } from "../../src/experiment/arm-comparison.ts";
 import { wilsonInterval } from "../../src/evaluate/statistics.ts";
 import { centralQuantile, regularizedBeta, twoSidedP } from "../../src/evaluate/student-t.ts";
 

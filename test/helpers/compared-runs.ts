@@ -1,4 +1,4 @@
-import type { ComparedQuestion, ComparedRun } from "../../src/evaluate/compare/compared-run.ts";
+import type { ComparedQuestion, ComparedRun } from "../../src/experiment/compare/compared-run.ts";
 
 /** A question of a run as far as a test says it; each value of `em` is one draw. */
 export interface MadeQuestion extends Partial<Omit<ComparedQuestion, "draws">> {

@@ -1,5 +1,5 @@
 import type { RunView } from "../../src/cli/dashboard/run-view.ts";
-import type { RunEvents, RunStep } from "../../src/recipe/train/run-events.ts";
+import type { RunEvents, RunStep } from "../../src/run/train/run-events.ts";
 import { searchTrajectory } from "./report-folder.ts";
 
 /** A step's news: the reward rises by .01 a step, everything else stands still. */

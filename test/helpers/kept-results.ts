@@ -1,4 +1,4 @@
-import type { KeptResults, KeptRun } from "../../src/evaluate/claims/kept-results.ts";
+import type { KeptResults, KeptRun } from "../../src/experiment/claims/kept-results.ts";
 
 /** Kept results of a recipe "made" with one claim of two arms and one seed. */
 export function keptResults(): KeptResults {

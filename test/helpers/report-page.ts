@@ -1,8 +1,8 @@
 import { MADE } from "./made.ts";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import { evaluationPage } from "../../src/report/html/evaluation-page.ts";
-import { openResults } from "../../src/report/results-files.ts";
+import { evaluationPage } from "../../src/view/html/evaluation-page.ts";
+import { openResults } from "../../src/view/results-files.ts";
 
 /** Writes the page of results; "p1" is every question's gold passage. */
 export async function writePage(path: string, places: readonly string[]): Promise<string> {

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import { onTestFinished } from "vitest";
-import { type Episodes, openEpisodes } from "../../src/recipe/episodes.ts";
-import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
-import type { Override } from "../../src/recipe/settings/settings.ts";
-import type { Settings } from "../../src/recipe/settings/settings-schema.ts";
+import { type Episodes, openEpisodes } from "../../src/run/episodes.ts";
+import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
+import type { Override } from "../../src/run/settings/settings.ts";
+import type { Settings } from "../../src/run/settings/settings-schema.ts";
 import { type EnvServer, startEnvServer } from "../../src/server/env/env-server.ts";
 
 /** A reply of a session. */

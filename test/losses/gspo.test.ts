@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tokenWeights } from "../../src/train/loss-aggregation.ts";
-import { rowOffsets } from "../../src/train/training-rows.ts";
+import { tokenWeights } from "../../src/algorithms/loss-aggregation.ts";
+import { rowOffsets } from "../../src/algorithms/training-rows.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { runLoss, type LossRun } from "../helpers/run-loss.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mismatchKl } from "../../src/train/rollout-metrics.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { mismatchKl } from "../../src/algorithms/rollout-metrics.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { runLoss } from "../helpers/run-loss.ts";
 import { answered } from "../helpers/search-world.ts";

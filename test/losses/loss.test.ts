@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { trainingGraph } from "../../src/engine/local/training-graph.ts";
 import { losses, needsReference } from "../../src/losses/index.ts";
-import { algorithms, readsReference } from "../../src/train/index.ts";
+import { algorithms, readsReference } from "../../src/algorithms/index.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
 

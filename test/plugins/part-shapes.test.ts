@@ -9,8 +9,8 @@ import { defineRetriever } from "../../src/retrieval/inner-retrievers.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
 import { defineReward } from "../../src/rewards/reward.ts";
 import { defineStrategy } from "../../src/rollout/strategies/strategy.ts";
-import { defineFilter } from "../../src/train/filters/filter.ts";
-import { defineSampler } from "../../src/train/samplers/sampler.ts";
+import { defineFilter } from "../../src/algorithms/filters/filter.ts";
+import { defineSampler } from "../../src/algorithms/samplers/sampler.ts";
 import { errorWith } from "../helpers/error-with.ts";
 
 /** A define… helper as plain JavaScript calls it: with anything. */

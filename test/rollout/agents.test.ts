@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentRunner } from "../../src/rollout/agents.ts";
 import { emptyTrajectory } from "../../src/rollout/record.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import type { Role } from "../../src/trajectory/role.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { replay, rolloutOptions, searchEnvironment } from "../helpers/search-world.ts";

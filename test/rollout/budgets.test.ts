@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { scriptedPolicy } from "../../src/rollout/policy.ts";
 import { tokenRows } from "../../src/trajectory/token-rows.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import {
   readable,
   replay,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ChatTemplate, compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering, chatSchema } from "../../src/rollout/chat-rendering.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import {
   readable,

@@ -7,7 +7,7 @@ import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { enginePolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { policyRows, weighted } from "../../src/train/training-rows.ts";
+import { policyRows, weighted } from "../../src/algorithms/training-rows.ts";
 import { sequenceIds } from "../../src/trajectory/token-rows.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment, tagTokenizerFiles } from "../helpers/search-world.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLocalEngine, type LocalEngine } from "../../src/engine/local/local-engine.ts";
 import { enginePolicy } from "../../src/rollout/policy.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
-import { policyRows, weighted } from "../../src/train/training-rows.ts";
+import { policyRows, weighted } from "../../src/algorithms/training-rows.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -3,7 +3,7 @@ import type { TokenPolicy } from "../../src/rollout/policy.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import {
   readable,
   replay,

@@ -4,7 +4,7 @@ import type { CompletionRequest, TokenPolicy } from "../../src/rollout/policy.ts
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { sequenceIds, tokenRows } from "../../src/trajectory/token-rows.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import {
   corpus,
   readable,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
-import { policyRows } from "../../src/train/training-rows.ts";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import {
   corpus,
   readable,

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
-import type { AskSession } from "../../recipe/ask.ts";
-import type { Settings } from "../../recipe/settings/settings-schema.ts";
-import type { ResolvedSettings } from "../../recipe/settings/settings.ts";
+import type { AskSession } from "../../run/ask.ts";
+import type { Settings } from "../../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../../run/settings/settings.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { answerJson, costText, givenLines, turnLines } from "../ask-text.ts";
 import type { CliCommand, CliContext } from "../command.ts";
@@ -39,7 +39,7 @@ async function ask(
   context: CliContext,
 ): Promise<void> {
   if (question?.trim() === "") throw noQuestion();
-  const { openAskSession } = await import("../../recipe/ask.ts");
+  const { openAskSession } = await import("../../run/ask.ts");
   const { settings } = await askSettings(flags, context);
   const { signal } = context;
   const download = watchDownload(context);
@@ -67,15 +67,15 @@ async function askSettings(
   flags: AskFlags,
   { note }: CliContext,
 ): Promise<ResolvedSettings<Settings>> {
-  const { policyOfRun } = await import("../../recipe/folder/policy-of-run.ts");
+  const { policyOfRun } = await import("../../run/folder/policy-of-run.ts");
   const { policy, recipe, tier } = flags;
   const ofRun = policy === undefined ? null : await policyOfRun(policy);
   if (ofRun === null || recipe !== undefined || tier !== undefined) {
     const asked = ofRun === null ? flags : { ...flags, policy: ofRun.policy };
     return measuringSettings(asked, { note, data: flags.dataset ?? flags.index });
   }
-  const { withOverrides } = await import("../../recipe/settings/settings.ts");
-  const { settingsSchema } = await import("../../recipe/settings/settings-schema.ts");
+  const { withOverrides } = await import("../../run/settings/settings.ts");
+  const { settingsSchema } = await import("../../run/settings/settings-schema.ts");
   const resolved = await measuringSettings({ ...flags, ...ofRun }, { note });
   // What the run trained is in its weights already.
   const trained = ["policy.fresh", "policy.lora"].map((key) => {

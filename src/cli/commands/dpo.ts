@@ -1,5 +1,5 @@
-import type { PreferenceResult } from "../../recipe/sft/run-preference.ts";
-import type { Override } from "../../recipe/settings/settings.ts";
+import type { PreferenceResult } from "../../run/sft/run-preference.ts";
+import type { Override } from "../../run/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { validationText } from "../train-lines.ts";
 import {
@@ -48,7 +48,7 @@ async function train(
   flags: DpoFlags,
   context: CliContext,
 ): Promise<void> {
-  const { runPreference } = await import("../../recipe/sft/run-preference.ts");
+  const { runPreference } = await import("../../run/sft/run-preference.ts");
   const more = overridesOf(flags);
   const suffix = "-preference";
   const { resolved, out } = await trainingSettings(recipe, flags, context, { more, suffix });

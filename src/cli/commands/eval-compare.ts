@@ -6,10 +6,10 @@ import {
   type ChangedQuestion,
   compareRuns,
   type Comparison,
-} from "../../evaluate/compare/compare-runs.ts";
-import { COPY, copiedRun } from "../../evaluate/compare/copied-run.ts";
-import { type Side, sideOf } from "../../evaluate/compare/compared-run.ts";
-import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
+} from "../../experiment/compare/compare-runs.ts";
+import { COPY, copiedRun } from "../../experiment/compare/copied-run.ts";
+import { type Side, sideOf } from "../../experiment/compare/compared-run.ts";
+import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
 import type { CliContext } from "../command.ts";
 import { comparisonOfRunsText } from "../comparison-text.ts";
 import {

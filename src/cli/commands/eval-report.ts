@@ -2,7 +2,7 @@ import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
-import type { TextFormat } from "../../report/report-formats.ts";
+import type { TextFormat } from "../../view/report-formats.ts";
 import type { CliContext } from "../command.ts";
 import { acrossOption } from "../eval-compare-flags.ts";
 import { madeBy } from "../made-by.ts";
@@ -78,15 +78,15 @@ export async function writeReport(
     refuseOwnInput(out, places, "--out");
     claimOutput(out, flags.overwrite);
   }
-  const { openResults } = await import("../../report/results-files.ts");
-  const { reportText } = await import("../../report/report-formats.ts");
+  const { openResults } = await import("../../view/results-files.ts");
+  const { reportText } = await import("../../view/report-formats.ts");
   const files = await openResults(places);
   const readsTrajectories = format === "html" || format === "lm-eval";
   const readable = readsTrajectories
     ? await readableResults(files, flags, context.note)
     : files.map((own) => ({ files: own, decode: null, goldOf: () => null }));
   if (format === "lm-eval") {
-    const { writeLmEval } = await import("../../report/lm-eval.ts");
+    const { writeLmEval } = await import("../../view/lm-eval.ts");
     if (out === undefined) {
       throw new ConfigError("USAGE", "--format lm-eval is a folder: name it by --out FOLDER.");
     }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
-import type { EvalOutcome } from "../../recipe/run-eval.ts";
-import type { TextFormat } from "../../report/report-formats.ts";
+import type { EvalOutcome } from "../../run/run-eval.ts";
+import type { TextFormat } from "../../view/report-formats.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { answerWarnings } from "../answer-warnings.ts";
 import { requireUncut } from "../cut-text.ts";

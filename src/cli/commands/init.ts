@@ -7,7 +7,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
-import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
+import type { InitResult, OwnPolicy } from "../../run/init.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../data-flags.ts";
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
@@ -75,7 +75,7 @@ export const initCommand: CliCommand = {
 };
 
 async function init(folder: string, given: InitFlags, context: CliContext): Promise<void> {
-  const { initProject, RECIPE_FILE } = await import("../../recipe/init.ts");
+  const { initProject, RECIPE_FILE } = await import("../../run/init.ts");
   claimWriting(folder);
   claimOutput(join(folder, RECIPE_FILE), given.overwrite);
   const flags = await completed(given, context);
@@ -161,7 +161,7 @@ function isServer(policy: string): boolean {
 /** @throws {ConfigError} USAGE */
 async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
   const { policy, model, chat, apiKeyEnv } = flags;
-  const { policyNames } = await import("../../recipe/bases.ts");
+  const { policyNames } = await import("../../run/bases.ts");
   if (policyNames().includes(policy)) {
     throw new ConfigError(
       "USAGE",

@@ -89,7 +89,7 @@ async function requireFreeName(kind: Kind, name: string): Promise<void> {
   const part = KINDS[kind];
   if (part === null) return;
   // Loads every registry.
-  await import("../../recipe/settings/settings-schema.ts");
+  await import("../../run/settings/settings-schema.ts");
   if (!isPart(part, name)) return;
   throw new ConfigError(
     "USAGE",

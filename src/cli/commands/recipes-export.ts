@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { plural } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
-import type { RecipeExport } from "../../recipe/exports/export-recipe.ts";
-import { TRAINERS } from "../../recipe/exports/trainers.ts";
+import type { RecipeExport } from "../../exports/export-recipe.ts";
+import { TRAINERS } from "../../exports/trainers.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
 import { settingsOf, type RecipeFlags } from "../recipe-options.ts";
@@ -41,7 +41,7 @@ export function registerExport(recipes: Command, context: CliContext): void {
       jsonOption("the content of origins.json: files, configuration, and where each key went"),
     )
     .action(async (recipe: string, flags: ExportFlags) => {
-      const { exportRecipe } = await import("../../recipe/exports/export-recipe.ts");
+      const { exportRecipe } = await import("../../exports/export-recipe.ts");
       claimWriting(flags.out);
       const resolved = await settingsOf({ ...flags, recipe });
       const { to, out, json } = flags;

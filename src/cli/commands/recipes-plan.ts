@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import type { Command } from "commander";
-import type { TrialForecast } from "../../recipe/plan/trial.ts";
+import type { TrialForecast } from "../../run/plan/trial.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
 import { checksText, forecastText, planText } from "../plan-text.ts";
@@ -42,9 +42,9 @@ export function registerPlan(recipes: Command, context: CliContext): void {
     .addOption(pluginOption())
     .addOption(jsonOption())
     .action(async (recipe: string, flags: PlanFlags) => {
-      const { parseMemory } = await import("../../recipe/plan/parse-memory.ts");
-      const { plannedRun, planRecipe } = await import("../../recipe/plan/plan.ts");
-      const { plannedModel } = await import("../../recipe/plan/planned-model.ts");
+      const { parseMemory } = await import("../../run/plan/parse-memory.ts");
+      const { plannedRun, planRecipe } = await import("../../run/plan/plan.ts");
+      const { plannedModel } = await import("../../run/plan/planned-model.ts");
       const { model, memory } = flags;
       const own = { key: "policy.from", value: model, origin: "--model" };
       const resolved = await settingsOf({ ...flags, recipe }, model === undefined ? [] : [own]);
@@ -57,7 +57,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
       const run = plannedRun(resolved, planned);
       const plan = planRecipe(run, { memory: budget });
       const title = `${resolved.recipe.name}, tier ${resolved.tier}`;
-      const { checkPlan } = await import("../../recipe/checks/plan-checks.ts");
+      const { checkPlan } = await import("../../run/checks/plan-checks.ts");
       const checks = await checkPlan(run);
       if (flags.json !== true) context.out(`${planText(title, plan)}\n\n${checksText(checks)}`);
       const forecast = await forecastOf();
@@ -66,9 +66,9 @@ export function registerPlan(recipes: Command, context: CliContext): void {
         const where = { settings, origins: Object.fromEntries(origins) };
         context.out(JSON.stringify({ ...plan, checks, forecast, ...where }));
       } else context.out(`\n${forecastText(forecast)}`);
-      const { requireSoundBudgets } = await import("../../recipe/checks/check-budgets.ts");
-      const { requireMemory } = await import("../../recipe/checks/require-room.ts");
-      const { requireHonoured } = await import("../../recipe/checks/ignored-settings.ts");
+      const { requireSoundBudgets } = await import("../../run/checks/check-budgets.ts");
+      const { requireMemory } = await import("../../run/checks/require-room.ts");
+      const { requireHonoured } = await import("../../run/checks/ignored-settings.ts");
       if (flags.allowIgnored !== true) requireHonoured(run.resolved);
       requireSoundBudgets(checks.budgets);
       requireMemory(title, plan);
@@ -77,7 +77,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
         if (!flags.probe) return { why: "--no-probe" };
         if (plan.server !== null) return { why: "a training server computes" };
         if (plan.memory.fits === false) return { why: "it does not fit" };
-        const { trialForecast } = await import("../../recipe/plan/trial.ts");
+        const { trialForecast } = await import("../../run/plan/trial.ts");
         context.note("trial: taking the first training steps (--no-probe skips this)");
         return trialForecast(run, { signal: context.signal, load: loadavg()[0] ?? 0 });
       }

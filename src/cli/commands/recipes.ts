@@ -2,16 +2,11 @@ import type { Command } from "commander";
 import { shorten } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { AgentrlError, ConfigError } from "../../base/errors.ts";
-import {
-  loadRecipe,
-  selectTier,
-  shippedRecipes,
-  tiersOf,
-} from "../../recipe/settings/recipe-file.ts";
-import { experiments } from "../../recipe/claims.ts";
-import { checkClaimMetrics } from "../../recipe/claims/measured-runs.ts";
-import type { RecipeFile, Tier } from "../../recipe/settings/recipe-schema.ts";
-import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
+import { loadRecipe, selectTier, shippedRecipes, tiersOf } from "../../run/settings/recipe-file.ts";
+import { experiments } from "../../run/claims.ts";
+import { checkClaimMetrics } from "../../experiment/measured-runs.ts";
+import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
+import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
 import {
   armOverrides,
   checkSettings,
@@ -19,7 +14,7 @@ import {
   parseSet,
   type ResolvedSettings,
   resolveSettings,
-} from "../../recipe/settings/settings.ts";
+} from "../../run/settings/settings.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
@@ -138,7 +133,7 @@ function registerCheck(recipes: Command, context: CliContext): void {
 
 /** @throws {ConfigError} the first problem of any tier or arm. */
 async function checkRecipe(recipe: RecipeFile): Promise<void> {
-  const { requireTrainable } = await import("../../recipe/checks/require-trainable.ts");
+  const { requireTrainable } = await import("../../run/checks/require-trainable.ts");
   for (const tier of tiersOf(recipe)) {
     requireTrainable(checkSettings(settingsSchema, resolveSettings(recipe, { tier })));
     for (const claim of experiments(recipe)) {

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { makeFolder, writeJson } from "../../base/files.ts";
-import type { Reproduction } from "../../evaluate/claims/claim-results.ts";
-import { type KeptResults, readKeptResults } from "../../evaluate/claims/kept-results.ts";
-import { keptResultsFile, loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
-import type { ArmRun } from "../../recipe/arms/arm-runs.ts";
-import type { FoundIn } from "../../recipe/arms/finished-arms.ts";
-import { type Override, parseSet } from "../../recipe/settings/settings.ts";
-import { fixedSeeds, SEEDS_BY_RULE } from "../../evaluate/claims/looks.ts";
+import type { Reproduction } from "../../experiment/claims/claim-results.ts";
+import { type KeptResults, readKeptResults } from "../../experiment/claims/kept-results.ts";
+import { keptResultsFile, loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
+import type { ArmRun } from "../../experiment/arms/arm-runs.ts";
+import type { FoundIn } from "../../experiment/arms/finished-arms.ts";
+import { type Override, parseSet } from "../../run/settings/settings.ts";
+import { fixedSeeds, SEEDS_BY_RULE } from "../../experiment/claims/looks.ts";
 import { openArmProgress } from "../arm-progress.ts";
 import { type ArmTraining, trainArm } from "../arm-training.ts";
 import type { CliCommand, CliContext } from "../command.ts";
@@ -174,10 +174,10 @@ async function reproduceRecipe(
   runArm: RunArm,
   context: CliContext,
 ): Promise<Measured> {
-  const { reproduce } = await import("../../recipe/reproduce.ts");
-  const { armFolder } = await import("../../recipe/arms/arm-runs.ts");
-  const { openArmStore, sharedArms } = await import("../../recipe/arms/arm-store.ts");
-  const { armQuestions } = await import("../../recipe/arm-questions.ts");
+  const { reproduce } = await import("../../experiment/reproduce.ts");
+  const { armFolder } = await import("../../experiment/arms/arm-runs.ts");
+  const { openArmStore, sharedArms } = await import("../../experiment/arms/arm-store.ts");
+  const { armQuestions } = await import("../../experiment/arm-questions.ts");
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);

@@ -62,8 +62,8 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   const { settings, recipe, tier } = resolved;
   // Loads the runtime, which --help does not need.
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =
-    await import("../../recipe/check-rewards.ts");
-  const { openNamedDataset } = await import("../../recipe/assemble.ts");
+    await import("../../run/check-rewards.ts");
+  const { openNamedDataset } = await import("../../run/assemble.ts");
   await noteAnswers([settings.dataset], context);
   const dataset = await openNamedDataset(settings.dataset, settings.environment);
   const tasks = await dataset.tasks(CHECKED_QUESTIONS);

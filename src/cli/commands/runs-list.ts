@@ -19,9 +19,9 @@ export function addRunsList(parent: Command, context: CliContext): void {
     .argument("[folder]", `where to look (default: ${RUNS_FOLDER})`)
     .addOption(jsonOption())
     .action(async (folder: string | undefined, { json }: { json?: true }) => {
-      const { findRuns } = await import("../../report/runs/find-runs.ts");
-      const { readRun } = await import("../../report/runs/run-files.ts");
-      const { summaryOf } = await import("../../report/runs/run-summary.ts");
+      const { findRuns } = await import("../../view/runs/find-runs.ts");
+      const { readRun } = await import("../../view/runs/run-files.ts");
+      const { summaryOf } = await import("../../view/runs/run-summary.ts");
       const place = folder ?? RUNS_FOLDER;
       const runs = [];
       const unread: { path: string; trouble: string }[] = [];

@@ -65,10 +65,10 @@ async function writeReport(
   }
   const path = out ?? join(only, "report.html");
   claimOutput(path, overwrite === true || out === undefined);
-  const { readRun } = await import("../../report/runs/run-files.ts");
-  const { runPage } = await import("../../report/html/run-page.ts");
+  const { readRun } = await import("../../view/runs/run-files.ts");
+  const { runPage } = await import("../../view/html/run-page.ts");
   const { openRunReader } = await import("../run-reading.ts");
-  const { effectOf } = await import("../../recipe/settings/settings-schema.ts");
+  const { effectOf } = await import("../../run/settings/settings-schema.ts");
   const runs = [];
   for (const folder of folders) runs.push(await readRun(folder));
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))

@@ -16,8 +16,8 @@ export function addRunsShow(parent: Command, context: CliContext): void {
     .option("--all", "every setting with its origin, not only those that differ from the recipe")
     .addOption(jsonOption())
     .action(async (folder: string, { json, all }: { json?: true; all?: true }) => {
-      const { readRun } = await import("../../report/runs/run-files.ts");
-      const { detailOf } = await import("../../report/runs/run-detail.ts");
+      const { readRun } = await import("../../view/runs/run-files.ts");
+      const { detailOf } = await import("../../view/runs/run-detail.ts");
       const detail = await detailOf(await readRun(folder));
       context.out(json === true ? JSON.stringify(detail) : runText(detail, all === true));
     });

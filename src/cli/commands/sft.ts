@@ -1,6 +1,6 @@
 import { fixed, formatCount } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
-import type { SftResult } from "../../recipe/sft/open-sft.ts";
+import type { SftResult } from "../../run/sft/open-sft.ts";
 import type { CliCommand } from "../command.ts";
 import {
   addTrainingOptions,
@@ -33,7 +33,7 @@ export const sftCommand: CliCommand = {
       )
       .addOption(refusedDatasetOption({ command: "sft", from: "samples" }))
       .action(async (recipe: string | undefined, flags: SftFlags) => {
-        const { runSft } = await import("../../recipe/sft/run-sft.ts");
+        const { runSft } = await import("../../run/sft/run-sft.ts");
         const { data } = flags;
         const { resolved, out } = await trainingSettings(recipe, flags, context, {
           more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],

@@ -1,8 +1,8 @@
 import { Option } from "commander";
 import { formatDuration } from "../../base/format.ts";
-import { mapAround } from "../../recipe/evaluation-sets.ts";
-import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
-import type { RecipeResult } from "../../recipe/run-recipe.ts";
+import { mapAround } from "../../run/evaluation-sets.ts";
+import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
+import type { RecipeResult } from "../../run/run-recipe.ts";
 import type { CliCommand } from "../command.ts";
 import { changeText, READS_GOLD, setsText } from "../evaluation-text.ts";
 import { wholeNumber } from "../options.ts";
@@ -42,7 +42,7 @@ export const trainCommand: CliCommand = {
           .conflicts(["resume", "overwrite"]),
       )
       .action(async (recipe: string | undefined, flags: TrainFlags) => {
-        const { runRecipe } = await import("../../recipe/run-recipe.ts");
+        const { runRecipe } = await import("../../run/run-recipe.ts");
         const { resolved, out } = await trainingSettings(recipe, flags, context);
         if (flags.replayBatch !== undefined) {
           const { showReplay } = await import("../batch-replay.ts");
@@ -50,7 +50,7 @@ export const trainCommand: CliCommand = {
           await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
           return;
         }
-        const { requireRoom } = await import("../../recipe/checks/require-room.ts");
+        const { requireRoom } = await import("../../run/checks/require-room.ts");
         await requireRoom(resolved, out);
         const allowIgnored = flags.allowIgnored === true;
         await showTraining(context, {

@@ -1,4 +1,4 @@
-import type { RunControl } from "../../recipe/folder/run-control.ts";
+import type { RunControl } from "../../run/folder/run-control.ts";
 import type { FollowedRun } from "./follow-run.ts";
 
 /** Sends a key's request to a run. @returns whether the key has one. */

@@ -1,8 +1,8 @@
 import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
-import type { RunControl } from "../../recipe/folder/run-control.ts";
+import type { RunControl } from "../../run/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
-import type { RunEvents, RunStep } from "../../recipe/train/run-events.ts";
+import type { RunEvents, RunStep } from "../../run/train/run-events.ts";
 import { knownMean } from "./sparkline.ts";
 import {
   type Asked,

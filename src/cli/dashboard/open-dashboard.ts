@@ -1,6 +1,6 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { RunControl } from "../../recipe/folder/run-control.ts";
-import type { RunEvents } from "../../recipe/train/run-events.ts";
+import type { RunControl } from "../../run/folder/run-control.ts";
+import type { RunEvents } from "../../run/train/run-events.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { CliContext } from "../command.ts";
 import { holdTerminal } from "../progress.ts";

@@ -3,7 +3,7 @@ import type { DeviceName } from "../../onnx/device-names.ts";
 import type { RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
-import type { PolicyOptions } from "../../recipe/bases.ts";
+import type { PolicyOptions } from "../../run/bases.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
 /** Result of recomputed log-probabilities, with the trajectories that differ. */
@@ -27,7 +27,7 @@ export async function openLintModel(
   named: string,
   options: { download: PolicyOptions; device: string | undefined; origin: TraceOrigin | null },
 ): Promise<LintModel> {
-  const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
+  const { baseFolder, policyFolder } = await import("../../run/assemble.ts");
   const { openPolicyEngine } = await import("../../engine/open-engine.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
   const { download, origin, device } = options;

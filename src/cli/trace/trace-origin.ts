@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import type { Settings } from "../../recipe/settings/settings-schema.ts";
+import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { LintContext } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
@@ -60,10 +60,10 @@ async function beside(file: string): Promise<TraceOrigin | null> {
 }
 
 async function ofRecipe(path: string): Promise<TraceOrigin> {
-  const { loadRecipe, tiersOf } = await import("../../recipe/settings/recipe-file.ts");
+  const { loadRecipe, tiersOf } = await import("../../run/settings/recipe-file.ts");
   const { checkSettings, recordedSettings, resolveSettings } =
-    await import("../../recipe/settings/settings.ts");
-  const { settingsSchema } = await import("../../recipe/settings/settings-schema.ts");
+    await import("../../run/settings/settings.ts");
+  const { settingsSchema } = await import("../../run/settings/settings-schema.ts");
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
   const recorded = recordedSettings(resolveSettings(recipe, { tier }));

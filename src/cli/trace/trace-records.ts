@@ -6,7 +6,7 @@ import { readJsonl } from "../../base/jsonl.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { ReportRow } from "../../report/results-files.ts";
+import type { ReportRow } from "../../view/results-files.ts";
 
 /** A record to show: a trajectory, alone or with its origin, or a pair. */
 export type TraceRecord =

@@ -41,7 +41,7 @@ export async function findWords(
   isNamed = false,
 ): Promise<ModelWords | null> {
   if (policy === undefined) return null;
-  const { folderOfName } = await import("../../recipe/bases.ts");
+  const { folderOfName } = await import("../../run/bases.ts");
   const folder = await folderOfName(policy);
   if (!isNamed && !existsSync(join(folder, "tokenizer.json"))) return null;
   const { loadTokenizer } = await import("../../text/tokenizer.ts");

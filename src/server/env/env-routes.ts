@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "../../base/schema.ts";
-import type { Episodes } from "../../recipe/episodes.ts";
+import type { Episodes } from "../../run/episodes.ts";
 import { EnvError, ENV_SCHEMAS, parseAction, parsed, parseReset, toldOf } from "./env-messages.ts";
 import { type EnvSession, SPLIT } from "./env-session.ts";
 

@@ -6,7 +6,7 @@
 import type { Duplex } from "node:stream";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { Episodes } from "../../recipe/episodes.ts";
+import type { Episodes } from "../../run/episodes.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Admission, Place } from "../admission.ts";
 import { listen } from "../listen.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Episodes } from "../../recipe/episodes.ts";
+import type { Episodes } from "../../run/episodes.ts";
 import { type AwaitedTurn, awaitedText } from "../../rollout/awaited-text.ts";
 import type { Unscored } from "../../rollout/score.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
 import { writeAroundProgress } from "../../../src/cli/progress.ts";
 import type { Printed } from "../../../src/cli/trace/styled.ts";
-import { openRunControl } from "../../../src/recipe/folder/run-control.ts";
+import { openRunControl } from "../../../src/run/folder/run-control.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";
 import { fakeClock, fakeTerminal } from "../../helpers/screen.ts";

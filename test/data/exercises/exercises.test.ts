@@ -11,7 +11,7 @@ import { wordTokenizer } from "../../../src/text/word-tokenizer.ts";
 import { makeTokenizer } from "../../../src/text/tokenizer.ts";
 import { ROLE_REPLY } from "../../../src/trajectory/role-prompts.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { sharedVocabulary } from "../../../src/recipe/vocabulary.ts";
+import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 
 const open = (name: string, options: Record<string, unknown> = {}) =>
   openDataset({ name, split: "base", people: 60, questions: 300, ...options }, "test");

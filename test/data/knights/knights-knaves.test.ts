@@ -2,7 +2,7 @@ import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { knightsKnaves } from "../../../src/data/knights/knights-knaves.ts";
 import { readPuzzle } from "../../../src/data/knights/puzzle.ts";
-import { sharedVocabulary } from "../../../src/recipe/vocabulary.ts";
+import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 const tasks = async (options: Record<string, unknown> = {}) =>

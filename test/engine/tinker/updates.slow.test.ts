@@ -7,7 +7,7 @@ import { openLocalEngine } from "../../../src/engine/local/local-engine.ts";
 import type { DialectName } from "../../../src/engine/tinker/dialect.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
 import type { EngineServer } from "../../../src/server/engine/engine-server.ts";
-import { rowOffsets } from "../../../src/train/training-rows.ts";
+import { rowOffsets } from "../../../src/algorithms/training-rows.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { openRemoteEngine, serveModel, SMALL, smallLora } from "../../helpers/served-engine.ts";

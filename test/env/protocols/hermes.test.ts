@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { protocols } from "../../../src/env/protocols/index.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { policyRows } from "../../../src/train/training-rows.ts";
+import { policyRows } from "../../../src/algorithms/training-rows.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import {
   readable,

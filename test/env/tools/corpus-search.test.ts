@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { protocols } from "../../../src/env/protocols/index.ts";
-import { resolveRecipe } from "../../../src/recipe/settings/resolve-recipe.ts";
+import { resolveRecipe } from "../../../src/run/settings/resolve-recipe.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { callTool } from "../../helpers/search-world.ts";
 

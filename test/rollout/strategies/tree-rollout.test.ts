@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { policyRows } from "../../../src/train/training-rows.ts";
+import { policyRows } from "../../../src/algorithms/training-rows.ts";
 import { listed } from "../../helpers/listed-retriever.ts";
 import { rolloutOptions, searchEnvironment, tokenizer } from "../../helpers/search-world.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { seedFrom } from "../../../src/base/random.ts";
-import { expressionOf, weightedRewards } from "../../../src/recipe/assemble.ts";
-import type { Episodes } from "../../../src/recipe/episodes.ts";
-import type { Settings } from "../../../src/recipe/settings/settings-schema.ts";
+import { expressionOf, weightedRewards } from "../../../src/run/assemble.ts";
+import type { Episodes } from "../../../src/run/episodes.ts";
+import type { Settings } from "../../../src/run/settings/settings-schema.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { scriptedText } from "../../../src/rollout/scripted-text.ts";
 import { scoreTrajectories } from "../../../src/rollout/score.ts";

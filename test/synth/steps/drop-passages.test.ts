@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import { dropPassages } from "../../../src/synth/steps/rewrites.ts";
-import { studentRows } from "../../../src/train/student-rows.ts";
+import { studentRows } from "../../../src/algorithms/student-rows.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { readable, replay, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";

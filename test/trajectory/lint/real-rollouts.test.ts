@@ -11,7 +11,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
 import type { LintReading } from "../../../src/trajectory/lint/lint-reading.ts";
 import { lintContextsOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
-import { BASE_POLICY } from "../../../src/recipe/bases.ts";
+import { BASE_POLICY } from "../../../src/run/bases.ts";
 import type { Budget } from "../../../src/env/budget.ts";
 import type { Environment } from "../../../src/env/environments/environment.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";

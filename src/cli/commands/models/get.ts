@@ -5,7 +5,7 @@ import {
   namedModel,
   namedModels,
   type ModelSource,
-} from "../../../recipe/named-models.ts";
+} from "../../../run/named-models.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption } from "../../options.ts";
@@ -42,7 +42,7 @@ export function addModelsGet(models: Command, context: CliContext): void {
         );
       }
       const { modelFolder } = await import("../../../hub/hub-model.ts");
-      const { fetchNamedModel } = await import("../../../recipe/fetch-named-model.ts");
+      const { fetchNamedModel } = await import("../../../run/fetch-named-model.ts");
       const watch = watchDownload(context);
       const options = { ...watch.options, signal: context.signal };
       try {

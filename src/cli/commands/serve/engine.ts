@@ -69,7 +69,7 @@ export function addServeEngine(serve: Command, context: CliContext): void {
 }
 
 async function serveEngine(flags: EngineFlags, context: CliContext): Promise<void> {
-  const { policyFolder } = await import("../../../recipe/assemble.ts");
+  const { policyFolder } = await import("../../../run/assemble.ts");
   const { startEngineServer } = await import("../../../server/engine/engine-server.ts");
   const { policy, name = policy, device, workers, host, port, bodyLimit, maxModels } = flags;
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);

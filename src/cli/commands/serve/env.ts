@@ -76,7 +76,7 @@ async function serveEnv(
   const named = requiredRecipe(argument, flags.recipe);
   const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
   const { settings, recipe, tier } = await settingsOf({ ...flags, recipe: named });
-  const { openEpisodes } = await import("../../../recipe/episodes.ts");
+  const { openEpisodes } = await import("../../../run/episodes.ts");
   const { startEnvServer } = await import("../../../server/env/env-server.ts");
   const { loadTokenizer } = await import("../../../text/tokenizer.ts");
   const { host, port, bodyLimit, maxSessions } = flags;

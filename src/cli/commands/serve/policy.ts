@@ -79,7 +79,7 @@ export function addServePolicy(serve: Command, context: CliContext): void {
 }
 
 async function servePolicy(flags: PolicyFlags, context: CliContext): Promise<void> {
-  const { openServedPolicy } = await import("../../../recipe/served-policy.ts");
+  const { openServedPolicy } = await import("../../../run/served-policy.ts");
   const { startPolicyServer } = await import("../../../server/policy/policy-server.ts");
   const { policy: from, name = from, device, workers, seed = 0, record = null } = flags;
   const { host, port, bodyLimit, maxRequests, maxConversations, adapters, maxAdapters } = flags;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { ConfigError, ExternalError } from "../../../base/errors.ts";
-import type { DrawnAgain } from "../../../recipe/synth/draw-again.ts";
+import type { DrawnAgain } from "../../../run/synth/draw-again.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, wholeNumber } from "../../options.ts";
@@ -41,7 +41,7 @@ async function again(file: string, flags: AgainFlags, context: CliContext): Prom
     );
   }
   // The runtime is slow to load: not for --help.
-  const { drawAgain } = await import("../../../recipe/synth/draw-again.ts");
+  const { drawAgain } = await import("../../../run/synth/draw-again.ts");
   const total = ids?.length ?? (typeof all === "number" ? all : 0);
   const progress = startProgress(context, { label: "drawing again", total, unit: "rows" });
   const download = watchDownload(context);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { SynthOutcome } from "../../../recipe/synth/run-synth.ts";
-import type { ResolvedSettings } from "../../../recipe/settings/settings.ts";
-import type { Settings } from "../../../recipe/settings/settings-schema.ts";
+import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
+import type { ResolvedSettings } from "../../../run/settings/settings.ts";
+import type { Settings } from "../../../run/settings/settings-schema.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, outOption, wholeNumber } from "../../options.ts";
@@ -53,7 +53,7 @@ async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void>
   if (flags.json === true) context.out(JSON.stringify({ ...result, ...summary(outcome) }));
   else context.out(synthesisText(result, out));
   context.note(drawnText(outcome));
-  const { requireComplete, requireRows } = await import("../../../recipe/synth/run-synth.ts");
+  const { requireComplete, requireRows } = await import("../../../run/synth/run-synth.ts");
   requireComplete(result, flags.allowErrors ?? 0);
   requireRows(out, result);
 }
@@ -69,7 +69,7 @@ async function run(
   context: CliContext,
 ): Promise<SynthOutcome> {
   // The runtime is slow to load: not for --help.
-  const { runSynth } = await import("../../../recipe/synth/run-synth.ts");
+  const { runSynth } = await import("../../../run/synth/run-synth.ts");
   let progress: Progress | null = null;
   let total = 0;
   const stop = (): void => {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Command, Option } from "commander";
-import type { ExportOutcome } from "../../../recipe/run-export.ts";
+import type { ExportOutcome } from "../../../exports/export-rows.ts";
 import { exportFormats } from "../../../synth/exports/index.ts";
 import { formatBytes, plural } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
@@ -69,7 +69,7 @@ async function exportRecords(
     statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");
   claimOutput(out, overwrite);
-  const { requireWellFormed, runExport } = await import("../../../recipe/run-export.ts");
+  const { requireWellFormed, runExport } = await import("../../../exports/export-rows.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {
     label: "exporting",

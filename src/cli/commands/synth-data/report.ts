@@ -36,8 +36,8 @@ export function addSynthReport(parent: Command, context: CliContext): void {
 }
 
 async function report(folder: string, flags: ReportFlags, context: CliContext): Promise<void> {
-  const { openSynthesis } = await import("../../../report/synthesis-files.ts");
-  const { samplesPage } = await import("../../../report/html/samples-page.ts");
+  const { openSynthesis } = await import("../../../view/synthesis-files.ts");
+  const { samplesPage } = await import("../../../view/html/samples-page.ts");
   const files = await openSynthesis(folder);
   const { from } = files.synthesis.teacher;
   const origin = await findOrigin(join(files.folder, "draws.jsonl"));

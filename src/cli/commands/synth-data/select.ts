@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { parseSet } from "../../../recipe/settings/settings.ts";
+import { parseSet } from "../../../run/settings/settings.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, setOption } from "../../options.ts";
@@ -31,8 +31,8 @@ export function addSynthSelect(family: Command, context: CliContext): void {
 async function select(folder: string, flags: SelectFlags, context: CliContext): Promise<void> {
   const overrides = (flags.set ?? []).map(parseSet);
   // Steps and protocols are slow to load: not for --help.
-  const { selectAgain } = await import("../../../recipe/synth/synth-folder.ts");
-  const { requireRows } = await import("../../../recipe/synth/run-synth.ts");
+  const { selectAgain } = await import("../../../run/synth/synth-folder.ts");
+  const { requireRows } = await import("../../../run/synth/run-synth.ts");
   const progress = startProgress(context, { label: "selecting", total: 0, unit: "questions" });
   const download = watchDownload(context);
   try {

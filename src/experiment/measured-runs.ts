@@ -1,0 +1,118 @@
+import { ConfigError } from "../base/errors.ts";
+import { leavesOf } from "../base/leaves.ts";
+import { suggest } from "../base/nearest.ts";
+import type { ArmQuestions } from "./arm-questions.ts";
+import type { ArmRun } from "./arms/arm-runs.ts";
+import { comparisons, experiments } from "../run/claims.ts";
+import { setsOf } from "../run/evaluation-sets.ts";
+import type { Claim, RecipeFile } from "../run/settings/recipe-schema.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { armCurve } from "./arm-curve.ts";
+import { checkMetricPath, parseCurveMetric } from "../run/claims/claim-metric.ts";
+import { claimMeasures, type MeasuredRun } from "./judge-claims.ts";
+
+/** Where the runs of a reproduction are. */
+export interface RunSource {
+  /** What a run came to; claims name its numbers by dotted paths. */
+  resultOf: (run: ArmRun) => unknown;
+  folderOf: (run: ArmRun) => string;
+  /** The metric by held-out question; null where the run does not have it. */
+  questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
+}
+
+/** What the runs of a reproduction measured. A run is read once for each metric. */
+export interface Measures {
+  /**
+   * Measures everything that claims ask of a run, so that a metric that it lacks is found at the first run.
+   * @throws {ConfigError} RECIPE_BAD_VALUE when a metric is no number of the run's results, or no curve of its folder.
+   */
+  take(run: ArmRun): Promise<void>;
+  /** Of the runs taken, those of an arm, in the order of the seeds. */
+  of(claim: Claim, arm: string, metric: string, runs: readonly ArmRun[]): MeasuredRun[];
+}
+
+export function openMeasures(recipe: RecipeFile, source: RunSource): Measures {
+  const known = new Map<string, MeasuredRun>();
+  const keyOf = (run: ArmRun, metric: string): string => `${run.key}/${metric}`;
+  return {
+    async take(run) {
+      for (const claim of experiments(recipe)) {
+        for (const { arm, metric } of claimMeasures(claim)) {
+          if (!run.arms.includes(`${claim.id}/${arm}`) || known.has(keyOf(run, metric))) continue;
+          known.set(keyOf(run, metric), await measuredRun(recipe, { claim, run, metric }, source));
+        }
+      }
+    },
+    of: (claim, arm, metric, runs) =>
+      runs
+        .filter((run) => run.arms.includes(`${claim.id}/${arm}`))
+        .flatMap((run) => known.get(keyOf(run, metric)) ?? []),
+  };
+}
+
+/** A claim's metrics with the key of the recipe that names each: its own, and those of its relation. */
+function metricsOf(claim: Claim): { metric: string; key: "metric" | "relation" }[] {
+  const sides = comparisons(claim).flatMap(({ left, right }) => [left, right]);
+  const others = sides.flatMap(({ metric }) => (metric === null ? [] : [metric]));
+  return [
+    { metric: claim.metric, key: "metric" },
+    ...[...new Set(others)].map((metric) => ({ metric, key: "relation" as const })),
+  ];
+}
+
+/**
+ * Checks the metrics that a claim takes of one of its arms against the arm's settings.
+ * @throws {ConfigError} RECIPE_BAD_VALUE for a metric that the arm's run does not have.
+ */
+export function checkClaimMetrics(
+  recipe: RecipeFile,
+  { claim, arm }: { claim: Claim; arm: string },
+  settings: Settings,
+): void {
+  const taken = claimMeasures(claim).flatMap((each) => (each.arm === arm ? [each.metric] : []));
+  for (const { metric, key } of metricsOf(claim)) {
+    if (taken.includes(metric))
+      checkMetricPath(metric, settings, problemWith(recipe, claim, { metric, key }));
+  }
+}
+
+async function measuredRun(
+  recipe: RecipeFile,
+  { claim, run, metric }: { claim: Claim; run: ArmRun; metric: string },
+  { resultOf, folderOf, questionsOf }: RunSource,
+): Promise<MeasuredRun> {
+  const { settings } = run.settings;
+  const { evaluation, policy, alarms } = settings;
+  const { key, seed } = run;
+  const set = setsOf(settings).find((each) => metric.startsWith(`eval.sets.${each.set}.`));
+  const { dataset } = set?.settings.evaluation ?? evaluation;
+  const about = { key, seed, dataset: dataset.name, model: policy.from };
+  const at = metricsOf(claim).find((each) => each.metric === metric)?.key ?? "metric";
+  const fail = problemWith(recipe, claim, { metric, key: at });
+  const curve = parseCurveMetric(metric, fail);
+  if (curve !== null) return { ...about, ...(await armCurve(folderOf(run), curve, alarms, fail)) };
+  const numbers = [...leavesOf(resultOf(run))].flatMap(([keys, value]) =>
+    typeof value === "number" && Number.isFinite(value) ? [[keys.join("."), value] as const] : [],
+  );
+  const value = numbers.find(([path]) => path === metric)?.[1];
+  if (value === undefined) {
+    const known = numbers.map(([path]) => path);
+    throw fail(`is no number of a run's results. ${suggest(metric, known)}`);
+  }
+  return { ...about, value, isBound: false, questions: await questionsOf(run, metric) };
+}
+
+function problemWith(
+  recipe: RecipeFile,
+  claim: Claim,
+  { metric, key }: { metric: string; key: string },
+): (sentence: string) => ConfigError {
+  const c = recipe.claims.tests.indexOf(claim);
+  const at = c < 0 ? ["claims", "calibration", "metric"] : ["claims", "tests", String(c), key];
+  const verb = key === "metric" ? "is" : "names";
+  return (sentence) =>
+    new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.place(at)}: ${at.join(".")} ${verb} "${metric}", which ${sentence}`,
+    );
+}

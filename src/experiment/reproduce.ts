@@ -1,0 +1,206 @@
+import { ConfigError } from "../base/errors.ts";
+import { inOrder } from "../base/in-order.ts";
+import type { CalibrationResult, ClaimResult, Reproduction } from "./claims/claim-results.ts";
+import { calibrationOf, judgedByInstrument } from "./claims/instrument.ts";
+import { isPromising, type SeedPlan } from "./claims/looks.ts";
+import type { RunOrigin } from "./claims/run-origin.ts";
+import type { ArmQuestions } from "./arm-questions.ts";
+import type { PolicyDownload } from "../run/assemble.ts";
+import { openArmInputs } from "./arms/arm-inputs.ts";
+import { type ArmRun, armFolder, armRuns, type ArmSource } from "./arms/arm-runs.ts";
+import type { ArmStore } from "./arms/arm-store.ts";
+import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
+import { machineFacts } from "../run/folder/run-folder.ts";
+import { CALIBRATION, experiments } from "../run/claims.ts";
+import { baseDifferences, claimsHash } from "./claim-settings.ts";
+import { judgeClaims, type RunsOf } from "./judge-claims.ts";
+import { checkClaimMetrics, type Measures, openMeasures } from "./measured-runs.ts";
+import type { RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
+import type { Override } from "../run/settings/settings.ts";
+
+export interface ReproduceOptions {
+  tier: Tier;
+  /** Each arm runs once per seed; an open claim goes on to the next look. */
+  plan: SeedPlan;
+  /** Settings on top of every arm. */
+  overrides?: readonly Override[];
+  /** Version, day and command of this call, for the runs that it makes. A result is reused by the same version only. */
+  made: Omit<RunOrigin, "machine">;
+  /** Folder for `runs.jsonl` and the runs; results that it holds are taken over. */
+  out: string;
+  /** Finished arms of earlier reproductions, for reuse; null: neither read nor added to. */
+  store: ArmStore | null;
+  signal: AbortSignal;
+  /** For policies that are not here: they are downloaded or made before the first run. */
+  download?: PolicyDownload;
+  /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
+  run: (run: ArmRun, use: { folder: string; signal: AbortSignal }) => Promise<unknown>;
+  /** Runs at once. The results do not depend on it. */
+  sideBySide: number;
+  /** The metric by held-out question, which the intervals need; null where the run does not have it. */
+  questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
+  /** Called before each run, and once for each that is taken over: from where. */
+  onArm?: (arm: { run: ArmRun; number: number; total: number; found: FoundIn | null }) => void;
+}
+
+/**
+ * Runs every arm of every claim over seeds and says what the results mean for each claim. After each look only the arms of claims that
+ * further seeds may answer run again; a claim keeps the seeds that it was decided on. Arms of equal settings run once, seeds are gone
+ * through one after the other (so that an interrupted reproduction has something of every arm), and each result is appended as it comes: the
+ * same command continues after an interruption.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no claims, or a claim's metric is no number of the results; as
+ *   `checkSettings` for any arm, before the first run.
+ */
+export async function reproduce(
+  recipe: RecipeFile,
+  options: ReproduceOptions,
+): Promise<Reproduction> {
+  const { tier, plan, out, made, store, signal } = options;
+  const download = { ...options.download, signal };
+  if (experiments(recipe).length === 0) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
+    );
+  }
+  const source = { recipe, tier, plan, overrides: options.overrides ?? [], version: made.version };
+  const looks = openLooks({ ...source, inputs: openArmInputs(download) }, plan);
+  const origin = { ...made, machine: machineFacts() };
+  // Bad settings of any arm are found before the folder is made.
+  let runs = await looks.runs();
+  checkMetrics(recipe, runs);
+  const finished = await openFinishedArms(out, { store, origin });
+  const measures = openMeasures(recipe, {
+    resultOf: ({ key }) => finished.known.get(key)?.result,
+    folderOf: (run) => armFolder(out, run),
+    questionsOf: options.questionsOf,
+  });
+  const runsOf: RunsOf = (claim, arm, metric) =>
+    measures.of(claim, arm, metric, runs).slice(0, looks.seedsOf(claim.id));
+  const told = new Set<string>();
+  let claims: ClaimResult[];
+  try {
+    for (;;) {
+      await runMissing(runs, { ...options, finished, measures, told });
+      claims = judgeClaims(recipe, { tier, level: plan.level }, runsOf);
+      if (!looks.goOn(claims)) break;
+      runs = await looks.runs();
+    }
+  } finally {
+    await finished.close();
+  }
+  const calibration = tier === "smoke" ? null : calibrated(recipe, runsOf);
+  const { name, summary, family = null, paper = null, notes } = recipe;
+  const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
+  const seeds = plan.seeds.slice(0, Math.max(...taken));
+  const { looks: counts, level } = plan;
+  const about = {
+    recipe: name,
+    summary,
+    family,
+    paper,
+    notes,
+    tier,
+    seeds,
+    looks: [...counts],
+    level,
+  };
+  const reproduced = runs.map(({ key, seed, arms }) => ({
+    key,
+    seed,
+    arms,
+    origin: finished.known.get(key)?.origin ?? origin,
+  }));
+  claims = judgedByInstrument(claims, calibration);
+  const base = baseDifferences(recipe, tier);
+  const hash = claimsHash(recipe, tier, options.overrides);
+  return { ...about, calibration, claims, base, claimsHash: hash, runs: reproduced };
+}
+
+/** What the control of the recipe's calibration came to; null where there is none. */
+function calibrated(recipe: RecipeFile, runsOf: RunsOf): CalibrationResult | null {
+  const { calibration } = recipe.claims;
+  const control = experiments(recipe).find(({ id }) => id === CALIBRATION);
+  if (calibration === undefined || control === undefined) return null;
+  const { metric, start, end } = calibration;
+  const measured = (when: "before" | "after") =>
+    runsOf(control, "control", `eval.${when}.${metric}`);
+  const values = (when: "before" | "after") => measured(when).map(({ value }) => value);
+  return calibrationOf({
+    metric,
+    seeds: measured("after").map(({ seed }) => seed),
+    start: { range: start, values: values("before") },
+    end: { range: end, values: values("after") },
+  });
+}
+
+/** @throws {ConfigError} RECIPE_BAD_VALUE for a metric that an arm's run cannot have. */
+function checkMetrics(recipe: RecipeFile, runs: readonly ArmRun[]): void {
+  for (const { arms, settings } of runs) {
+    for (const claim of experiments(recipe)) {
+      for (const { name: arm } of claim.arms.filter(({ name }) =>
+        arms.includes(`${claim.id}/${name}`),
+      ))
+        checkClaimMetrics(recipe, { claim, arm }, settings.settings);
+    }
+  }
+}
+
+/** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
+function openLooks(source: ArmSource, plan: SeedPlan) {
+  const all = experiments(source.recipe);
+  const [first = 0, ...later] = plan.looks;
+  const counts = new Map(all.map(({ id }) => [id, first]));
+  const seedsOf = (id: string): number => counts.get(id) ?? 0;
+  return {
+    seedsOf,
+    runs: () => armRuns(source, seedsOf),
+    /** Gives the open claims the seeds of the next look. @returns false: no claim is open, or this was the last look. */
+    goOn(claims: readonly ClaimResult[]): boolean {
+      const seeds = later.shift();
+      const open = claims.filter((claim) => isOpen(claim, seedsOf(claim.id), plan));
+      if (seeds === undefined) return false;
+      for (const { id } of open) counts.set(id, seeds);
+      return open.length > 0;
+    },
+  };
+}
+
+/** Whether further seeds may answer a claim. One comparison without hope decides that it cannot be supported. */
+function isOpen(
+  { verdict: found, comparisons }: ClaimResult,
+  seeds: number,
+  plan: SeedPlan,
+): boolean {
+  if (found !== "inconclusive") return false;
+  const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
+  return open.every((each) => isPromising({ ...each, seeds }, plan));
+}
+
+/** Runs what no result is known of. @param told keys that `onArm` was called for. */
+async function runMissing(
+  runs: readonly ArmRun[],
+  options: ReproduceOptions & { finished: FinishedArms; measures: Measures; told: Set<string> },
+): Promise<void> {
+  const { out, signal, run, sideBySide, onArm, finished, measures, told } = options;
+  const total = runs.length;
+  async function* missing() {
+    for (const [i, each] of runs.entries()) {
+      if (told.has(each.key)) continue;
+      told.add(each.key);
+      const found = await finished.find(each);
+      onArm?.({ run: each, number: i + 1, total, found });
+      if (found === null) yield each;
+      else await measures.take(each);
+    }
+  }
+  const halt = new AbortController();
+  const work = async (each: ArmRun): Promise<void> => {
+    const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
+    await finished.add(each, result);
+    await measures.take(each);
+  };
+  const take = (): Promise<void> => Promise.resolve();
+  await inOrder(missing(), work, { signal, halt, window: sideBySide, take });
+}

@@ -1,0 +1,64 @@
+import { writeYaml } from "../base/yaml.ts";
+import type { ExportedKey, TrainerKeys } from "./rule.ts";
+
+/** One key of a trainer's configuration: its value, and what it comes from. */
+export interface ConfigEntry {
+  key: string;
+  value: unknown;
+  /** Recipe keys with their origins; "chosen by the export" where the recipe has none. */
+  from: string;
+}
+
+/** All keys of a trainer's configuration, in order: those that the export chooses, and over them those of the recipe. */
+export function configEntries(chosen: TrainerKeys, keys: readonly ExportedKey[]): ConfigEntry[] {
+  const entries = new Map<string, ConfigEntry>();
+  for (const [key, value] of Object.entries(chosen))
+    entries.set(key, { key, value, from: "chosen by the export" });
+  const isOfRecipe = new Set<string>();
+  for (const { from, origin, to } of keys) {
+    for (const [key, value] of Object.entries(to)) {
+      const before = isOfRecipe.has(key) ? `${entries.get(key)?.from ?? ""}; ` : "";
+      entries.set(key, { key, value, from: `${before}${from} (${origin})` });
+      isOfRecipe.add(key);
+    }
+  }
+  return [...entries.values()];
+}
+
+/** A configuration in YAML, with what each value comes from behind it. */
+export function configYaml(entries: readonly ConfigEntry[], header: string, top: object): string {
+  const content: Record<string, unknown> = { ...top };
+  const sources = new Map(entries.map(({ key, from }) => [key, from]));
+  for (const { key, value } of entries) put(content, key.split("."), value);
+  return writeYaml(content, header, (keys) => {
+    const prefixes = keys.map((_, i) => keys.slice(0, keys.length - i).join("."));
+    const key = prefixes.find((each) => sources.has(each));
+    return key === undefined ? undefined : sources.get(key);
+  });
+}
+
+function put(content: Record<string, unknown>, keys: readonly string[], value: unknown): void {
+  const [key = "", ...rest] = keys;
+  if (rest.length === 0) content[key] = value;
+  else put((content[key] ??= {}) as Record<string, unknown>, rest, value);
+}
+
+/** The same as a Python module: SETTINGS, and MODEL. */
+export function configPython(
+  entries: readonly ConfigEntry[],
+  header: string,
+  model: string,
+): string {
+  const lines = entries.map(
+    ({ key, value, from }) => `    ${JSON.stringify(key)}: ${python(value)},  # ${from}`,
+  );
+  return [`"""${header}"""`, "", `MODEL = ${JSON.stringify(model)}`, "SETTINGS = {"]
+    .concat(lines, "}", "")
+    .join("\n");
+}
+
+function python(value: unknown): string {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return JSON.stringify(value);
+}

@@ -1,0 +1,218 @@
+import { cp, readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { makeFolder, writeFileAtomic, writeJson } from "../base/files.ts";
+import { packageRoot } from "../base/package-root.ts";
+import { packageVersion } from "../base/package-version.ts";
+import type { Dataset } from "../data/datasets.ts";
+import { writeJsonl } from "../data/write-jsonl.ts";
+import { writeParquet } from "../data/write-parquet.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import { requirePrompt } from "../env/environments/environment.ts";
+import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
+import { findBase, folderOfName, SHIPPED_POLICIES } from "../run/bases.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import { type ConfigEntry, configEntries, configPython, configYaml } from "./config-text.ts";
+import { experimentOf } from "./experiment.ts";
+import { readmeText } from "./readme-text.ts";
+import {
+  type ExportedKey,
+  exportedKeys,
+  type ExportFacts,
+  type Refusal,
+  refusals,
+  refusalText,
+} from "./rule.ts";
+import { type ExportTarget, exportTargets } from "./targets.ts";
+
+/** What an export wrote: the content of origins.json. */
+export interface RecipeExport {
+  recipe: string;
+  tier: string;
+  trainer: string;
+  trainerVersion: string;
+  agentrlVersion: string;
+  folder: string;
+  /** All files, by their names within the folder. */
+  files: string[];
+  rows: { train: number; validation: number };
+  /** What became of each key of the recipe. */
+  keys: ExportedKey[];
+  /** The trainer's whole configuration as written. */
+  config: ConfigEntry[];
+}
+
+/**
+ * Writes a recipe's experiment for another trainer: configuration, data, rewards, and the code that plays its episodes.
+ *
+ * @param target name of a trainer.
+ * @param out folder; new or empty.
+ * @throws {ConfigError} PART_UNKNOWN for no such trainer; EXPORT_UNFIT with every setting that the trainer cannot have; OUTPUT_EXISTS;
+ *   BASE_ABSENT for a base policy that is not made.
+ * @throws as `Dataset.stream`, and FILE_WRITE_FAILED.
+ */
+export async function exportRecipe(
+  resolved: ResolvedSettings<Settings>,
+  target: string,
+  { out, signal }: { out: string; signal?: AbortSignal },
+): Promise<RecipeExport> {
+  const to = exportTargets.get(target, "--to");
+  requireTranslation(resolved, to);
+  if (existsSync(out) && (await readdir(out)).length > 0) {
+    throw new ConfigError(
+      "OUTPUT_EXISTS",
+      `${out}: already exists and is not empty. Choose another folder for --out.`,
+    );
+  }
+  const { recipe, tier, settings, origins } = resolved;
+  const environment = environmentOver(searchlessFor(settings), settings);
+  const model = await modelOf(settings.policy.from);
+  await makeFolder(join(out, "data"));
+  if (model.copy !== null) await cp(model.copy, join(out, model.path), { recursive: true });
+  const rows = await writeData({ settings, environment, to, out, signal });
+  const { stopStrings: stop } = environment.protocol;
+  const facts: ExportFacts = { settings, rows, model: modelKey(model), stop };
+  const keys = exportedKeys(facts, origins, to.rules);
+  const config = configEntries(to.chosen(facts, { name: `${recipe.name}-${tier}` }), keys);
+  const title = `${recipe.name}, tier ${tier}, for ${to.name} ${to.version}; written by agentrl ${packageVersion()}.`;
+  await writeConfig({ to, out, config, title, model: model.path });
+  await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
+  await copyTemplates(to.name, out);
+  const readme = readmeText({ title, settings, target: to, keys, hasCorpus: rows.corpus > 0 });
+  await writeFileAtomic(join(out, "README.md"), readme);
+  const { train, validation } = rows;
+  const written: RecipeExport = {
+    recipe: recipe.name,
+    tier,
+    trainer: to.name,
+    trainerVersion: to.version,
+    agentrlVersion: packageVersion(),
+    folder: out,
+    files: [],
+    rows: { train, validation },
+    keys,
+    config,
+  };
+  written.files = [...(await filesOf(out)), "origins.json"].toSorted();
+  await writeJson(join(out, "origins.json"), written);
+  return written;
+}
+
+/** @throws {ConfigError} EXPORT_UNFIT with every setting that the trainer cannot have. */
+function requireTranslation(
+  { recipe, tier, settings, origins }: ResolvedSettings<Settings>,
+  { name, version, rules }: ExportTarget,
+): void {
+  const refused: Refusal[] =
+    settings.algorithm === undefined
+      ? [{ from: "algorithm", value: null, origin: recipe.path, allowed: "grpo, ppo" }]
+      : refusals(settings, origins, rules);
+  if (refused.length === 0) return;
+  const count = `${refused.length} ${refused.length === 1 ? "setting" : "settings"}`;
+  throw new ConfigError(
+    "EXPORT_UNFIT",
+    `${recipe.path}, tier ${tier}: ${name} ${version} cannot run ${count} of this recipe. Change them with --set, or choose another --to.\n${refused.map((each) => `  ${refusalText(each)}`).join("\n")}`,
+  );
+}
+
+interface Model {
+  /** As experiment.json names it: a folder within the export, a folder elsewhere, or a name on the hub. */
+  path: string;
+  /** The folder to copy to `path`; null: none. */
+  copy: string | null;
+}
+
+/** Policies of the package travel with the export; others stay where they are. Nothing is downloaded. */
+async function modelOf(from: string): Promise<Model> {
+  const shipped = SHIPPED_POLICIES.get(from);
+  if (shipped !== undefined) return { path: "policy", copy: shipped };
+  const folder = await folderOfName(from);
+  if (existsSync(folder)) return { path: resolve(folder), copy: null };
+  if ((await findBase(from)) === null) return { path: from, copy: null };
+  return { path: await policyFolder(from), copy: null };
+}
+
+/** The model in a configuration whose paths start from `agentrl.root`. */
+function modelKey({ path, copy }: Model): string {
+  return copy === null ? path : `\${agentrl.root}/${path}`;
+}
+
+interface Writing {
+  settings: Settings;
+  environment: Environment;
+  to: ExportTarget;
+  out: string;
+  signal: AbortSignal | undefined;
+}
+
+/** Writes questions of training and evaluation, and the corpus of a retriever that has no passages of its own. */
+async function writeData(writing: Writing): Promise<ExportFacts["rows"] & { corpus: number }> {
+  const { settings, out, signal } = writing;
+  const training = await openNamedDataset(settings.dataset, settings.environment);
+  const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
+  const train = await writeSplit(writing, training, "train");
+  const validation = await writeSplit(writing, held, "validation");
+  const hasOwn = ["index", "url", "baseUrl"].some((key) => key in settings.retriever);
+  const corpus = hasOwn
+    ? 0
+    : (await writeJsonl(join(out, "data", "corpus.jsonl"), training.passages(), signal)).records;
+  const longestPrompt = Math.max(train.longest, validation.longest);
+  return { train: train.rows, validation: validation.rows, longestPrompt, corpus };
+}
+
+async function writeSplit(
+  { settings, environment, to, out, signal }: Writing,
+  dataset: Dataset,
+  split: "train" | "validation",
+): Promise<{ rows: number; longest: number }> {
+  const render = requirePrompt(environment);
+  const system = settings.policy.chat?.system;
+  let longest = 0;
+  async function* rows(): AsyncGenerator<object> {
+    let index = 0;
+    for await (const task of dataset.stream()) {
+      const prompt = render(task, "");
+      longest = Math.max(longest, Buffer.byteLength(prompt));
+      yield to.row(task, { index, split, prompt, system });
+      index += 1;
+    }
+  }
+  const file = join(out, "data", `${split}.${to.rows}`);
+  const { records } =
+    to.rows === "parquet"
+      ? await writeParquet(file, rows, signal)
+      : await writeJsonl(file, rows(), signal);
+  return { rows: records, longest };
+}
+
+interface Config {
+  to: ExportTarget;
+  out: string;
+  config: readonly ConfigEntry[];
+  title: string;
+  model: string;
+}
+
+async function writeConfig({ to, out, config, title, model }: Config): Promise<void> {
+  if (to.rows === "jsonl") {
+    await writeFileAtomic(join(out, "config.py"), configPython(config, title, model));
+    return;
+  }
+  const text = configYaml(config, title, to.top ?? {});
+  await writeFileAtomic(join(out, "config.yaml"), text);
+}
+
+async function copyTemplates(target: string, out: string): Promise<void> {
+  const templates = join(packageRoot, "templates", "exports");
+  for (const folder of ["common", target])
+    await cp(join(templates, folder), out, { recursive: true });
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(resolve(folder).length + 1));
+}

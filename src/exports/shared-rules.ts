@@ -1,0 +1,223 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Budget } from "../env/budget.ts";
+import type { Sampling } from "../rollout/sampling.ts";
+import type { OnPolicyOptions } from "../algorithms/algorithm.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { expressionProblem, rewardProblem } from "./exported-rewards.ts";
+import { type Allowed, type Rule, rule, type TrainerKeys, unused } from "./rule.ts";
+
+/** Holds the settings that the exported Python plays and scores episodes by. */
+export const EXPERIMENT_FILE = "experiment.json";
+
+/** A value that is the only one allowed. */
+export const only = (value: unknown): Allowed => ({
+  says: JSON.stringify(value),
+  is: (given) => isDeepStrictEqual(given, value),
+});
+
+/** One of several values. */
+export const oneOf = (...values: readonly unknown[]): Allowed => ({
+  says: values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(", "),
+  is: (given) => values.includes(given),
+});
+
+/** An advantage estimator as a recipe names it. */
+export interface NamedAdvantage {
+  name: string;
+  scale?: unknown;
+}
+
+/** Estimators of GRPO and RLOO, with the options that trainers have. */
+export const plainAdvantage: Allowed<NamedAdvantage> = {
+  says: "group with scale, or leave-one-out, without other options",
+  is: ({ name, scale: _, ...rest }) => {
+    const { epsilon = 1e-6, ...others } = rest as { epsilon?: unknown };
+    const isKnown = name === "group" || name === "leave-one-out";
+    return isKnown && epsilon === 1e-6 && Object.keys(others).length === 0;
+  },
+};
+
+/** The options of the recipe's algorithm, which has been checked. */
+export function algorithmOf({ algorithm }: Settings): OnPolicyOptions {
+  return algorithm as unknown as OnPolicyOptions;
+}
+
+/** Settings of draws in vLLM's words. */
+export function sampled(place: string, { temperature, topP, topK, minP }: Sampling): TrainerKeys {
+  return {
+    [`${place}.temperature`]: temperature,
+    [`${place}.top_p`]: topP,
+    [`${place}.top_k`]: topK === 0 ? -1 : topK,
+    [`${place}.min_p`]: minP,
+  };
+}
+
+/** Optimizer steps for each batch of rollouts. */
+export function updatesPerStep(settings: Settings): number {
+  const { minibatches, epochs } = algorithmOf(settings);
+  return minibatches * epochs;
+}
+
+/** The budgets that the exported episodes keep; undefined where the recipe has none of the kind. */
+export function exportedBudgets(budgets: readonly Budget[]) {
+  const limitOf = (scope: Budget["scope"]): number | undefined =>
+    budgets.find((each) => each.scope === scope)?.limit as number | undefined;
+  const turns = budgets.find(({ scope, unit }) => scope === "trajectory" && unit === "turns");
+  return {
+    turns: turns && { limit: turns.limit as number, onExhausted: turns.onExhausted },
+    turnTokens: limitOf("turn"),
+    observationTokens: limitOf("observation"),
+    contextTokens: limitOf("context"),
+  };
+}
+
+/** Most tokens that follow a prompt: the context, or all turns at their longest. */
+export function responseTokens(settings: Settings): number {
+  const { turns, turnTokens, observationTokens, contextTokens } = exportedBudgets(settings.budgets);
+  if (contextTokens !== undefined) return contextTokens;
+  const count = (turns?.limit ?? 1) + 1;
+  return count * (turnTokens ?? 500) + (count - 1) * (observationTokens ?? 500);
+}
+
+const BUDGETS: Readonly<Record<string, readonly string[]>> = {
+  "trajectory, turns": ["final-turn", "end"],
+  "turn, tokens": ["cut"],
+  "observation, tokens": ["cut"],
+  "context, tokens": ["end"],
+};
+
+const allowedBudgets: Allowed<readonly Budget[]> = {
+  says: `${Object.entries(BUDGETS)
+    .map(([place, on]) => `${place}: ${on.join(" or ")}`)
+    .join("; ")}; turns limited, limits that are numbers`,
+  is: (budgets) =>
+    budgets.some(({ scope, unit }) => scope === "trajectory" && unit === "turns") &&
+    budgets.every(isExported),
+  item: isExported,
+};
+
+function isExported({ scope, unit, onExhausted, limit, tool }: Budget): boolean {
+  const on = BUDGETS[`${scope}, ${unit}`] ?? [];
+  return on.includes(onExhausted) && typeof limit === "number" && tool === undefined;
+}
+
+/** Retrievers whose answer depends on the query alone, so a server of /retrieve can replace them. */
+const SERVED = [
+  ...["bm25", "dense", "hybrid", "rerank"],
+  ...["search-r1-server", "opensearch", "qdrant", "web-search"],
+];
+
+/** Options of grammars of tags that the exported episodes keep. */
+const protocolKeys = new Set([
+  ...["invalidMessage", "resultTag", "callTags", "answerTag"],
+  ...["thoughts", "blocks", "boxed", "spliced"],
+]);
+
+/** Rules that every trainer has: the exported Python plays the environment, whatever trains. */
+export const sharedRules: readonly Rule[] = [
+  rule("policy.from", { file: EXPERIMENT_FILE }),
+  rule("environment.name", { allowed: oneOf("search-qa"), file: EXPERIMENT_FILE }),
+  rule<{ name: string; answer: { pattern: string } }>("environment.protocol", {
+    allowed: {
+      says: "search-r1 or tags, without intermediateAnswers or an answer.pattern of its own",
+      is: ({ name, answer, ...options }) =>
+        ["search-r1", "tags"].includes(name) &&
+        answer.pattern === "<answer>(.*?)</answer>" &&
+        Object.keys(options).every((key) => protocolKeys.has(key)),
+    },
+    file: EXPERIMENT_FILE,
+  }),
+  rule<readonly Record<string, unknown>[]>("environment.tools", {
+    allowed: {
+      says: "one tool, corpus-search, with topK and show",
+      is: (tools) =>
+        tools.length === 1 &&
+        tools.every((tool) => tool["name"] === "corpus-search" && tool["retriever"] === undefined),
+    },
+    file: EXPERIMENT_FILE,
+  }),
+  rule("environment.prompt", { file: "data" }),
+  rule("environment.onInvalid", { file: EXPERIMENT_FILE }),
+  rule("environment.reissue", { allowed: only(false) }),
+  rule<readonly Budget[]>("budgets", { allowed: allowedBudgets, file: EXPERIMENT_FILE }),
+  rule<{ name: string }>("strategy", {
+    allowed: { says: "agent", is: ({ name }) => name === "agent" },
+    file: EXPERIMENT_FILE,
+  }),
+  rule("dataset", { file: "data" }),
+  rule("retriever", {
+    allowed: {
+      says: `one that a server can stand for: ${SERVED.join(", ")}`,
+      is: (retriever) =>
+        namesIn(retriever).every((name) => SERVED.includes(name)) && namesIn(retriever).length > 0,
+    },
+    file: "README.md",
+  }),
+  rule<Settings["rewards"]>("rewards", {
+    allowed: {
+      says: "exact-match, token-f1, and tag-format with one value a trajectory; weights and options without schedules",
+      is: (rewards) => rewards.every((each) => rewardProblem(each) === null),
+      item: (each) => rewardProblem(each) === null,
+    },
+    file: EXPERIMENT_FILE,
+  }),
+  rule<string>("reward", {
+    allowed: {
+      says: "an expression over rewards, numbers, answered and turns, with if, min, max and signs other than /",
+      is: (_, settings) => expressionProblem(settings) === null,
+    },
+    file: EXPERIMENT_FILE,
+  }),
+  rule("evaluation.dataset", { file: "data" }),
+  rule<{ name: string }>("evaluation.strategy", {
+    allowed: { says: "agent", is: ({ name }) => name === "agent" },
+    file: EXPERIMENT_FILE,
+  }),
+  rule("evaluation.budgets", {
+    allowed: {
+      says: "the budgets of training",
+      is: (budgets, settings) => isDeepStrictEqual(budgets, settings.budgets),
+    },
+  }),
+  rule("evaluation.retriever", {
+    allowed: {
+      says: "the retriever of training, since there is one server",
+      is: (retriever, settings) => isDeepStrictEqual(retriever, settings.retriever),
+    },
+  }),
+  rule("evaluation.sets", {
+    unused: "further evaluations of a run by agentrl",
+    differs: () => "only the main evaluation is exported",
+  }),
+  rule("evaluation.during.questions", { unused: "trainers evaluate on all rows of validation" }),
+  rule("algorithm.sampler", {
+    allowed: {
+      says: "shuffled",
+      is: (sampler) => (sampler as { name: string }).name === "shuffled",
+    },
+    differs: () => "the questions come in another random order",
+  }),
+  rule("algorithm.filters", { allowed: only([]) }),
+  rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),
+  rule("algorithm.lossOn", { allowed: only(["policy"]) }),
+  rule("policy.fresh", { allowed: { says: "nothing: a policy is loaded", is: () => false } }),
+  ...["policy.endpoint", "policy.predictions"].map((from) =>
+    rule(from, { allowed: { says: "nothing: it cannot be trained", is: () => false } }),
+  ),
+  rule("stages", { allowed: only([]) }),
+  ...unused("settings of agentrl's own engine", ["engine", "deadlines"]),
+  ...unused("checks and reports of agentrl's own runs", [
+    ...["rewardCheck", "budgetCheck", "batchCheck", "reporters", "alarms", "rollback"],
+  ]),
+  ...unused("settings of other commands", ["synth", "sft", "preference"]),
+  ...unused("asked by parts that are not exported", ["models", "retrievers"]),
+];
+
+/** All part names in a retriever's settings, the inner ones too. */
+function namesIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const { name, of } = value as { name?: unknown; of?: unknown };
+  const inner = Array.isArray(of) ? of.flatMap(namesIn) : namesIn(of);
+  return [...(typeof name === "string" ? [name] : []), ...inner];
+}

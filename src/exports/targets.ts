@@ -1,0 +1,175 @@
+import { type Part, registry } from "../base/registry.ts";
+import { trl as trlRows, verl as verlRows } from "../data/layouts/trainers.ts";
+import type { Task } from "../trajectory/task.ts";
+import { SEARCH_URL } from "./experiment.ts";
+import { type ExportFacts, type Rule, rule, type TrainerKeys } from "./rule.ts";
+import { algorithmOf, responseTokens, updatesPerStep } from "./shared-rules.ts";
+import { skyrlRules } from "./skyrl-rules.ts";
+import { TRAINERS } from "./trainers.ts";
+import { trlRules } from "./trl-rules.ts";
+import { verlRules } from "./verl-rules.ts";
+
+/** A trainer that a recipe can be exported to. */
+export interface ExportTarget extends Part {
+  /** The release that the rules are made for. */
+  readonly version: string;
+  readonly rules: readonly Rule[];
+  /** Keys that the trainer needs and no recipe has. */
+  chosen(facts: ExportFacts, run: { name: string }): TrainerKeys;
+  /** A row of data. */
+  row(task: Task, place: RowPlace): object;
+  /** The data files' extension. */
+  readonly rows: "parquet" | "jsonl";
+  /** Keys of the YAML configuration that are no settings. */
+  readonly top?: object;
+  /** How to start the training in the exported folder. */
+  readonly run: string;
+}
+
+interface RowPlace {
+  index: number;
+  split: "train" | "validation";
+  prompt: string;
+  /** The policy's system message, where the trainer renders the prompt. */
+  system: string | undefined;
+}
+
+/** A prompt of so many tokens holds the longest question, in its chat template. */
+function promptTokens({ rows, settings }: ExportFacts): number {
+  const template = settings.policy.chat === undefined ? 0 : 512;
+  return Math.ceil((rows.longestPrompt + template) / 64) * 64;
+}
+
+const ROOT = "${agentrl.root}";
+
+const verl: ExportTarget = {
+  name: "verl",
+  summary: "hydra configuration, Parquet, reward function and agent loop",
+  version: TRAINERS.verl,
+  rules: [
+    ...verlRules,
+    rule("dataset", {
+      file: "data",
+      to: (_, facts) => ({ "data.max_prompt_length": promptTokens(facts) }),
+    }),
+    rule("budgets", {
+      ...verlRules.find(({ from }) => from === "budgets"),
+      to: (_, { settings }) => ({ "data.max_response_length": responseTokens(settings) }),
+    }),
+  ],
+  top: {
+    hydra: { searchpath: ["pkg://verl.trainer.config"] },
+    defaults: ["ppo_trainer", "_self_"],
+  },
+  chosen: (facts, { name }) => ({
+    "agentrl.root": ".",
+    "data.train_files": `${ROOT}/data/train.parquet`,
+    "data.val_files": `${ROOT}/data/validation.parquet`,
+    "data.shuffle": true,
+    "data.filter_overlong_prompts": false,
+    "reward.custom_reward_function.path": `${ROOT}/reward.py`,
+    "reward.custom_reward_function.name": "compute_score",
+    "actor_rollout_ref.rollout.name": "vllm",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
+    "actor_rollout_ref.rollout.agent.default_agent_loop": "agentrl_search",
+    "actor_rollout_ref.rollout.agent.agent_loop_config_path": `${ROOT}/search_loop.yaml`,
+    "actor_rollout_ref.actor.use_dynamic_bsz": true,
+    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": Math.max(
+      16_384,
+      promptTokens(facts) + responseTokens(facts.settings),
+    ),
+    "trainer.nnodes": 1,
+    "trainer.n_gpus_per_node": 1,
+    "trainer.logger": ["console"],
+    "trainer.project_name": "agentrl",
+    "trainer.experiment_name": name,
+    "trainer.default_local_dir": `${ROOT}/checkpoints`,
+    "trainer.val_before_train": true,
+    "trainer.test_freq": algorithmOf(facts.settings).steps,
+    "ray_kwargs.ray_init.runtime_env.env_vars.PYTHONPATH": ROOT,
+  }),
+  row: (task, place) => verlRows.write?.record(task, place) ?? {},
+  rows: "parquet",
+  run: "./run.sh",
+};
+
+const skyrl: ExportTarget = {
+  name: "skyrl",
+  summary: "configuration, Parquet and an environment in the place of skyrl-gym's search",
+  version: TRAINERS.skyrl,
+  rules: [
+    ...skyrlRules,
+    rule("dataset", {
+      file: "data",
+      to: (_, facts) => ({ "trainer.max_prompt_length": promptTokens(facts) }),
+    }),
+    rule<readonly { topK: number }[]>("environment.tools", {
+      ...skyrlRules.find(({ from }) => from === "environment.tools"),
+      to: ([tool]) => ({ "environment.skyrl_gym.search.topk": tool?.topK }),
+    }),
+    rule("environment.protocol", {
+      ...skyrlRules.find(({ from }) => from === "environment.protocol"),
+      to: (_, { stop }) => ({
+        "generator.sampling_params.stop": stop,
+        "generator.eval_sampling_params.stop": stop,
+      }),
+    }),
+  ],
+  chosen: ({ settings }, { name }) => ({
+    "agentrl.root": ".",
+    "data.train_data": [`${ROOT}/data/train.parquet`],
+    "data.val_data": [`${ROOT}/data/validation.parquet`],
+    "environment.env_class": "search",
+    "environment.skyrl_gym.search.search_url": SEARCH_URL,
+    "generator.use_conversation_multi_turn": false,
+    "generator.inference_engine.num_engines": 1,
+    "generator.inference_engine.tensor_parallel_size": 1,
+    "trainer.placement.policy_num_gpus_per_node": 1,
+    "trainer.placement.ref_num_gpus_per_node": 1,
+    "trainer.logger": "console",
+    "trainer.project_name": "agentrl",
+    "trainer.run_name": name,
+    "trainer.ckpt_path": `${ROOT}/checkpoints`,
+    "trainer.export_path": `${ROOT}/exports`,
+    "trainer.eval_before_train": true,
+    "trainer.eval_interval": algorithmOf(settings).steps,
+  }),
+  row: ({ id, question, references, source }, { index, split, prompt, system }) => ({
+    data_source: source,
+    prompt: [
+      ...(system === undefined ? [] : [{ role: "system", content: system }]),
+      { role: "user", content: prompt },
+    ],
+    env_class: "search",
+    reward_spec: { method: "rule", ground_truth: { target: references } },
+    extra_info: { index, split, id, question },
+  }),
+  rows: "parquet",
+  run: "python main.py",
+};
+
+const trl: ExportTarget = {
+  name: "trl",
+  summary: "train.py with GRPOConfig, rewards and rollouts that search, JSON lines",
+  version: TRAINERS.trl,
+  rules: trlRules,
+  chosen: ({ settings }) => {
+    const updates = algorithmOf(settings).steps * updatesPerStep(settings);
+    return {
+      output_dir: "checkpoints",
+      report_to: "none",
+      logging_steps: 1,
+      bf16: false,
+      remove_unused_columns: false,
+      eval_strategy: "steps",
+      eval_steps: updates,
+      eval_on_start: true,
+    };
+  },
+  row: (task, place) => trlRows.write?.record(task, place) ?? {},
+  rows: "jsonl",
+  run: "python train.py",
+};
+
+/** Trainers that recipes can be exported to. */
+export const exportTargets = registry<ExportTarget>("trainer", [verl, skyrl, trl]);

@@ -1,0 +1,338 @@
+import { join } from "node:path";
+import { deferring } from "../../base/deferring.ts";
+import { ConfigError } from "../../base/errors.ts";
+import type { Dataset } from "../../data/datasets.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
+import { heldWeights } from "../../engine/held-weights.ts";
+import { evaluationName } from "../../evaluate/evaluation-name.ts";
+import { noneRetriever } from "../../retrieval/controls/none.ts";
+import { algorithms, readsReference } from "../../algorithms/index.ts";
+import { type LoopState, type OnPolicyStep, trainOnPolicy } from "../../algorithms/on-policy.ts";
+import type { RunEvent } from "../../watch/run-event.ts";
+import { environmentOver, openNamedDataset, policyOf } from "../assemble.ts";
+import { checkBeforeTraining } from "../check-rewards.ts";
+import { budgetFacts } from "../checks/budget-facts.ts";
+import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
+import { requireAheadFits, samplesAhead } from "../checks/off-policy.ts";
+import { requireHonoured } from "../checks/ignored-settings.ts";
+import { checkpointFolder } from "../folder/checkpoints.ts";
+import {
+  type AroundTraining,
+  aroundTraining,
+  type EvaluationSet,
+  type Measured,
+  setsOf,
+} from "../evaluation-sets.ts";
+import {
+  type HeldOutEvaluation,
+  recordedEvaluation,
+  recordedEvaluations,
+} from "../held-out-evaluation.ts";
+import { openRoles } from "../roles.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import { restoreSnapshots, takeSnapshots } from "../snapshots.ts";
+import { checkFirstBatch } from "./first-batch.ts";
+import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
+import { HELD_OUT_EM, openRewardProgress } from "./progress.ts";
+import { rewardScoring } from "./reward-scoring.ts";
+import { unlessDiverged } from "./rollback.ts";
+import { evaluateNow, runTraining } from "./run-training.ts";
+import type {
+  OpenTraining,
+  RunOptions,
+  TrainingLeg,
+  TrainingMethod,
+  TrainingSession,
+  TrainingStart,
+} from "./training-method.ts";
+
+export interface TrainResult {
+  run: string;
+  /** Where the policy ran. */
+  device: string;
+  /** Steps done in all. */
+  steps: number;
+  checkpoint: string;
+  wallSeconds: number;
+  eval: AroundTraining<HeldOutEvaluation>;
+}
+
+export interface RunTrainOptions extends RunOptions {
+  /** Settings that have no effect are no error. */
+  allowIgnored?: boolean;
+}
+
+/**
+ * Trains by reinforcement as a recipe's `algorithm` says, evaluated before and after on the same held-out questions.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REWARD_CHECK_FAILED when a reward does not score known answers
+ *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, VOCABULARY_UNFIT, DATASET_NOT_TRAINABLE.
+ * @throws as `runTraining`.
+ */
+export async function runTrain(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+): Promise<TrainResult> {
+  let before: Measured<HeldOutEvaluation>;
+  const method = onPolicyMethod<TrainResult>(resolved, options, {
+    begin: async (session) => {
+      before = await evaluations(session, "before");
+    },
+    finish: async (session, { done, seconds }) => {
+      const after = await evaluations(session, "after");
+      return {
+        run: session.run.path,
+        device: session.engine.machine.device,
+        steps: done,
+        checkpoint: done === 0 ? session.model : checkpointFolder(session.run.path, done),
+        wallSeconds: seconds(),
+        eval: aroundTraining(before, after),
+      };
+    },
+  });
+  return runTraining(method, resolved, options);
+}
+
+/** How far a trial goes. */
+export interface TrialLength {
+  /** Held-out questions before and after, at most. */
+  questions: number;
+  /** Asked after each step. @param step from 1. */
+  isEnough: (step: number) => boolean;
+}
+
+/** The first steps of a training, to see what they take. Settings without effect are no error. */
+export function runTrial(
+  resolved: ResolvedSettings<Settings>,
+  options: RunOptions & TrialLength,
+): Promise<unknown> {
+  const { questions, isEnough } = options;
+  const method = onPolicyMethod<unknown>(
+    resolved,
+    { ...options, allowIgnored: true },
+    {
+      openProgress: () => {
+        let done = 0;
+        return {
+          best: null,
+          kept: null,
+          safe: 0,
+          add: ({ step }) => (done = step),
+          get enough() {
+            return done > 0 && isEnough(done);
+          },
+        };
+      },
+      begin: async (session) => {
+        await someQuestions(session, "before", questions);
+      },
+      finish: (session) => someQuestions(session, "after", questions),
+    },
+  );
+  return runTraining(method, resolved, options);
+}
+
+/** As `runTrain` for one stage of several: it evaluates nothing, and leaves its policy in `policy/` for the next stage. */
+export async function runTrainStage(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+): Promise<{ policy: string; steps: number }> {
+  const method = onPolicyMethod<{ policy: string; steps: number }>(resolved, options, {
+    // Not the checkpoint: the next stage has an optimiser of its own.
+    policy: {},
+    finish: ({ run }, { done }) =>
+      Promise.resolve({ policy: join(run.path, "policy"), steps: done }),
+  });
+  return runTraining(method, resolved, options);
+}
+
+function onPolicyMethod<R>(
+  resolved: ResolvedSettings<Settings>,
+  { allowIgnored = false }: RunTrainOptions,
+  ends: Pick<OpenTraining<R>, "begin" | "finish" | "policy"> &
+    Partial<Pick<OpenTraining<R>, "openProgress">>,
+): TrainingMethod<R> {
+  const { algorithm } = resolved.settings;
+  if (algorithm === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
+    );
+  }
+  if (!allowIgnored) requireHonoured(resolved);
+  requireAheadFits(resolved.settings);
+  return {
+    command: "train",
+    learnsFrom: "questions",
+    length: "algorithm.steps",
+    open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
+  };
+}
+
+async function open(
+  start: TrainingStart,
+  algorithm: AlgorithmSettings,
+): Promise<Omit<OpenTraining<unknown>, "begin" | "finish" | "policy">> {
+  const { resolved, options, model, from } = start;
+  const { settings } = resolved;
+  const train = await openNamedDataset(settings.dataset, settings.environment);
+  requireTrainingSet(train);
+  const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
+  const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
+  options.onRewardCheck?.(rewardCheck);
+  const engine = await start.openEngine();
+  // A resumed run has these warnings already.
+  const warns = from === null && settings.budgetCheck;
+  const { every } = settings.checkpoints;
+  const usesEvaluations = settings.evaluation.during !== undefined;
+  const sets = setsOf(settings);
+  return {
+    engine,
+    held,
+    rewardCheck,
+    totalSteps: onPolicyOptions(algorithm).steps,
+    data: {
+      dataset: { file: settings.dataset.name, sha256: train.fingerprint },
+      evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
+      ...Object.fromEntries(await Promise.all(sets.map(setData))),
+    },
+    warnings: warns ? await budgetWarnings(resolved, { engine, train, model }) : [],
+    products: [null, ...sets.map(({ set }) => set)].map((set) =>
+      join("eval", `${evaluationName(set, "after")}.json`),
+    ),
+    needsReference: readsReference(algorithm),
+    openProgress: () => openRewardProgress({ every, usesEvaluations }),
+    train: (session, leg) => learn(session, leg, { algorithm, train }),
+  };
+}
+
+function learn(
+  session: TrainingSession,
+  leg: TrainingLeg,
+  { algorithm, train }: { algorithm: AlgorithmSettings; train: Dataset },
+): Promise<void> {
+  const { settings, options, run, engine, model } = session;
+  const { firstStep, learningRateFactor, afterStep } = leg;
+  const { signal } = options;
+  return deferring(async (defer) => {
+    const held = samplesAhead(settings) ? heldWeights(engine) : null;
+    const roles = openRoles(settings, {
+      policy: { engine: held?.engine ?? engine, model },
+      download: { ...options.download, signal },
+    });
+    defer(() => roles.close());
+    const from = { algorithm, engine, held, train, model, signal, roles };
+    const { run: assembled, retriever, close } = await assembleOnPolicyRun(settings, from);
+    defer(close);
+    const { environment } = assembled;
+    await restoreSnapshots(settings, engine, run.path, firstStep);
+    await trainOnPolicy({
+      ...assembled,
+      firstStep,
+      learningRateFactor,
+      ...rewardScoring(session, { retriever, roles }),
+      onStepBegin: (step) => takeSnapshots(settings, engine, run.path, step),
+      state: (leg.state as LoopState | undefined) ?? null,
+      onBatch: async (trajectories, step) => {
+        await run.trajectories(step, trajectories);
+        options.onBatch?.(trajectories, step);
+        if (step > firstStep + 1 || !settings.batchCheck) return;
+        const file = join(run.path, "trajectories", `step-${step}.jsonl`);
+        const by = { settings, engine, environment, step, file };
+        await run.event(await checkFirstBatch(trajectories, by));
+      },
+      onStep: async (outcome) => {
+        const { step, trajectories } = outcome;
+        const metrics = { ...outcome.metrics, ...(await evaluatedOnTheWay(session, step)) };
+        const timing = timingOf(outcome);
+        return afterStep({ step, metrics, timing, trajectories, state: outcome.state });
+      },
+    });
+  });
+}
+
+/** Evaluates where the recipe asks for it. @returns what belongs to the step's metrics. */
+async function evaluatedOnTheWay(
+  session: TrainingSession,
+  step: number,
+): Promise<Record<string, number>> {
+  const { during } = session.settings.evaluation;
+  if (during === undefined || step % during.every !== 0) return {};
+  const evaluated = await unlessDiverged(() => evaluateNow(session, `step-${step}`));
+  if (evaluated === null) return {};
+  const { metrics } = evaluated;
+  return { [HELD_OUT_EM]: metrics.em, "eval/f1": metrics.f1 };
+}
+
+function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
+  const { rollout, update } = timings;
+  const tokensPerSecond = ((tokens.sampled + tokens.trained) / (rollout + update)) * 1000;
+  return { ...timings, tokensPerSecond };
+}
+
+/** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT, VOCABULARY_UNFIT */
+async function budgetWarnings(
+  resolved: ResolvedSettings<Settings>,
+  { engine, train, model }: { engine: PolicyEngine; train: Dataset; model: string },
+): Promise<RunEvent[]> {
+  const { settings } = resolved;
+  const environment = environmentOver(noneRetriever(), settings);
+  const policy = await policyOf(engine, settings, model, environment);
+  const findings = checkBudgets(resolved, await budgetFacts(settings, train, policy));
+  requireSoundBudgets(findings);
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  return warnings.map(({ key, origin, message }) => ({
+    kind: "budgets",
+    step: 0,
+    message: `${key} (${origin}): ${message}`,
+    facts: { key },
+  }));
+}
+
+/** @throws {ConfigError} DATASET_NOT_TRAINABLE */
+function requireTrainingSet({ name, trainable }: Dataset): void {
+  if (trainable) return;
+  throw new ConfigError(
+    "DATASET_NOT_TRAINABLE",
+    `dataset is "${name}", a test set that must stay out of training. Train on another; evaluation.dataset may name it.`,
+  );
+}
+
+/** The questions of a set, for the manifest. */
+async function setData({
+  set,
+  settings: { evaluation, environment },
+}: EvaluationSet): Promise<[name: string, data: { file: string; sha256: string }]> {
+  const { fingerprint } = await openNamedDataset(evaluation.dataset, environment);
+  return [`evaluation.sets.${set}`, { file: evaluation.dataset.name, sha256: fingerprint }];
+}
+
+/** Evaluates before or after; a resumed run reads the results that it has. */
+async function evaluations(
+  session: TrainingSession,
+  when: "before" | "after",
+): Promise<Measured<HeldOutEvaluation>> {
+  const { settings, options, run, engine, model, resumed: known } = session;
+  return recordedEvaluations(
+    { settings, engine, held: await session.held(), model },
+    run,
+    { when, known, signal: options.signal },
+    options,
+  );
+}
+
+/** Evaluates the first questions, for a trial. */
+async function someQuestions(
+  session: TrainingSession,
+  name: "before" | "after",
+  limit: number,
+): Promise<void> {
+  const { settings, options, run, engine, model } = session;
+  await recordedEvaluation(
+    { settings, engine, held: await session.held(), model },
+    run,
+    { name, known: false, signal: options.signal, limit },
+    options,
+  );
+}

@@ -1,0 +1,140 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { AgentrlError, errorMessage } from "../../base/errors.ts";
+import { compareRuns } from "../../experiment/compare/compare-runs.ts";
+import type { MetricResult } from "../../experiment/compare/compare-sides.ts";
+import type { ComparedRun, Side } from "../../experiment/compare/compared-run.ts";
+import { UNLIKE_ADVICE } from "../../experiment/compare/protocol-differences.ts";
+import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
+import { evaluationName } from "../../evaluate/evaluation-name.ts";
+import type { Interval } from "../../evaluate/statistics.ts";
+import type { Arm } from "./arms.ts";
+import type { RunEvaluation } from "./run-evaluations.ts";
+import type { RunFiles } from "./run-files.ts";
+
+/** A difference on the same questions. */
+export interface PairedDifference {
+  difference: number;
+  ci95: Interval;
+  /** Shared measured questions. */
+  n: number;
+  /** p after Holm's correction over all shown tests. */
+  p: number;
+  verdict: MetricResult["verdict"];
+}
+
+/** An arm's figure on held-out questions. */
+export interface HeldOutFigure {
+  arm: Arm;
+  /** Number of runs that measured it. */
+  runs: number;
+  before: number | null;
+  after: number | null;
+  /** After minus before; a sentence if they cannot be compared. */
+  change: PairedDifference | string | null;
+  /** This arm minus the first, after training; a sentence if they cannot be compared; null for the first. */
+  against: PairedDifference | string | null;
+}
+
+/** A fixed seed, so that the page depends only on the runs. */
+const SEED = 0;
+
+/**
+ * Results of arms on held-out questions, compared question by question if they have the same protocol.
+ * @param set one of `evaluation.sets`; null: the run's own `evaluation`.
+ * @returns figures by metric, `em` and `f1`, if measured.
+ */
+export async function heldOutComparison(
+  arms: readonly Arm[],
+  set: string | null = null,
+): Promise<{ metric: "em" | "f1"; figures: HeldOutFigure[] }[]> {
+  const [start, end] = [evaluationName(set, "before"), evaluationName(set, "after")];
+  const sides = await Promise.all(
+    arms.map(async (arm) => ({
+      arm,
+      before: await sideOf(arm, start),
+      after: await sideOf(arm, end),
+    })),
+  );
+  const [first] = sides;
+  const changes = sides.map(({ before, after }) => compared(after, before));
+  const against = sides.map(({ after }, i) =>
+    i === 0 || first === undefined ? null : compared(after, first.after),
+  );
+  return (["em", "f1"] as const).flatMap((metric) => {
+    const figures = sides.map(({ arm }, i): HeldOutFigure => {
+      const [before, after] = [meanOf(arm, start, metric), meanOf(arm, end, metric)];
+      return {
+        arm,
+        before,
+        after,
+        runs: measuredRuns(arm, end),
+        change: of(changes[i] ?? null, metric),
+        against: of(against[i] ?? null, metric),
+      };
+    });
+    return figures.some(({ before, after }) => before !== null || after !== null)
+      ? [{ metric, figures }]
+      : [];
+  });
+}
+
+async function sideOf(arm: Arm, name: string): Promise<Side | string | null> {
+  const runs: ComparedRun[] = [];
+  try {
+    for (const { folder, settings } of arm.runs) {
+      const rows = join(folder, "eval", `${name}.rows.jsonl`);
+      if (!existsSync(rows)) continue;
+      const run = await readComparedRun(rows);
+      const seed = settings?.values.get("seed");
+      // A run's own evaluations do not record the seed, which pairs the runs.
+      const facts = typeof seed === "number" ? { ...run.facts, seed } : run.facts;
+      runs.push({ ...run, facts });
+    }
+  } catch (error) {
+    if (error instanceof AgentrlError) return errorMessage(error);
+    throw error;
+  }
+  return runs.length === 0 ? null : { name: `${arm.name} (${name})`, runs };
+}
+
+/** Left minus right; a sentence if they cannot be compared; null if one was not measured. */
+function compared(
+  left: Side | string | null,
+  right: Side | string | null,
+): readonly MetricResult[] | string | null {
+  if (left === null || right === null) return null;
+  if (typeof left === "string") return left;
+  if (typeof right === "string") return right;
+  try {
+    return compareRuns([left, right], { seed: SEED }).comparisons[0]?.metrics ?? null;
+  } catch (error) {
+    if (error instanceof AgentrlError)
+      return errorMessage(error).split(`\n${UNLIKE_ADVICE}`)[0] ?? "";
+    throw error;
+  }
+}
+
+function of(
+  found: readonly MetricResult[] | string | null,
+  metric: string,
+): PairedDifference | string | null {
+  if (found === null || typeof found === "string") return found;
+  const own = found.find((each) => each.metric === metric);
+  if (own === undefined) return null;
+  const { difference, ci95, n, pHolm: p, verdict } = own;
+  return { difference, ci95, n, p, verdict };
+}
+
+function meanOf(arm: Arm, name: string, metric: string): number | null {
+  const values = arm.runs.flatMap((run) => evaluationOf(run, name)?.metrics[metric] ?? []);
+  return values.length === 0 ? null : values.reduce((sum, each) => sum + each, 0) / values.length;
+}
+
+function measuredRuns({ runs }: Arm, name: string): number {
+  return runs.filter((run) => evaluationOf(run, name) !== undefined).length;
+}
+
+function evaluationOf({ evaluations, sets }: RunFiles, name: string): RunEvaluation | undefined {
+  return [...evaluations, ...sets].find((each) => each.name === name);
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import type { ClaimResult } from "../../../src/experiment/claims/claim-results.ts";
+import { calibrationOf, judgedByInstrument } from "../../../src/experiment/claims/instrument.ts";
+
+const claim = (
+  id: string,
+  verdict: ClaimResult["verdict"],
+  role: ClaimResult["role"] = "claim",
+): ClaimResult => ({
+  id,
+  verdict,
+  role,
+  statement: "",
+  metric: "eval.after.em",
+  relation: "a > b",
+  source: "",
+  instrument: null,
+  questions: null,
+  isShare: true,
+  comparisons: [],
+  arms: [],
+});
+
+const calibration = (start: number, end: number) =>
+  calibrationOf({
+    metric: "em",
+    seeds: [1, 2],
+    start: { range: [0.05, 0.3], values: [start - 0.01, start + 0.01] },
+    end: { range: [0.35, 0.75], values: [end, end] },
+  });
+
+describe("judgedByInstrument", () => {
+  const claims = [claim("open", "inconclusive"), claim("found", "supported")];
+
+  it("leaves verdicts alone where the control lies within and the positive control is found", () => {
+    const all = [...claims, claim("control", "supported", "positive-control")];
+    expect(judgedByInstrument(all, calibration(0.1, 0.5))).toEqual(all);
+    expect(judgedByInstrument(claims, null)).toEqual(claims);
+  });
+
+  it("says that an open claim could not be shown without a positive control, and keeps what was found", () => {
+    const all = [...claims, claim("oracle", "inconclusive", "positive-control")];
+    const [open, found, control] = judgedByInstrument(all, null);
+    expect(open).toMatchObject({
+      verdict: "not able to show",
+      instrument: "the positive control oracle is not found",
+    });
+    expect(found?.verdict).toBe("supported");
+    expect(control?.verdict).toBe("inconclusive");
+  });
+
+  it("says where the control lies outside its ranges", () => {
+    const [open] = judgedByInstrument(claims, calibration(0.4, 0.9));
+    expect(open?.instrument).toBe(
+      "the control starts at em 0.400, outside 0.05 to 0.3; the control ends at em 0.900, outside 0.35 to 0.75",
+    );
+  });
+});
+
+describe("calibrationOf", () => {
+  it("counts the bounds as inside", () => {
+    const found = calibration(0.3, 0.35);
+    expect(found.end).toEqual({ range: [0.35, 0.75], mean: 0.35, isInside: true });
+    expect(calibration(0.1, 0.76).end.isInside).toBe(false);
+  });
+});

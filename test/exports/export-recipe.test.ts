@@ -1,0 +1,201 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { parseYaml } from "../../src/base/yaml.ts";
+import { exportRecipe } from "../../src/exports/export-recipe.ts";
+import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
+import type { Override } from "../../src/run/settings/settings.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+let count = 0;
+
+const set = (settings: Record<string, unknown>): Override[] =>
+  Object.entries(settings).map(([key, value]) => ({ key, value, origin: "--set" }));
+
+/** The message of a refusal. */
+async function refusalOf(exporting: Promise<unknown>): Promise<string> {
+  const error: unknown = await exporting.then(
+    () => null,
+    (failed: unknown) => failed,
+  );
+  expect(error).toEqual(errorWith("EXPORT_UNFIT"));
+  return (error as Error).message;
+}
+
+/** A rate that every trainer can have. */
+const RATE = { "algorithm.optimizer.learningRate": 1e-4 };
+
+async function exported(to: string, settings: Record<string, unknown> = RATE) {
+  const overrides = set(settings);
+  const resolved = await resolveRecipe("search-r1", { tier: "smoke", overrides });
+  const out = join(folder, String(count++));
+  const written = await exportRecipe(resolved, to, { out });
+  const config = Object.fromEntries(written.config.map(({ key, value }) => [key, value]));
+  const text = (name: string): string => readFileSync(join(out, name), "utf8");
+  return { written, config, text, out };
+}
+
+describe("exportRecipe", () => {
+  it("writes verl's configuration over its own, with what each value comes from", async () => {
+    const { config, text, written } = await exported("verl");
+    expect(written.files).toEqual([
+      ...["README.md", "config.yaml", "data/corpus.jsonl", "data/train.parquet"],
+      ...["data/validation.parquet", "episode.py", "experiment.json", "origins.json"],
+      ...["policy/README.md", "policy/config.json", "policy/model.safetensors"],
+      ...["policy/recipe.resolved.yaml", "policy/tokenizer.json", "policy/tokenizer_config.json"],
+      ...["policy/training-log.jsonl", "reward.py", "run.sh", "scoring.py", "search_loop.py"],
+      ...["search_loop.yaml", "token_episode.py"],
+    ]);
+    expect(config).toMatchObject({
+      "algorithm.adv_estimator": "grpo",
+      "algorithm.norm_adv_by_std_in_grpo": true,
+      "actor_rollout_ref.actor.use_kl_loss": true,
+      "actor_rollout_ref.actor.kl_loss_coef": 0.001,
+      "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
+      "actor_rollout_ref.actor.ppo_mini_batch_size": 2,
+      "actor_rollout_ref.actor.optim.lr": 1e-4,
+      "actor_rollout_ref.actor.optim.betas": [0.9, 0.999],
+      "actor_rollout_ref.rollout.n": 4,
+      "actor_rollout_ref.model.path": "${agentrl.root}/policy",
+      "algorithm.rollout_correction.bypass_mode": true,
+      "data.train_batch_size": 4,
+      "data.max_response_length": 500,
+      "trainer.total_training_steps": 2,
+    });
+    const yaml = text("config.yaml");
+    expect(yaml).toMatch(/kl_loss_coef: 0\.001 # algorithm\.klCoef \(.*search-r1\.yaml:\d+\)/);
+    expect(yaml).toMatch(/lr: 0\.0001 # algorithm\.optimizer\.learningRate \(--set\)/);
+    expect(yaml).toMatch(/name: vllm # chosen by the export/);
+    expect(parseYaml(yaml, "config.yaml").value).toMatchObject({
+      defaults: ["ppo_trainer", "_self_"],
+      actor_rollout_ref: { actor: { kl_loss_coef: 0.001 } },
+    });
+  });
+
+  it("writes SkyRL's configuration, with the address of its search environment", async () => {
+    const { config } = await exported("skyrl");
+    expect(config).toMatchObject({
+      "trainer.algorithm.advantage_estimator": "grpo",
+      "trainer.algorithm.kl_loss_coef": 0.001,
+      "trainer.policy_mini_batch_size": 2,
+      "trainer.train_batch_size": 4,
+      "generator.max_turns": 5,
+      "generator.max_input_length": 499,
+      "generator.n_samples_per_prompt": 4,
+      "generator.sampling_params.max_generate_length": 48,
+      "generator.sampling_params.stop": ["</search>"],
+      "generator.eval_sampling_params.temperature": 0,
+      "environment.env_class": "search",
+      "environment.skyrl_gym.search.search_url": "http://127.0.0.1:8000/retrieve",
+      "environment.skyrl_gym.search.topk": 2,
+    });
+  });
+
+  it("writes TRL's settings as Python, and its rows as JSON lines", async () => {
+    const { text, config, written } = await exported("trl");
+    expect(config).toMatchObject({
+      beta: 0.001,
+      epsilon: 0.2,
+      epsilon_high: 0.2,
+      delta: null,
+      loss_type: "dapo",
+      num_generations: 4,
+      per_device_train_batch_size: 8,
+      gradient_accumulation_steps: 1,
+      steps_per_generation: 2,
+      max_steps: 4,
+      num_iterations: 1,
+      scale_rewards: "group",
+    });
+    expect(text("config.py")).toMatch(/"delta": None, {2}# algorithm\.dualClip \(default\)/);
+    const [row] = text("data/train.jsonl").split("\n");
+    expect(JSON.parse(row ?? "")).toMatchObject({
+      prompt: [{ role: "user", content: expect.stringMatching(/^Question: /) as string }],
+      references: [expect.any(String)],
+    });
+    expect(written.rows).toEqual({ train: 16, validation: 16 });
+  });
+
+  it("writes the protocol, budgets and rewards that the episodes are played and scored by", async () => {
+    const { text } = await exported("trl");
+    expect(JSON.parse(text("experiment.json"))).toMatchObject({
+      policy: { path: "policy", chat: null, lora: null },
+      protocol: {
+        call: ["<search>", "</search>"],
+        answer: ["<answer>", "</answer>"],
+        result: ["\n\n<information>", "</information>\n\n"],
+        callsFirst: true,
+        stop: ["</search>"],
+        onInvalid: "retry",
+      },
+      tool: { topK: 2, show: "plain" },
+      budgets: {
+        turns: { limit: 4, onExhausted: "final-turn" },
+        turnTokens: 48,
+        observationTokens: 120,
+        contextTokens: 500,
+      },
+      rewards: [{ name: "exact-match", as: "exact-match", weight: 1, options: {} }],
+      reward: null,
+      learningRates: [1e-4, 1e-4, 1e-4, 1e-4],
+    });
+  });
+
+  it("tells how to start the server with the recipe's retriever, and what the trainer does otherwise", async () => {
+    const { text } = await exported("trl", { retriever: { name: "bm25", k1: 1.2 } });
+    const readme = text("README.md");
+    expect(readme).toMatch(
+      /agentrl serve --retriever '\{"name":"bm25","k1":1\.2.*\}' --corpus data\/corpus\.jsonl/,
+    );
+    expect(readme).toMatch(/- algorithm\.oldLogprobs: TRL computes old log-probabilities again/);
+  });
+
+  it("refuses everything that a trainer cannot have, all at once, and writes nothing", async () => {
+    const settings = {
+      "budgets.3.onExhausted": "drop-oldest",
+      "algorithm.minibatches": 3,
+      "rewards.0.name": "cover-em",
+      "algorithm.optimizer.learningRate": { schedule: "linear", from: 1e-4, to: 1e-5 },
+    };
+    const lines = (await refusalOf(exported("verl", settings))).split("\n").slice(1);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^ {2}budgets\.3 is \{"scope":"context".*"drop-oldest"\} \(.*\); allowed: .*context, tokens: end/,
+      ),
+      expect.stringMatching(
+        /^ {2}rewards\.0 is \{"name":"cover-em".*; allowed: exact-match, token/,
+      ),
+      "  algorithm.minibatches is 3 (--set); allowed: a divisor of algorithm.promptsPerStep, since verl keeps groups whole",
+      expect.stringMatching(
+        /^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*constant or cosine/,
+      ),
+    ]);
+  });
+
+  it.each([
+    ["skyrl", { ...RATE, "algorithm.name": "ppo" }, "algorithm.name"],
+    ["verl", { ...RATE, "sampling.minP": 0.1 }, "sampling.minP"],
+    ["trl", { "algorithm.klEstimator": "k1" }, "algorithm.klEstimator"],
+    ["trl", { strategy: "rag" }, "strategy"],
+    ["trl", { retriever: { name: "noisy", of: "bm25", rate: 0.2 } }, "retriever"],
+    ["trl", { "environment.protocol": "hermes" }, "environment.protocol"],
+    ["trl", { "algorithm.lossOn": ["policy", "environment"] }, "algorithm.lossOn"],
+  ])("to %s refuses %j", async (to, settings, key) => {
+    const message = await refusalOf(exported(to, settings));
+    expect(message).toMatch(new RegExp(`\\n {2}${key.replaceAll(".", "\\.")} is `));
+  });
+
+  it("refuses a folder that holds something, and a recipe without an algorithm", async () => {
+    const resolved = await resolveRecipe("search-r1", { tier: "smoke" });
+    const again = exportRecipe(resolved, "trl", { out: packageRoot });
+    await expect(again).rejects.toEqual(errorWith("OUTPUT_EXISTS"));
+    const bare = await resolveRecipe("corag", { tier: "smoke" });
+    const out = join(folder, "bare");
+    expect(await refusalOf(exportRecipe(bare, "trl", { out }))).toMatch(
+      /algorithm is null .*allowed: grpo, ppo/,
+    );
+  });
+});
