@@ -13,6 +13,7 @@ export const PART_KINDS = {
   retriever: { helper: "defineRetriever", runs: "create" },
   sampler: { helper: "defineSampler", runs: "open" },
   filter: { helper: "defineFilter", runs: "keep" },
+  metric: { helper: "defineMetric", runs: "score" },
 } as const;
 
 export type PartKind = keyof typeof PART_KINDS;
