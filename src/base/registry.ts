@@ -28,7 +28,7 @@ export const PART_KINDS = {
   "sample scorer": { helper: "defineScorer", runs: "open" },
   "sample selector": { helper: "defineSelector", runs: "select" },
   "task annotation": { helper: "defineAnnotation", runs: "open" },
-  metric: { helper: "defineMetric", runs: "of" },
+  metric: { helper: "defineMetric", runs: "score" },
   "judge prompt": { helper: "defineJudgePrompt", runs: null },
   alarm: { helper: "defineAlarm", runs: "check" },
   reporter: { helper: "defineReporter", runs: "open" },

@@ -36,6 +36,8 @@ export interface Reward extends PartWithOptions {
   readonly source: string;
   /** What it must see at once: one trajectory, the trajectories of a group, or those of a batch. */
   readonly scope: "trajectory" | "group" | "batch";
+  /** The metric of every evaluation that is the same number: tables show it once. */
+  readonly metric?: string;
   /** What it gives to answers that are known to be right, wrong or meant to cheat. Only answer rewards have it. */
   readonly expects?: RewardExpectations;
   /**
@@ -55,7 +57,7 @@ export type RewardOutcome = RewardResult | RolloutError;
 
 type Awaitable<T> = T | Promise<T>;
 
-interface RewardHead<S extends z.ZodObject> {
+export interface RewardHead<S extends z.ZodObject> {
   name: string;
   summary: string;
   /** What a recipe may set; nothing when absent. */
@@ -63,6 +65,7 @@ interface RewardHead<S extends z.ZodObject> {
   /** No limits when absent. */
   range?: readonly [number, number];
   source?: string;
+  metric?: string;
 }
 
 type RewardKind =

@@ -29,7 +29,7 @@ const stepsSchema = z.array(
   }),
 );
 
-const annotationsSchema = z.object({
+const annotationsSchema = z.looseObject({
   type: z.string().optional(),
   hops: count.optional(),
   supportingPassages: z.array(z.string()).optional(),
@@ -47,10 +47,7 @@ const annotationsSchema = z.object({
   facts: z.array(z.string()).optional(),
   answerable: z.boolean().optional(),
   route: z.array(z.string()).optional(),
-} satisfies Record<keyof TaskAnnotations, z.ZodType>);
-
-/** All annotation keys. */
-const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
+});
 
 const taskSchema = z.object({
   id: idText.optional(),
@@ -81,7 +78,7 @@ export const agentrlTasks = defineLayout({
     return { ...task, id, annotations: withoutUndefined(annotations ?? {}) };
   },
   write: {
-    keeps: ALL_ANNOTATIONS,
+    keeps: "all",
     keepsSource: true,
     record: ({ id, question, references, source, annotations }) => ({
       id,
@@ -112,8 +109,6 @@ export const agentrlCorpus = defineLayout({
 });
 
 /** Removes undefined annotations. */
-export function withoutUndefined(annotations: {
-  [K in keyof TaskAnnotations]?: unknown;
-}): TaskAnnotations {
+export function withoutUndefined(annotations: Record<string, unknown>): TaskAnnotations {
   return Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined));
 }

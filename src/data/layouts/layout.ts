@@ -5,7 +5,7 @@ import { definer } from "../../base/define-part.ts";
 import { requireReturned } from "../../base/part-members.ts";
 import type { Part } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
-import type { Passage, Task, TaskAnnotations } from "../../trajectory/task.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import { answerText } from "../accepted-answers.ts";
 
 /** A question from one record; the file's reader adds a missing id and source. */
@@ -41,7 +41,7 @@ export interface TaskLayout extends Part {
 /** Writes tasks in a layout. Id, question and references are always preserved. */
 export interface TaskWriter {
   /** Annotations that survive writing and reading. */
-  readonly keeps: readonly (keyof TaskAnnotations)[];
+  readonly keeps: "all" | readonly string[];
   /** Whether the dataset's name survives writing and reading. */
   readonly keepsSource: boolean;
   record(task: Task, place: WritingPlace): object;

@@ -1,4 +1,5 @@
 import { definer } from "../../base/define-part.ts";
+import { closeAll } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
@@ -66,6 +67,32 @@ export interface Episode {
   step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
   fork(): Episode;
+  /** Releases what it holds. Called once for each episode and fork when the trajectory has ended, also by an error or an abort. */
+  close?(): Promise<void> | void;
+}
+
+/** What the policy reads first of a task. */
+export function firstPrompt(environment: Environment, task: Task): string {
+  const episode = environment.start(task, { trajectoryId: "", seed: 0 });
+  const { prompt } = episode;
+  void Promise.resolve(episode.close?.()).catch(() => undefined);
+  return prompt;
+}
+
+/** An episode whose `close` closes it and all forks of it, each once. */
+function closingForks(first: Episode): Episode {
+  const open: Episode[] = [];
+  const close = (): Promise<void> => closeAll(open.splice(0));
+  const watched = (episode: Episode): Episode => {
+    open.push(episode);
+    return {
+      prompt: episode.prompt,
+      step: (...given) => episode.step(...given),
+      fork: () => watched(episode.fork()),
+      close,
+    };
+  };
+  return first.close === undefined ? first : watched(first);
 }
 
 /** Searching outside of episodes, for strategies that search before or beside the policy. */
@@ -212,7 +239,7 @@ export const defineEnvironment = definer<EnvironmentPart>()("environment", {
             const episode = made.start(task, options);
             const members = { prompt: "text", step: "function", fork: "function" } as const;
             requireReturned(`environment "${name}": start`, episode, members);
-            return episode;
+            return closingForks(episode);
           },
         };
       },

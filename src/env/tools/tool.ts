@@ -54,6 +54,11 @@ export interface ToolCall {
   signal: AbortSignal;
   /** The run's models by name. */
   roles: Roles;
+  /**
+   * Calls another tool of the environment by its name there. The call counts against the budgets and is recorded with this one's observation.
+   * @returns with a problem, where there is no such tool, it waits for this call, no call is left, or the input does not fit.
+   */
+  callTool(tool: string, input: string): Promise<Observation>;
   /** Runs an agent of the tool's own. Its calls are recorded on the trajectory and never trained. */
   agent(request: AgentRequest): Promise<AgentResult>;
 }
@@ -67,6 +72,8 @@ export interface ToolSession<A = Record<string, unknown>> {
   call(given: A, at: ToolCall): Promise<Found> | Found;
   /** The same state again, independent from here on. */
   fork(): ToolSession<A>;
+  /** Releases what it holds. Called once for each session and fork when the trajectory has ended, also by an error or an abort. */
+  close?(): Promise<void> | void;
 }
 
 /** Something that the policy can call, with its options. */
