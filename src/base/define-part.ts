@@ -15,6 +15,8 @@ export interface MadeCall<Args> {
 interface FunctionRule<F> {
   /** Place of the part's options among its arguments, if it takes them. They are checked before each call. */
   at?: number;
+  /** True: the options are passed as they are. */
+  unchecked?: true;
   /** The file of a part may leave the function out, or write a constant in its place: what it then returns. */
   otherwise?: F extends (...args: never) => infer T ? T : never;
   /** Whether it returns a promise; the function in the file of a part need not. */
@@ -113,6 +115,7 @@ type LooseFunction = (...args: unknown[]) => unknown;
 
 interface LooseRule {
   at?: number;
+  unchecked?: true;
   otherwise?: unknown;
   async?: true;
   returned?: (made: unknown, call: MadeCall<unknown[]>) => unknown;
@@ -120,7 +123,7 @@ interface LooseRule {
 
 function functionOf(
   written: unknown,
-  { at, otherwise, async: isAsync, returned }: LooseRule,
+  { at, unchecked, otherwise, async: isAsync, returned }: LooseRule,
   { what, given }: { what: string; given: Given },
 ): LooseFunction | undefined {
   if (written === undefined && otherwise === undefined) return undefined;
@@ -128,7 +131,8 @@ function functionOf(
   const { name, options } = given;
   const called = (args: unknown[]): unknown => {
     const all = [...args];
-    if (at !== undefined) all[at] = parseOptions(options, args[at] ?? {}, name);
+    if (at !== undefined && unchecked !== true)
+      all[at] = parseOptions(options, args[at] ?? {}, name);
     return (written as LooseFunction).apply(given, all);
   };
   const checked = (made: unknown, args: unknown[]): unknown =>
