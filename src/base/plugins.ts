@@ -156,7 +156,8 @@ function checkPart(
   if (result.success) {
     const { part: kind } = result.data;
     try {
-      requireDescribed(kind, result.data, [PART_KINDS[kind].runs]);
+      const { runs } = PART_KINDS[kind];
+      requireDescribed(kind, result.data, runs === null ? [] : [runs]);
     } catch (error) {
       throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: ${errorMessage(error)}`);
     }

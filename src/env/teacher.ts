@@ -1,6 +1,6 @@
-import { requireDescribed, requireReturned } from "../base/part-members.ts";
+import { definer } from "../base/define-part.ts";
+import { requireReturned } from "../base/part-members.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
-import { parseOptions, z } from "../base/schema.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
@@ -42,24 +42,15 @@ export interface Teacher extends PartWithOptions {
   open(options: unknown, environment: Environment): Script;
 }
 
-/** Makes a teacher; its options reach `open` checked and typed. @throws {ConfigError} PLUGIN_BAD_PART without open. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no options
-export function defineTeacher<S extends z.ZodObject = z.ZodObject<{}>>(
-  described: Pick<Teacher, "name" | "summary"> & {
-    options?: S;
-    open(options: z.output<S>, environment: Environment): Script;
-  },
-): Teacher {
-  const { name, options = z.strictObject({}) as unknown as S } = described;
-  const checked = { ...described, options };
-  requireDescribed("teacher", checked, ["open"], { options: "schema" });
-  return {
-    part: "teacher",
-    ...checked,
-    open(given, environment) {
-      const script = described.open(parseOptions(options, given, name), environment);
-      requireReturned(`teacher "${name}": open`, { script }, { script: "function" });
-      return script;
+/** Makes a teacher. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineTeacher = definer<Teacher>()("teacher", {
+  functions: {
+    open: {
+      at: 0,
+      returned(script: Script, { what }) {
+        requireReturned(what, { script }, { script: "function" });
+        return script;
+      },
     },
-  };
-}
+  },
+});

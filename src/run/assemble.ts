@@ -5,7 +5,7 @@ import { sha256 } from "../base/files.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import type { Dataset } from "../data/dataset.ts";
-import { datasets } from "../worlds/datasets.ts";
+import { openDataset } from "../worlds/datasets.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine, type TinkerServer } from "../engine/open-engine.ts";
@@ -195,11 +195,10 @@ export async function openNamedDataset(
   named: Settings["dataset"],
   environment: Settings["environment"],
 ): Promise<Dataset> {
-  const { name, ...options } = named;
   const { name: world, ...ofWorld } = environment;
   const part = environments.get(world, "environment");
   const own: OwnTasks = (draw) => part.tasks?.(ofWorld, draw) ?? [];
-  return datasets.get(name, "dataset").open(options, part.tasks === undefined ? undefined : own);
+  return openDataset(named, "dataset", part.tasks === undefined ? undefined : own);
 }
 
 /**

@@ -65,7 +65,10 @@ export function heldOutEvaluation(
     onStart?.(tasks.length);
     const rows: EvaluationRow[] = [];
     const { summary, fingerprint, readsGold } = await evaluateSubject(
-      { settings, policy, environment, roles, protocol },
+      {
+        ...{ settings, policy, environment, roles, protocol },
+        scoring: { retriever, tokenizer: engine.tokenizer },
+      },
       {
         tasks,
         signal,

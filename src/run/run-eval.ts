@@ -1,7 +1,7 @@
 import { actsInThought } from "../env/protocols/thoughts.ts";
 import { deferring } from "../base/deferring.ts";
 import type { Dataset } from "../data/dataset.ts";
-import type { DatasetSetting } from "../data/by-tries.ts";
+import type { DatasetSetting } from "../data/dataset.ts";
 import { datasetNamed } from "../worlds/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
@@ -129,7 +129,8 @@ function evaluateAs(
     const roles = openRoles(settings, held);
     defer(() => roles.close());
     const environment = environmentOver(retriever, settings, "evaluation", roles);
-    const work = { settings, options, tested, dataset, environment, roles, held, log, protocol };
+    const opened = { dataset, environment, retriever, roles, held, log };
+    const work = { settings, options, tested, protocol, ...opened };
     const { measured, ...rest } = await answerAll(work);
     const { summary, fingerprint, readsGold } = measured;
     const result: EvalResult = {
@@ -177,6 +178,7 @@ interface EvalWork {
   tested: PolicyUnderTest;
   dataset: Dataset;
   environment: Environment;
+  retriever: Retriever;
   roles: Roles;
   /** What the role `policy` asks: set when the policy is open. */
   held: RoleOptions;
@@ -203,8 +205,9 @@ function answerAll(
     let unanswered: EvalOutcome["unanswered"];
     const answersInThoughts = { messages: 0, inside: 0 };
     options.onStart?.({ draws, kept: log?.kept ?? 0 });
+    const scoring = { retriever: work.retriever, tokenizer: opened.held?.engine.tokenizer };
     const measured = await evaluateSubject(
-      { settings, policy, environment, roles, protocol },
+      { settings, policy, environment, roles, protocol, scoring },
       {
         tasks: ordered.stream(limit),
         signal: options.signal,

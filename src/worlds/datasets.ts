@@ -2,16 +2,21 @@ import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File, STDIN } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
-import { partSchema } from "../base/part-schema.ts";
 import { type Registry, registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
 import { isPath } from "../base/setting-path.ts";
-import { byTries, type DatasetSetting } from "../data/by-tries.ts";
+import { byTries } from "../data/by-tries.ts";
 import { arithmetic } from "../data/arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "../data/beir-folder.ts";
 import { cardDatasets } from "../data/cards/card-dataset.ts";
 import { dataSource, isDataFolder } from "../data/data-folder.ts";
-import { type Dataset, type DatasetPart, streamed } from "../data/dataset.ts";
+import {
+  type Dataset,
+  type DatasetPart,
+  type DatasetSetting,
+  defineDataset,
+  type OwnTasks,
+} from "../data/dataset.ts";
 import { fieldFlags, type Fields, fieldsSchema } from "../data/fields.ts";
 import { environmentTasks } from "../data/environment-tasks.ts";
 import { oneHop } from "../data/one-hop.ts";
@@ -30,12 +35,11 @@ const filesOptions = z.strictObject({
   part: questionPart,
 });
 
-const filesDataset: DatasetPart = {
+const filesDataset = defineDataset({
   name: "files",
   summary: "Questions of a file, passages of another or contexts.",
   options: filesOptions,
-  open: async (options) => {
-    const { tasks, corpus, fields, part } = parseOptions(filesOptions, options, "files");
+  async open({ tasks, corpus, fields, part }) {
     const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
     if (fields !== undefined) hashes.push(JSON.stringify(fields));
     if (part !== undefined) hashes.push(part);
@@ -44,12 +48,11 @@ const filesDataset: DatasetPart = {
     return {
       name: part === undefined ? tasks : `${tasks} (${part})`,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => partOf(streamTasks(tasks, read), part, limit)),
+      stream: (limit) => partOf(streamTasks(tasks, read), part, limit),
       passages: () => readPassages(corpus ?? tasks, ofPassages),
     };
   },
-};
+});
 
 /** The hash of a data file, or of all files of a folder. */
 async function hashOf(path: string): Promise<string> {
@@ -65,12 +68,11 @@ const beirOptions = z.strictObject({
   split: z.string().default("test"),
 });
 
-const beirDataset: DatasetPart = {
+const beirDataset = defineDataset({
   name: "beir",
   summary: "A BEIR folder whose queries have answers.",
   options: beirOptions,
-  open: async (options) => {
-    const { folder, split } = parseOptions(beirOptions, options, "beir");
+  async open({ folder, split }) {
     const files = await beirFolder(folder, split);
     const paths = [files.queries, files.qrels, ...(files.corpus === null ? [] : [files.corpus])];
     const hashes: string[] = [];
@@ -78,23 +80,19 @@ const beirDataset: DatasetPart = {
     return {
       name: `${folder}:${split}`,
       fingerprint: `beir-${sha256(hashes.join()).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => distinctTasks(readBeirTasks(folder, split), files.queries, limit)),
+      stream: (limit) => distinctTasks(readBeirTasks(folder, split), files.queries, limit),
       passages: () => readPassages(files.corpus ?? files.queries),
     };
   },
-};
-
-/** The schema of a dataset that stands within another. */
-const innerSchema: z.ZodType<DatasetSetting> = z.lazy(() => partSchema(datasets));
+});
 
 /** All datasets: of the worlds, from files, generated and from cards. */
 export const datasets: Registry<DatasetPart> = registry("dataset", [
   ...worlds.parts.flatMap((world) => world.datasets),
   filesDataset,
   beirDataset,
-  byTries({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
-  oneHop({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
+  byTries,
+  oneHop,
   arithmetic,
   environmentTasks,
   ...cardDatasets,
@@ -137,11 +135,19 @@ function namedOrFile(given: string, where: string): DatasetSetting {
  * `datasetNamed`.
  *
  * @param where the recipe key or flag, for messages.
+ * @param own tasks of the recipe's environment, if it makes any.
  * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT with the command that downloads it.
  * @throws {DataError} FILE_MISSING
  */
-export async function openDataset(given: string | DatasetSetting, where: string): Promise<Dataset> {
+export async function openDataset(
+  given: string | DatasetSetting,
+  where: string,
+  own?: OwnTasks,
+): Promise<Dataset> {
   const { name, ...options } = typeof given === "string" ? datasetNamed(given, where) : given;
   const part = datasets.get(name, `${where}.name`);
-  return part.open(parseOptions(part.options, options, where));
+  return part.open(parseOptions(part.options, options, where), {
+    own,
+    open: (inner) => openDataset(inner, "of", own),
+  });
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../run/run-eval.ts";
 import type { TextFormat } from "../../view/report-formats.ts";
@@ -91,7 +92,8 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   }
   const resolved = await measuringSettings(flags, context);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
-  const names = metricNames(samplesPerTask);
+  const own = measureNames(measuresOf(resolved.settings));
+  const names = [...metricNames(samplesPerTask), ...own];
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
   if (samplesPerTask > 1 && sampling.temperature === 0) {
     context.note(

@@ -19,6 +19,7 @@ import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-d
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
+import { metrics } from "../../evaluate/metrics/metric.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
@@ -195,6 +196,8 @@ const settingsShape = z.strictObject({
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** As in training when absent. */
       budgets: budgetsSchema.optional(),
+      /** `metric` parts of plugins, computed beside the recipe's rewards and the metrics that every evaluation has. */
+      metrics: z.array(partSchema(metrics)).optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
       /** Also on the way, every so many steps, on the first so many questions. */

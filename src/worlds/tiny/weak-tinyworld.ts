@@ -1,10 +1,9 @@
-import { Readable } from "node:stream";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { sha256, sha256File } from "../../base/files.ts";
+import { sha256File } from "../../base/files.ts";
 import { random } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { type DatasetPart, streamed } from "../../data/dataset.ts";
+import { defineDataset } from "../../data/dataset.ts";
 import { type PassRate, readPassRates } from "../../data/pass-rates.ts";
 import { DEFAULT_MIX } from "./questions.ts";
 import { readQuestion } from "./reading.ts";
@@ -37,12 +36,12 @@ const options = tinyWorldSchema.extend({
  * uses models to extract concepts and to write, judge and answer problems. For SwS's difficulty filter use the synthesis step
  * `pass-rate` or the selector `difficulty-band`.
  */
-export const weakTinyWorld: DatasetPart = {
+export const weakTinyWorld = defineDataset({
   name: "weak-tinyworld",
   summary: "New questions of kinds that a policy answers wrong.",
   options,
-  async open(given) {
-    const settings = parseOptions(options, given, "weak-tinyworld");
+  version: TINY_WORLD_VERSION,
+  async open(settings) {
     const { rows, ...rest } = settings;
     const epochs: PassRate[][] = [];
     for (const path of rows) epochs.push(await readPassRates(path, settings.draw));
@@ -51,16 +50,13 @@ export const weakTinyWorld: DatasetPart = {
     const world = tinyWorld(tinyWorldSchema.strip().parse(settings));
     const hashes: string[] = [];
     for (const path of rows) hashes.push(await sha256File(path));
-    const facts = { ...rest, hashes };
     return {
-      name: "weak-tinyworld",
-      fingerprint: `weak-tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(facts)).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => Readable.from(drawn(world, budgets, { ...settings, limit }))),
+      facts: { ...rest, hashes },
+      stream: (limit) => drawn(world, budgets, { ...settings, limit }),
       passages: () => world.passages(),
     };
   },
-};
+});
 
 type Settings = z.output<typeof options>;
 

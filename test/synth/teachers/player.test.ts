@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arithmetic } from "../../../src/data/arithmetic.ts";
+import { openDataset } from "../../../src/worlds/datasets.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
 import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -19,7 +19,7 @@ const environment = environments
   .create({}, { retriever: noneRetriever(), budgets });
 
 async function played(count: number): Promise<{ trajectory: Trajectory; right: boolean }[]> {
-  const tasks = await (await arithmetic.open({ questions: count })).tasks();
+  const tasks = await (await openDataset({ name: "arithmetic", questions: count }, "test")).tasks();
   return Promise.all(
     tasks.map(async (task, seed) => {
       const policy = scriptedTeacher(player, environment);

@@ -9,7 +9,7 @@ import { worlds } from "../../../worlds/index.ts";
 import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
 import type { World } from "../../../env/world.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
+import { jsonOption, pluginOption } from "../../options.ts";
 
 /** `agentrl data list [NAME]` */
 export function addDataList(data: Command, context: CliContext): void {
@@ -20,6 +20,7 @@ export function addDataList(data: Command, context: CliContext): void {
       "List the worlds, the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
     )
     .argument("[name]", "a dataset that can be downloaded")
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .action((name: string | undefined, { json }: { json?: true }) => {
       if (name !== undefined) {

@@ -1,10 +1,8 @@
-import { Readable } from "node:stream";
-import { sha256 } from "../../../base/files.ts";
 import { type Random, random, seedFrom } from "../../../base/random.ts";
-import { parseOptions, z } from "../../../base/schema.ts";
+import { z } from "../../../base/schema.ts";
 import { ROLE_REPLY } from "../../../trajectory/role-prompts.ts";
 import type { Task } from "../../../trajectory/task.ts";
-import { type DatasetPart, streamed } from "../../../data/dataset.ts";
+import { type DatasetPart, defineDataset } from "../../../data/dataset.ts";
 import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "../tiny-world.ts";
 
 /** Increases with every change of a byte of any exercise; part of a result's fingerprint. */
@@ -55,24 +53,16 @@ export function exercises<Settings extends z.output<typeof exercisesSchema>>({
   options,
   make,
 }: Kind<Settings>): DatasetPart {
-  return {
+  return defineDataset({
     name,
     summary,
+    version: `${EXERCISES_VERSION}-${TINY_WORLD_VERSION}`,
     options,
     open: (given) => {
-      const settings = parseOptions(options, given, name);
-      const hash = sha256(JSON.stringify(settings)).slice(0, 16);
-      return Promise.resolve({
-        name,
-        fingerprint: `${name}-${EXERCISES_VERSION}-${TINY_WORLD_VERSION}-${hash}`,
-        trainable: true,
-        ...streamed((limit) =>
-          Readable.from(drawn(name, settings, limit, (place) => make(place, settings))),
-        ),
-        passages: () => [],
-      });
+      const settings = given as Settings;
+      return { stream: (limit) => drawn(name, settings, limit, (place) => make(place, settings)) };
     },
-  };
+  });
 }
 
 function* drawn(
