@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DataError } from "../base/errors.ts";
 import { readJson, sha256File, writeJson } from "../base/files.ts";
 import { checkOptions, parseOptions, z } from "../base/schema.ts";
+import type { Dataset, DatasetContext, DatasetPart } from "../data/dataset.ts";
 import { agentrlCorpus, agentrlTasks } from "../data/layouts/agentrl.ts";
 import type { TaskLayout } from "../data/layouts/layout.ts";
 import { readPassages } from "../data/passages.ts";
@@ -64,21 +65,20 @@ export function splitsSchema<T extends string>(split: z.ZodType<T>) {
 }
 
 interface Written {
-  name: string;
+  /** The world's own, which parses the settings of each split. */
+  dataset: DatasetPart;
   version: number;
-  /** Options of its dataset, which parse the settings of each split. */
-  dataset: z.ZodObject;
+  hasPassages: boolean;
   options?: z.ZodObject;
   layout?: TaskLayout;
-  tasks: (settings: Record<string, unknown>) => Iterable<Task>;
-  passages?: (settings: Record<string, unknown>) => Iterable<Passage>;
   check?: WorldCheck;
 }
 
 /** The folder of a world. */
 export function worldFolder(world: Written): WorldFolder {
-  const { name, version, dataset, passages, layout = agentrlTasks, check } = world;
-  const { split = z.string(), ...shape } = dataset.shape as Record<string, z.ZodType<string>>;
+  const { dataset, version, hasPassages, layout = agentrlTasks, check } = world;
+  const { name } = dataset;
+  const { split = z.string(), ...shape } = dataset.options.shape as Record<string, z.ZodString>;
   const options = world.options ?? z.strictObject({ ...shape, splits: splitsSchema(split) });
   const parsed = (given: unknown) =>
     parseOptions(options, given, name) as { splits: string[] } & Record<string, unknown>;
@@ -86,30 +86,31 @@ export function worldFolder(world: Written): WorldFolder {
     options,
     files: (given) => [
       ...parsed(given).splits.map((each) => `${each}.jsonl`),
-      ...(passages === undefined ? [] : [CORPUS]),
+      ...(hasPassages ? [CORPUS] : []),
       MANIFEST,
     ],
     async generate(out, given, { signal, onProgress = () => undefined } = {}) {
       const settings = parsed(given);
       const { splits, ...shared } = settings;
-      const places = splits.map((each) => parseOptions(dataset, { ...shared, split: each }, name));
+      const opened = await Promise.all(
+        splits.map((each) => dataset.open({ ...shared, split: each }, ALONE)),
+      );
       const files: Record<string, WrittenFile> = {};
-      const write = async (file: string, records: Iterable<object>): Promise<void> => {
-        files[file] = await writeJsonl(join(out, file), records, signal);
-      };
       let made = 0;
-      const counted = (): void => {
-        made += 1;
-        if (made % 1000 === 0) onProgress(made);
+      const write = async (file: string, records: AsyncIterable<object>): Promise<void> => {
+        files[file] = await writeJsonl(join(out, file), counted(records), signal);
       };
+      async function* counted(records: AsyncIterable<object>): AsyncGenerator<object> {
+        for await (const record of records) {
+          yield record;
+          made += 1;
+          if (made % 1000 === 0) onProgress(made);
+        }
+      }
       // Questions first: they are few, and an impossible mix fails before the large corpus is written.
-      for (const place of places) {
-        const records = questionRecords(world.tasks(place), { place, layout, counted });
-        await write(`${String(place.split)}.jsonl`, records);
-      }
-      if (passages !== undefined) {
-        await write(CORPUS, passageRecords(places.map(passages), counted));
-      }
+      for (const [i, each] of splits.entries())
+        await write(`${each}.jsonl`, questionRecords(opened[i]?.stream() ?? [], each, layout));
+      if (hasPassages) await write(CORPUS, passageRecords(opened));
       const manifest = { format: formatOf(name), version, ...settings, files };
       await writeJson(join(out, MANIFEST), manifest);
       return manifest;
@@ -125,36 +126,29 @@ export function worldFolder(world: Written): WorldFolder {
   };
 }
 
+/** A world's own dataset needs no other. */
+const ALONE: DatasetContext = {
+  open: ({ name }) => Promise.reject(new TypeError(`A world opens no other dataset: ${name}.`)),
+};
+
 const CORPUS = "corpus.jsonl";
 const MANIFEST = "manifest.json";
 
-function* questionRecords(
-  tasks: Iterable<Task>,
-  {
-    place: { split },
-    layout,
-    counted,
-  }: { place: Record<string, unknown>; layout: TaskLayout; counted: () => void },
-): Generator<object> {
+async function* questionRecords(
+  tasks: AsyncIterable<Task> | Iterable<Task>,
+  split: string,
+  layout: TaskLayout,
+): AsyncGenerator<object> {
   let index = 0;
-  for (const task of tasks) {
-    const place = { index, split: String(split), prompt: task.question };
-    yield layout.write?.record(task, place) ?? {};
+  for await (const task of tasks) {
+    yield layout.write?.record(task, { index, split, prompt: task.question }) ?? {};
     index += 1;
-    counted();
   }
 }
 
-function* passageRecords(
-  ofSplits: readonly Iterable<Passage>[],
-  counted: () => void,
-): Generator<object> {
-  for (const passages of ofSplits) {
-    for (const passage of passages) {
-      yield agentrlCorpus.write?.(passage) ?? {};
-      counted();
-    }
-  }
+async function* passageRecords(ofSplits: readonly Dataset[]): AsyncGenerator<object> {
+  for (const each of ofSplits)
+    for await (const passage of each.passages()) yield agentrlCorpus.write?.(passage) ?? {};
 }
 
 /** The name of the world that a folder's manifest names; null where there is none. */

@@ -1,8 +1,8 @@
-import { requireDescribed, requireReturned } from "../base/part-members.ts";
+import { requireDescribed } from "../base/part-members.ts";
 import type { Part } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { SPLITS, type Split } from "../base/split.ts";
-import { type DatasetPart, defineDataset } from "../data/dataset.ts";
+import { type DatasetPart, defineDataset, type MadeTask } from "../data/dataset.ts";
 import type { TaskLayout } from "../data/layouts/layout.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 import type { EnvironmentPart } from "./environments/environment.ts";
@@ -61,9 +61,6 @@ const drawSchema = z.strictObject({
 /** The settings of a world's dataset: its own, and the three that every world has. */
 type Settings<S extends z.ZodObject> = z.output<S> &
   Omit<{ seed: number; split: Split; questions: number }, keyof S["shape"]>;
-
-/** A task that may lack its `source`, which is then the world's name, and its annotations. */
-type MadeTask = Omit<Task, "source" | "annotations"> & Partial<Task>;
 
 /** How a world is described. */
 export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "summary"> {
@@ -141,43 +138,16 @@ function ownQuestions<S extends z.ZodObject>(
   // An option's place decides its place in the settings, and so the fingerprint: a schema that has all three stays as it is.
   const isWhole = Object.keys(drawSchema.shape).every((key) => key in given);
   const options = (isWhole ? described.options : drawSchema.extend(given)) as z.ZodObject;
-  const made = {
-    tasks: (settings: Record<string, unknown>) => completed(name, tasks(settings as Settings<S>)),
-    passages: passages as ((settings: Record<string, unknown>) => Iterable<Passage>) | undefined,
-  };
   const dataset = defineDataset({
     name,
     summary,
     version,
     options,
-    open: (settings) => ({
-      stream: (limit) => first(made.tasks(settings), limit),
-      passages: () => made.passages?.(settings) ?? [],
-    }),
+    open: (given) => {
+      const settings = given as Settings<S>;
+      return { stream: () => tasks(settings), passages: () => passages?.(settings) ?? [] };
+    },
   });
-  return {
-    dataset,
-    folder: worldFolder({ name, version, dataset: options, check, ...made, ...written }),
-  };
-}
-
-/** A world in plain JavaScript can make anything. @throws {ConfigError} PLUGIN_FAILED */
-function* completed(name: string, tasks: Iterable<MadeTask>): Generator<Task> {
-  const members = { id: "text", question: "text", references: "list" } as const;
-  for (const task of tasks) {
-    requireReturned(`world "${name}": tasks: a task`, task, members);
-    yield "source" in task && "annotations" in task
-      ? (task as Task)
-      : { source: name, annotations: {}, ...task };
-  }
-}
-
-/** The first items. */
-function* first<T>(items: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  if (left <= 0) return;
-  for (const item of items) {
-    yield item;
-    if (--left <= 0) return;
-  }
+  const hasPassages = passages !== undefined;
+  return { dataset, folder: worldFolder({ dataset, version, hasPassages, check, ...written }) };
 }

@@ -120,7 +120,7 @@ describe("agentrl data", () => {
       ",
         "2 error: tinyworld.splits.1 is "val": allowed: "train", "dev", "test", "base". [RECIPE_BAD_VALUE]
       ",
-        "2 error: <world> is "hugeworld"; no such world with questions. Known: tinyworld, numberworld, knights-knaves. [PART_UNKNOWN]
+        "2 error: <world> is "hugeworld"; no such world with questions. Known: tinyworld, numberworld, knights-knaves. [USAGE]
       ",
         "3 error: nowhere.jsonl: cannot be read (ENOENT: no such file or directory, open 'nowhere.jsonl'). [FILE_MISSING]
       ",

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadTasks } from "../../src/data/tasks.ts";
 import { shippedBases } from "../../src/run/settings/base-names.ts";
 import { teachers } from "../../src/synth/teachers/index.ts";
-import { datasets } from "../../src/worlds/datasets.ts";
+import { datasets, openDataset } from "../../src/worlds/datasets.ts";
 import { environments } from "../../src/worlds/environments.ts";
 import { worlds } from "../../src/worlds/index.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -38,7 +38,7 @@ describe.each(written)("world $name", ({ name, world }) => {
 
   it("writes what its dataset of the same name opens", async () => {
     await world.generate(out("opened"), settings);
-    const dataset = await datasets.get(name, "test").open({ ...settings, split: "dev" });
+    const dataset = await openDataset({ name, ...settings, split: "dev" }, "test");
     const asked = await dataset.tasks();
     expect(
       (await loadTasks(join(out("opened"), "dev.jsonl"))).map(({ question }) => question),
@@ -47,7 +47,7 @@ describe.each(written)("world $name", ({ name, world }) => {
 
   it("shares no question between splits", async () => {
     const ofSplit = async (split: string): Promise<string[]> => {
-      const dataset = await datasets.get(name, "test").open({ ...settings, split });
+      const dataset = await openDataset({ name, ...settings, split }, "test");
       return (await dataset.tasks()).map(({ question }) => question);
     };
     const [train, test] = [await ofSplit("train"), new Set(await ofSplit("test"))];

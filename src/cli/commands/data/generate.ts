@@ -80,7 +80,7 @@ export function addDataGenerate(data: Command, context: CliContext): void {
     });
 }
 
-/** @throws {ConfigError} PART_UNKNOWN, PLUGIN_NOT_FOUND, PLUGIN_FAILED, PLUGIN_BAD_PART */
+/** @throws {ConfigError} USAGE, PLUGIN_NOT_FOUND, PLUGIN_FAILED, PLUGIN_BAD_PART */
 async function namedWorld(name: string, plugins: readonly string[] = []): Promise<WorldFolder> {
   for (const plugin of plugins) await loadPlugin(plugin, process.cwd(), "--plugin");
   const { worlds } = await import("../../../worlds/index.ts");
@@ -89,7 +89,7 @@ async function namedWorld(name: string, plugins: readonly string[] = []): Promis
   if (folder !== undefined) return folder;
   const known = written.map((world) => world.name);
   throw new ConfigError(
-    "PART_UNKNOWN",
+    "USAGE",
     `<world> is "${name}"; no such world with questions. ${suggest(name, known)}`,
   );
 }
