@@ -131,7 +131,7 @@ async function* completed(
 }
 
 /** All items of a stream. */
-export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;

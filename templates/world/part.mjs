@@ -16,7 +16,7 @@ export default defineWorld({
   // Increase it when a change of this file changes a question or a passage.
   version: 1,
   // Every world has the options seed, split and questions as well.
-  options: z.strictObject({ boxes: z.int().min(1).default(500) }),
+  options: z.strictObject({ boxes: z.int().min(1).default(60) }),
   *tasks(settings) {
     const draw = random(settings.seed).derive("box-colours questions", settings.split);
     for (let i = 0; i < settings.questions; i++) {
@@ -60,6 +60,6 @@ export default defineWorld({
       }),
     };
   },
-  // Texts that become one token each in a fresh policy.
-  vocabulary: () => [" Box", " colour", ...COLOURS.map((colour) => ` ${colour}`)],
+  // Texts that become one token each in a fresh policy; a word at the start of a text has no space before it.
+  vocabulary: () => ["What", " Box", " colour", ...COLOURS.map((colour) => ` ${colour}`)],
 });

@@ -1,4 +1,5 @@
 import { defineWorld } from "../../env/world.ts";
+import { checkPuzzles } from "./check.ts";
 import { options, tasks } from "./dataset.ts";
 import { knightsTeacher } from "./teacher.ts";
 
@@ -13,6 +14,7 @@ export const knights = defineWorld({
   summary: "Generated puzzles of three to eight knights and knaves.",
   options,
   tasks,
+  check: ({ tasks }) => checkPuzzles(tasks),
   teachers: [knightsTeacher],
   bases: ["deducing", "deducing-last"],
 });
