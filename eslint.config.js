@@ -9,6 +9,7 @@ const layers = [
   ["text", "http", "trajectory", "autodiff"],
   ["data", "retrieval", "onnx", "losses", "advantages", "chat", "hub"],
   ["models", "env", "rewards"],
+  ["worlds"],
   ["engine"],
   ["rollout"],
   ["algorithms", "synth", "evaluate", "watch"],

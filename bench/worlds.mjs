@@ -1,7 +1,7 @@
 // Where BM25 ranks the passages that tiny-world questions need, by knob: npm run bench -- worlds [--people 1000] [--questions 500].
 import { parseArgs } from "node:util";
-import { tinyWorld } from "../dist/data/tinyworld/tiny-world.js";
-import { stepQueries } from "../dist/data/tinyworld/text.js";
+import { tinyWorld } from "../dist/worlds/tiny/tiny-world.js";
+import { stepQueries } from "../dist/worlds/tiny/text.js";
 import { buildBm25 } from "../dist/retrieval/bm25/bm25.js";
 
 const CHAINS = { bridge1: 1, bridge2: 1, bridge3: 1, bridge4: 1, comparison: 0, yesNo: 0 };

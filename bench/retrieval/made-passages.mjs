@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { random } from "../../dist/base/random.js";
-import { NAME_WORDS } from "../../dist/data/tinyworld/names.js";
-import { permutation } from "../../dist/data/tinyworld/permutation.js";
-import { tinyWorld } from "../../dist/data/tinyworld/tiny-world.js";
+import { NAME_WORDS } from "../../dist/worlds/tiny/names.js";
+import { permutation } from "../../dist/worlds/tiny/permutation.js";
+import { tinyWorld } from "../../dist/worlds/tiny/tiny-world.js";
 
 /** Grows with every change that could change a passage. */
 export const PASSAGES_VERSION = 1;

@@ -2,7 +2,7 @@
 // questions, groups and lengths.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tinyWorld } from "../../dist/data/tinyworld/tiny-world.js";
+import { tinyWorld } from "../../dist/worlds/tiny/tiny-world.js";
 import { rounded, short } from "../retrieval/rows.mjs";
 import { turnsOf, withPlayers } from "./players.mjs";
 import { compared, inRounds, median, spread, verdict } from "./rounds.mjs";

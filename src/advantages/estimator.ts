@@ -1,7 +1,6 @@
+import { definer } from "../base/define-part.ts";
 import { ConfigError } from "../base/errors.ts";
-import { requireDescribed } from "../base/part-members.ts";
 import { type PartWithOptions } from "../base/part-schema.ts";
-import { parseOptions, type z } from "../base/schema.ts";
 import { sampleVariance } from "../base/statistics.ts";
 import type { Owner, RewardAddress } from "../trajectory/trajectory.ts";
 
@@ -100,34 +99,19 @@ export interface AdvantageEstimator extends PartWithOptions {
   ): Advantage[];
 }
 
-/** An estimator as its file writes it: its options reach `estimate` checked and typed. */
-interface Described<S extends z.ZodObject> extends Omit<
-  AdvantageEstimator,
-  "options" | "reads" | "estimate"
-> {
-  options: S;
-  /** Nothing when absent. */
-  reads?: AdvantageEstimator["reads"];
-  estimate(trajectories: readonly Rewarded[], options: z.output<S>): Advantage[];
-}
-
-/** Types an estimator by its options; the result can stand in a registry. */
-export function defineEstimator<S extends z.ZodObject>(
-  described: Described<S>,
-): AdvantageEstimator {
-  const { name, options, reads = [] } = described;
-  requireDescribed("advantage estimator", described, ["estimate"], { options: "schema" });
-  return {
-    part: "advantage estimator",
-    ...described,
-    reads,
-    estimate(trajectories, given) {
-      const advantages = described.estimate(trajectories, parseOptions(options, given, name));
-      requireAdvantages(name, advantages, trajectories);
-      return advantages;
+/** Makes an advantage estimator. @throws {ConfigError} PLUGIN_BAD_PART without estimate. */
+export const defineEstimator = definer<AdvantageEstimator>()("advantage estimator", {
+  defaults: { source: "", needsGroups: false, reads: [] },
+  functions: {
+    estimate: {
+      at: 1,
+      returned(advantages: Advantage[], { name, args: [trajectories] }) {
+        requireAdvantages(name, advantages, trajectories);
+        return advantages;
+      },
     },
-  };
-}
+  },
+});
 
 /** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
 function requireAdvantages(

@@ -1,4 +1,5 @@
 import { advantageEstimators } from "../advantages/index.ts";
+import { definer } from "../base/define-part.ts";
 import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
 import { fixed, resolveSchedules } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
@@ -86,12 +87,26 @@ export function recomputesOld({
 export interface OnPolicyAlgorithm extends PartWithOptions {
   readonly source: string;
   /** A model that learns the values of states, beside the policy. Absent: none. */
-  critic?(options: Record<string, unknown>): CriticSettings;
+  critic?(options: object): CriticSettings;
   /** The estimator where `advantage` names none. */
-  estimator(options: Record<string, unknown>): NamedPart;
+  estimator(options: object): NamedPart;
   /** Their gradients add up to one optimiser step. */
-  losses(options: Record<string, unknown>): LossSpec[];
+  losses(options: object): LossSpec[];
 }
+
+/**
+ * Makes an algorithm of this loop. Its options are `onPolicyShape` and its own.
+ * @throws {ConfigError} PLUGIN_BAD_PART without losses.
+ */
+export const defineAlgorithm = definer<OnPolicyAlgorithm>()("algorithm", {
+  defaults: { source: "" },
+  functions: {
+    // The recipe's schema has checked the options; schedules may stand in them.
+    critic: { at: 0, unchecked: true },
+    estimator: { at: 0, unchecked: true, otherwise: { name: "group", options: {} } },
+    losses: { at: 0, unchecked: true },
+  },
+});
 
 /** A part by name, with its options. */
 export interface NamedPart {

@@ -12,12 +12,7 @@
  */
 import { z } from "../base/schema.ts";
 import { policyGradientShape, policyGradientSpec } from "../losses/policy-gradient.ts";
-import {
-  besideAdvantage,
-  onPolicyShape,
-  type OnPolicyAlgorithm,
-  ownLossShape,
-} from "./algorithm.ts";
+import { besideAdvantage, onPolicyShape, defineAlgorithm, ownLossShape } from "./algorithm.ts";
 
 const options = z.strictObject({
   ...onPolicyShape,
@@ -31,13 +26,11 @@ const options = z.strictObject({
   scale: z.enum(["group", "none"]).optional().meta(besideAdvantage),
 });
 
-type GrpoOptions = z.output<typeof options>;
-
-export const grpo: OnPolicyAlgorithm = {
+export const grpo = defineAlgorithm({
   name: "grpo",
   summary: "Group-relative policy optimisation, with Dr.GRPO's and DAPO's variants as options.",
   source: "DeepSeekMath, arXiv 2402.03300",
   options,
-  estimator: (given) => ({ name: "group", options: { scale: (given as GrpoOptions).scale } }),
-  losses: (given) => [policyGradientSpec(given)],
-};
+  estimator: ({ scale }) => ({ name: "group", options: { scale } }),
+  losses: (settings) => [policyGradientSpec(settings)],
+});

@@ -16,7 +16,7 @@ import { fixed } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
 import { allIgnoredWhen, isSet } from "../base/setting-effect.ts";
 import { policyGradientShape, policyGradientSpec } from "../losses/policy-gradient.ts";
-import { onPolicyShape, type OnPolicyAlgorithm, ownLossShape } from "./algorithm.ts";
+import { onPolicyShape, defineAlgorithm, ownLossShape } from "./algorithm.ts";
 import { criticSetting } from "./critic.ts";
 
 const options = z.strictObject({
@@ -32,17 +32,14 @@ const options = z.strictObject({
   }),
 });
 
-type PpoOptions = z.output<typeof options>;
-
-export const ppo: OnPolicyAlgorithm = {
+export const ppo = defineAlgorithm({
   name: "ppo",
   summary: "Proximal policy optimisation with a critic: GAE over tokens or turns, clipped values.",
   source: "PPO, arXiv 1707.06347; GAE, arXiv 1506.02438",
   options,
-  critic: (given) => (given as PpoOptions).critic,
-  estimator: (given) => {
-    const { gamma, lambda, timeAxis, turnGamma, whiten } = given as PpoOptions;
+  critic: ({ critic }) => critic,
+  estimator: ({ gamma, lambda, timeAxis, turnGamma, whiten }) => {
     return { name: "gae", options: { gamma, lambda, timeAxis, turnGamma, whiten } };
   },
-  losses: (given) => [policyGradientSpec(given)],
-};
+  losses: (settings) => [policyGradientSpec(settings)],
+});

@@ -12,12 +12,7 @@
  */
 import { z } from "../base/schema.ts";
 import { policyGradientShape, policyGradientSpec } from "../losses/policy-gradient.ts";
-import {
-  besideAdvantage,
-  onPolicyShape,
-  type OnPolicyAlgorithm,
-  ownLossShape,
-} from "./algorithm.ts";
+import { besideAdvantage, onPolicyShape, defineAlgorithm, ownLossShape } from "./algorithm.ts";
 
 const options = z.strictObject({
   ...onPolicyShape,
@@ -32,18 +27,15 @@ const options = z.strictObject({
   baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional().meta(besideAdvantage),
 });
 
-type ReinforceOptions = z.output<typeof options>;
-
-export const reinforce: OnPolicyAlgorithm = {
+export const reinforce = defineAlgorithm({
   name: "reinforce",
   summary: "Plain policy gradient on returns, with a choice of baseline (REINFORCE, RLOO).",
   source: "Williams, Machine Learning 8, 1992; RLOO, arXiv 2402.14740",
   options,
-  estimator: (given) => {
-    const { baseline = "batch-mean" } = given as ReinforceOptions;
+  estimator: ({ baseline = "batch-mean" }) => {
     return baseline === "leave-one-out"
       ? { name: "leave-one-out", options: {} }
       : { name: "return", options: { baseline } };
   },
-  losses: (given) => [policyGradientSpec(given)],
-};
+  losses: (settings) => [policyGradientSpec(settings)],
+});

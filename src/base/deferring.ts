@@ -27,3 +27,11 @@ export async function deferring<T>(work: (defer: (undo: Undo) => void) => Promis
   if (failed) throw error;
   return result as T;
 }
+
+/** Closes every one of them, and then throws the first error. */
+export async function closeAll(all: readonly { close?(): Promise<void> | void }[]): Promise<void> {
+  await deferring((defer) => {
+    for (const each of [...all].reverse()) defer(() => each.close?.());
+    return Promise.resolve();
+  });
+}

@@ -57,6 +57,23 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
   );
 }
 
+/** The schema of a recipe value that is the name of a part without options, such as a judge prompt. */
+export function partName<P extends Part>(registry: Registry<P>): z.ZodType<string> {
+  return choice(
+    (value) => {
+      if (typeof value === "string" && registry.names.includes(value))
+        return { schema: z.string(), value };
+      const hint =
+        typeof value === "string"
+          ? suggest(value, registry.names)
+          : `Known: ${registry.names.join(", ")}.`;
+      const message = `is ${quote(value)}; no such ${registry.kind}. ${hint}`;
+      return { problem: { code: "PART_UNKNOWN", message } };
+    },
+    () => [z.enum(registry.names)],
+  );
+}
+
 function nameOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
   return typeof value.name === "string" ? value.name : undefined;

@@ -68,7 +68,8 @@ export async function loadPlugin(name: string, from: string, where: string): Pro
   const exported = await importPlugin(file, where);
   const parts = Array.isArray(exported) ? (exported as unknown[]) : [exported];
   const checked = parts.map((part, index) => checkPart(part, index, { file, where }));
-  checked.forEach((part) => {
+  const all = checked.flatMap((part) => [part, ...broughtBy(part)]);
+  all.forEach((part) => {
     try {
       addPart(part);
     } catch (error) {
@@ -81,7 +82,7 @@ export async function loadPlugin(name: string, from: string, where: string): Pro
     file,
     files,
     sha256: await filesHash(files),
-    parts: checked.map((part) => ({ kind: part.part, name: part.name })),
+    parts: all.map((part) => ({ kind: part.part, name: part.name })),
   };
   loaded.set(file, plugin);
   return plugin;
@@ -139,6 +140,13 @@ const partSchema = z.looseObject({
   summary: z.string().min(1),
 });
 
+/** The parts that a part brings, such as a world's dataset and environment. */
+function broughtBy(part: Part & { parts?: unknown }): (Part & { part: PartKind })[] {
+  return typeof part.parts === "function"
+    ? (part.parts as () => (Part & { part: PartKind })[])()
+    : [];
+}
+
 function checkPart(
   part: unknown,
   index: number,
@@ -148,7 +156,8 @@ function checkPart(
   if (result.success) {
     const { part: kind } = result.data;
     try {
-      requireDescribed(kind, result.data, [PART_KINDS[kind].runs]);
+      const { runs } = PART_KINDS[kind];
+      requireDescribed(kind, result.data, runs === null ? [] : [runs]);
     } catch (error) {
       throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: ${errorMessage(error)}`);
     }

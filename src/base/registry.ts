@@ -1,20 +1,39 @@
 import { ConfigError, InternalError } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/** The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used. */
+/**
+ * The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used (null: it is data). The
+ * kind's template of `agentrl new` is named after the helper: defineJudgePrompt, judge-prompt.
+ */
 export const PART_KINDS = {
   reward: { helper: "defineReward", runs: "score" },
-  environment: { helper: "defineEnvironment", runs: "create" },
-  tool: { helper: "defineTool", runs: "create" },
-  protocol: { helper: "defineProtocol", runs: "create" },
   "advantage estimator": { helper: "defineEstimator", runs: "estimate" },
   loss: { helper: "defineLoss", runs: "build" },
-  strategy: { helper: "defineStrategy", runs: "run" },
-  retriever: { helper: "defineRetriever", runs: "create" },
+  algorithm: { helper: "defineAlgorithm", runs: "losses" },
   sampler: { helper: "defineSampler", runs: "open" },
   filter: { helper: "defineFilter", runs: "keep" },
+  "preference loss": { helper: "definePreferenceLoss", runs: "pairLoss" },
+  protocol: { helper: "defineProtocol", runs: "create" },
+  tool: { helper: "defineTool", runs: "create" },
+  environment: { helper: "defineEnvironment", runs: "create" },
+  retriever: { helper: "defineRetriever", runs: "open" },
+  strategy: { helper: "defineStrategy", runs: "run" },
+  hint: { helper: "defineHint", runs: "open" },
+  dataset: { helper: "defineDataset", runs: "open" },
+  "question layout": { helper: "defineLayout", runs: "read" },
+  "corpus layout": { helper: "defineLayout", runs: "read" },
+  teacher: { helper: "defineTeacher", runs: "open" },
+  world: { helper: "defineWorld", runs: "parts" },
   stage: { helper: "defineStage", runs: "run" },
-} as const;
+  "synthesis step": { helper: "defineStep", runs: "open" },
+  "sample scorer": { helper: "defineScorer", runs: "open" },
+  "sample selector": { helper: "defineSelector", runs: "select" },
+  "task annotation": { helper: "defineAnnotation", runs: "open" },
+  metric: { helper: "defineMetric", runs: "score" },
+  "judge prompt": { helper: "defineJudgePrompt", runs: null },
+  alarm: { helper: "defineAlarm", runs: "check" },
+  reporter: { helper: "defineReporter", runs: "open" },
+} as const satisfies Record<string, { helper: `define${string}`; runs: string | null }>;
 
 export type PartKind = keyof typeof PART_KINDS;
 
@@ -32,6 +51,8 @@ export interface Registry<P extends Part> {
   readonly kind: string;
   readonly parts: readonly P[];
   readonly names: readonly string[];
+  /** Those of plug-ins among the parts. */
+  readonly added: readonly P[];
   /**
    * The part with this name.
    * @param where the recipe key or flag with the name, for the message.
@@ -40,8 +61,8 @@ export interface Registry<P extends Part> {
   get(name: string, where: string): P;
 }
 
-/** The registries of the modules loaded so far, by kind. */
-const openRegistries = new Map<string, { add(part: Part): void; has(name: string): boolean }>();
+/** The registries of the modules loaded so far, by kind, each with the function that adds a plugin's part. */
+const openRegistries = new Map<string, { parts: Registry<Part>; add(part: Part): void }>();
 
 /** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
@@ -61,6 +82,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     }
     byName.set(part.name, part);
   }
+  const added = new Set<P>();
   const add = (part: Part): void => {
     const known = byName.get(part.name);
     if (known !== undefined && known !== part) {
@@ -70,16 +92,18 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
       );
     }
     byName.set(part.name, part as P);
+    added.add(part as P);
   };
-  openRegistries.set(kind, { add, has: (name) => byName.has(name) });
-  for (const part of waiting.filter((each) => each.part === kind)) add(part);
-  return {
+  const all: Registry<P> = {
     kind,
     get parts() {
       return [...byName.values()];
     },
     get names() {
       return [...byName.keys()];
+    },
+    get added() {
+      return [...added];
     },
     get(name, where) {
       const part = byName.get(name);
@@ -92,6 +116,19 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
       return part;
     },
   };
+  openRegistries.set(kind, { parts: all, add });
+  for (const part of waiting.filter((each) => each.part === kind)) add(part);
+  return all;
+}
+
+/**
+ * The registry of a kind, for parts that name others of their own kind: a module that the registry imports cannot import it.
+ * @throws {InternalError} PART_UNKNOWN when no module with the registry is loaded.
+ */
+export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
+  const found = openRegistries.get(kind);
+  if (found !== undefined) return found.parts as Registry<P>;
+  throw new InternalError("PART_UNKNOWN", `the registry of ${kind}s is not loaded.`);
 }
 
 /**
@@ -103,7 +140,12 @@ export function addPart(part: Part & { part: PartKind }): void {
   openRegistries.get(part.part)?.add(part);
 }
 
+/** The parts of a kind that plugins brought, whether or not their registry is loaded. */
+export function addedParts<P extends Part>(kind: PartKind): P[] {
+  return waiting.filter((part) => part.part === kind) as P[];
+}
+
 /** Whether a registry that is loaded has a part of this name. */
 export function isPart(kind: PartKind, name: string): boolean {
-  return openRegistries.get(kind)?.has(name) ?? false;
+  return openRegistries.get(kind)?.parts.names.includes(name) ?? false;
 }

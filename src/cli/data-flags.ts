@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import { plural } from "../base/format.ts";
 import { ConfigError } from "../base/errors.ts";
-import { type DatasetSetting, datasetNamed } from "../data/datasets.ts";
+import type { DatasetSetting } from "../data/dataset.ts";
+import { datasetNamed } from "../worlds/datasets.ts";
 import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
 import { fieldFlags, type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";

@@ -78,7 +78,7 @@ export function addAnsweringOptions(command: Command): Command {
       )
       .option(
         "--dataset <name>",
-        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: the held-out dataset of --recipe; without --recipe tinyworld)",
+        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: the held-out dataset of --recipe; without --recipe the tiny world)",
       )
       .option(
         "--index <folder>",

@@ -17,9 +17,9 @@ import {
   type GroupSummary,
 } from "../evaluate/evaluation-summary.ts";
 import {
-  headlineMetrics,
   metricColumn,
   metricFormat,
+  shownMetrics,
   shownValue,
 } from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
@@ -48,7 +48,7 @@ export function evaluationText(result: EvalResult): string {
   const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
   const intervalOf = (name: "em" | "f1"): string =>
     `${formatInterval(intervals[name], share)} (${intervalMethods[name]})`;
-  const shown = headlineMetrics.filter((name) => metrics[name] !== undefined);
+  const shown = shownMetrics(metrics);
   const failures = failuresText(result.errors);
   return [
     `${policyLabel(result.policy)} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
@@ -102,9 +102,12 @@ function evidenceText(metrics: MetricValues): string[] {
 export function changeText(before: EvaluationSummary, after: EvaluationSummary): string {
   const of = (summary: GroupSummary, name: string): number | null =>
     (summary.metrics as Readonly<Record<string, number>>)[name] ?? null;
-  const measured = headlineMetrics.filter((name) => of(before, name) !== null);
   const rows = [
-    ...measured.map((name) => ({ label: metricColumn(name).label, name, groups: [before, after] })),
+    ...shownMetrics(before.metrics).map((name) => ({
+      label: metricColumn(name).label,
+      name,
+      groups: [before, after],
+    })),
     ...Object.entries(before.groups.hops).map(([hops, group]) => ({
       label: `EM, ${hops}`,
       name: "em",

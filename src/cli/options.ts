@@ -27,11 +27,10 @@ export function overwriteOption(what = "replace an existing file"): Option {
 }
 
 /** --set key=value, repeatable: settings that override the recipe. */
-export function setOption(): Option {
-  return new Option(
-    "--set <key=value>",
-    "override a setting of the recipe, e.g. algorithm.groupSize=4; repeatable",
-  ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+export function setOption(
+  what = "override a setting of the recipe, e.g. algorithm.groupSize=4; repeatable",
+): Option {
+  return new Option("--set <key=value>", what).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }
 
 /** --plugin FILE: the user's own parts. */

@@ -2,13 +2,21 @@ import { Command } from "commander";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
+import { loadPlugin } from "../base/plugins.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
 import { pathOf, refuseRepeated } from "./usage-error.ts";
 
+interface StartOptions {
+  quiet?: boolean;
+  debug?: boolean;
+  /** Parts of the user's own: loaded before the action runs, so that every list of parts holds them. */
+  plugin?: readonly string[];
+}
+
 interface ProgramEvents {
   /** Before an action runs, with the options that every command takes. */
-  onStart(options: { quiet?: boolean; debug?: boolean }): void;
+  onStart(options: StartOptions): void;
   /** Commander found a usage error in the command. */
   onUsageError(command: Command): void;
 }
@@ -29,8 +37,10 @@ export function buildProgram(
     .helpOption("-h, --help", "explain a command")
     .option("--quiet", "results and errors only")
     .option("--debug", "show where an error comes from")
-    .hook("preAction", (_program, action) => {
-      events.onStart(action.optsWithGlobals());
+    .hook("preAction", async (_program, action) => {
+      const options = action.optsWithGlobals<StartOptions>();
+      events.onStart(options);
+      for (const name of options.plugin ?? []) await loadPlugin(name, process.cwd(), "--plugin");
     });
   for (const { title, commands } of groups) {
     program.commandsGroup(title);

@@ -41,7 +41,8 @@ export async function scoreRows(
   const source = { rows, unaided: unaidedRows, forced: forcedRows };
   const summary = await summarizeRowsFile(source, { seed });
   context.signal.throwIfAborted();
-  const names = metricNames(summary.samplesPerTask);
+  const own = Object.keys(summary.metrics);
+  const names = [...new Set([...metricNames(summary.samplesPerTask), ...own])];
   const requirements = require.map((text) => parseRequirement(text, names));
   context.out(json === true ? JSON.stringify(summary) : rowsText(summary));
   requireScores(requirements, summary.metrics);

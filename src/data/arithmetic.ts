@@ -1,10 +1,7 @@
-import { Readable } from "node:stream";
-import { sha256 } from "../base/files.ts";
 import { type Random, random } from "../base/random.ts";
-import { parseOptions, z } from "../base/schema.ts";
+import { z } from "../base/schema.ts";
 import { splitOf, SPLITS } from "../base/split.ts";
-import type { Task } from "../trajectory/task.ts";
-import { type DatasetPart, streamed } from "./dataset.ts";
+import { defineDataset, type MadeTask } from "./dataset.ts";
 
 const options = z.strictObject({
   seed: z.int().min(0).default(7),
@@ -23,37 +20,23 @@ const options = z.strictObject({
 type Settings = z.output<typeof options>;
 
 /** Expressions of whole numbers whose value is one: no negative number and no fraction comes up on the way. */
-export const arithmetic: DatasetPart = {
+export const arithmetic = defineDataset({
   name: "arithmetic",
   summary: "Generated expressions of + - * / and whole numbers.",
+  version: 1,
   options,
-  open: (given) => {
-    const settings = parseOptions(options, given, "arithmetic");
-    return Promise.resolve({
-      name: "arithmetic",
-      fingerprint: `arithmetic-1-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => Readable.from(drawn(settings, limit))),
-      passages: () => [],
-    });
-  },
-};
+  open: (settings) => ({ stream: () => drawn(settings) }),
+});
 
-function* drawn(settings: Settings, limit: number): Generator<Task> {
+function* drawn(settings: Settings): Generator<MadeTask> {
   const { seed, split, questions } = settings;
   const seen = new Set<string>();
-  for (let i = 0, attempt = 0; i < Math.min(limit, questions); attempt++) {
+  for (let i = 0, attempt = 0; i < questions; attempt++) {
     const { text, value } = expression(random(seed).derive("arithmetic", attempt), settings);
     // Short expressions run out: after many attempts they may repeat.
     if (splitOf(text) !== split || (seen.has(text) && attempt < 100 * questions)) continue;
     seen.add(text);
-    yield {
-      id: `arithmetic-${split}-${i}`,
-      question: text,
-      references: [String(value)],
-      source: "arithmetic",
-      annotations: {},
-    };
+    yield { id: `arithmetic-${split}-${i}`, question: text, references: [String(value)] };
     i += 1;
   }
 }

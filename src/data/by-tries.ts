@@ -1,18 +1,9 @@
 import type { Task } from "../trajectory/task.ts";
 import { ConfigError } from "../base/errors.ts";
-import { sha256, sha256File } from "../base/files.ts";
-import { parseOptions, z } from "../base/schema.ts";
-import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
+import { sha256File } from "../base/files.ts";
+import { z } from "../base/schema.ts";
+import { type Dataset, datasetSchema, defineDataset } from "./dataset.ts";
 import { readPassRates } from "./pass-rates.ts";
-
-/** A dataset in a recipe. */
-export type DatasetSetting = { name: string } & Record<string, unknown>;
-
-/** How the dataset that is filtered is checked and opened. */
-interface Inner {
-  schema: z.ZodType<DatasetSetting>;
-  open: (setting: DatasetSetting) => Promise<Dataset>;
-}
 
 /**
  * The questions of another dataset that a policy needed some number of tries for, by the draws of a synthesis or the rows of an evaluation. A question that was
@@ -20,10 +11,12 @@ interface Inner {
  *
  * Source: R1-Searcher, arXiv 2503.05592, section 3.1: easy questions need fewer than 10 tries, medium ones 10 to 20, difficult ones more.
  */
-export function byTries({ schema, open }: Inner): DatasetPart {
-  const options = z
+export const byTries = defineDataset({
+  name: "by-tries",
+  summary: "Questions of another dataset, by the tries they took.",
+  options: z
     .strictObject({
-      of: schema,
+      of: datasetSchema,
       /** `draws.jsonl` of a synthesis or `rows.jsonl` of an evaluation. */
       rows: z.string(),
       /** Name of the draw to use from a synthesis; default: all draws, in order. */
@@ -34,35 +27,27 @@ export function byTries({ schema, open }: Inner): DatasetPart {
       /** Most questions, from the start. */
       questions: z.int().min(1).optional(),
     })
-    .refine(({ from, to = from }) => from <= to, "expected from to be at most to");
-  return {
-    name: "by-tries",
-    summary: "Questions of another dataset, by the tries they took.",
-    options,
-    async open(given) {
-      const settings = parseOptions(options, given, "by-tries");
-      const { of, rows, draw, from, to = Infinity, questions = Infinity } = settings;
-      const inner = await open(of);
-      const rates = await readPassRates(rows, draw);
-      const kept = new Set(
-        rates.filter(({ tries }) => tries >= from && tries <= to).map(({ id }) => id),
+    .refine(({ from, to = from }) => from <= to, "expected from to be at most to"),
+  async open({ of, rows, draw, from, to = Infinity, questions = Infinity }, { open }) {
+    const inner = await open(of);
+    const rates = await readPassRates(rows, draw);
+    const kept = new Set(
+      rates.filter(({ tries }) => tries >= from && tries <= to).map(({ id }) => id),
+    );
+    if (kept.size === 0) {
+      throw new ConfigError(
+        "RECIPE_BAD_VALUE",
+        `by-tries: none of the ${rates.length} questions of ${rows} needed ${from} to ${to === Infinity ? "any number of" : to} tries. Widen the band, or draw more often.`,
       );
-      if (kept.size === 0) {
-        throw new ConfigError(
-          "RECIPE_BAD_VALUE",
-          `by-tries: none of the ${rates.length} questions of ${rows} needed ${from} to ${to === Infinity ? "any number of" : to} tries. Widen the band, or draw more often.`,
-        );
-      }
-      const facts = [inner.fingerprint, await sha256File(rows), draw, from, to, questions];
-      return {
-        ...inner,
-        name: "by-tries",
-        fingerprint: `by-tries-${sha256(JSON.stringify(facts)).slice(0, 16)}`,
-        ...streamed((limit) => among(inner, kept, Math.min(limit, questions))),
-      };
-    },
-  };
-}
+    }
+    return {
+      facts: [inner.fingerprint, await sha256File(rows), draw, from, to, questions],
+      trainable: inner.trainable,
+      stream: () => among(inner, kept, questions),
+      passages: () => inner.passages(),
+    };
+  },
+});
 
 async function* among(
   inner: Dataset,

@@ -1,7 +1,7 @@
 import { ConfigError, DataError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import type { Part, Registry } from "../base/registry.ts";
-import type { Task, TaskAnnotations } from "../trajectory/task.ts";
+import type { Task } from "../trajectory/task.ts";
 import { isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
 import type { TaskWriter } from "./layouts/layout.ts";
@@ -15,7 +15,7 @@ import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";
   /** Number of questions per annotation that the layout cannot store. */
-  lost: Partial<Record<keyof TaskAnnotations, number>>;
+  lost: Record<string, number>;
 }
 
 export interface ConvertOptions {
@@ -29,9 +29,9 @@ export interface ConvertOptions {
 }
 
 /** Layouts with a writer for questions. */
-export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
-  .filter(({ write }) => write !== undefined)
-  .map(({ name }) => name);
+export function writableLayouts(): string[] {
+  return taskLayouts.parts.filter(({ write }) => write !== undefined).map(({ name }) => name);
+}
 
 /**
  * Converts a question file, a BEIR folder or a corpus to another layout, streamed. Writes `out` atomically: as Parquet if its name
@@ -125,8 +125,8 @@ async function* written(
   const { from, split, prompt, lost } = rows;
   let index = 0;
   for await (const { task } of tasks) {
-    for (const key of Object.keys(task.annotations) as (keyof TaskAnnotations)[]) {
-      if (!write.keeps.includes(key)) lost[key] = (lost[key] ?? 0) + 1;
+    for (const key of Object.keys(task.annotations)) {
+      if (write.keeps !== "all" && !write.keeps.includes(key)) lost[key] = (lost[key] ?? 0) + 1;
     }
     yield write.record(task, { index, split, prompt: prompt(task) });
     index += 1;

@@ -1,3 +1,4 @@
+import type { Registry } from "../base/registry.ts";
 import { checkOptions, quote, z } from "../base/schema.ts";
 import type { Passage } from "../trajectory/task.ts";
 import { acceptedAnswers } from "./accepted-answers.ts";
@@ -42,14 +43,20 @@ export interface CorpusFile extends Understood {
   read(record: JsonRecord, where: string): PassageRead;
 }
 
-/** The known layout that fits a file's first record; undefined when there is none. */
-function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
-  return taskLayouts.parts.find((layout) => layout.fits(record));
+/** The known layout that fits a file's first record, those of plug-ins first; undefined when there is none. */
+function fitting<L extends TaskLayout | CorpusLayout>(
+  { added, parts }: Registry<L>,
+  record: JsonRecord,
+): L | undefined {
+  return [...added, ...parts].find((layout) => layout.fits(record));
 }
 
-/** As `taskLayoutOf`, for corpora. */
+function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
+  return fitting(taskLayouts, record);
+}
+
 export function corpusLayoutOf(record: JsonRecord): CorpusLayout | undefined {
-  return corpusLayouts.parts.find((layout) => layout.fits(record));
+  return fitting(corpusLayouts, record);
 }
 
 /**

@@ -1,15 +1,7 @@
 import type { Passage, Task } from "../trajectory/task.ts";
 import { ConfigError } from "../base/errors.ts";
-import { sha256 } from "../base/files.ts";
-import { parseOptions, z } from "../base/schema.ts";
-import type { DatasetSetting } from "./by-tries.ts";
-import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
-
-/** How the dataset with the triples is checked and opened. */
-interface Inner {
-  schema: z.ZodType<DatasetSetting>;
-  open: (setting: DatasetSetting) => Promise<Dataset>;
-}
+import { z } from "../base/schema.ts";
+import { type Dataset, datasetSchema, defineDataset } from "./dataset.ts";
 
 /** Questions that people ask; other relations read "What is the RELATION of SUBJECT?". */
 const QUESTIONS: Readonly<Record<string, string>> = {
@@ -40,28 +32,24 @@ const QUESTIONS: Readonly<Record<string, string>> = {
  * the passage about the subject as gold. A triple whose passage does not contain the object is left out, because nobody could read the
  * answer there, and so is one that was asked before. To learn reading before chains of it.
  */
-export function oneHop({ schema, open }: Inner): DatasetPart {
-  const options = z.strictObject({
-    of: schema,
+export const oneHop = defineDataset({
+  name: "one-hop",
+  summary: "One question for each triple of a dataset's questions.",
+  options: z.strictObject({
+    of: datasetSchema,
     /** Most questions, from the start. */
     questions: z.int().min(1).optional(),
-  });
-  return {
-    name: "one-hop",
-    summary: "One question for each triple of a dataset's questions.",
-    options,
-    async open(given) {
-      const { of, questions = Infinity } = parseOptions(options, given, "one-hop");
-      const inner = await open(of);
-      return {
-        ...inner,
-        name: "one-hop",
-        fingerprint: `one-hop-${sha256(JSON.stringify([inner.fingerprint, questions])).slice(0, 16)}`,
-        ...streamed((limit) => singleSteps(inner, Math.min(limit, questions))),
-      };
-    },
-  };
-}
+  }),
+  async open({ of, questions = Infinity }, { open }) {
+    const inner = await open(of);
+    return {
+      facts: [inner.fingerprint, questions],
+      trainable: inner.trainable,
+      stream: (limit) => singleSteps(inner, Math.min(limit, questions)),
+      passages: () => inner.passages(),
+    };
+  },
+});
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when no triple gives a question. */
 async function* singleSteps(inner: Dataset, limit: number): AsyncGenerator<Task> {

@@ -140,7 +140,9 @@ export function observationTokens(budgets: readonly BudgetNow[]): number | undef
 }
 
 /** Codes of observations for calls that were not run. */
-const NOT_RUN = new Set(["bad-call", "unknown-tool", "bad-arguments", "no-calls-left"]);
+const NOT_RUN = new Set([
+  ...["bad-call", "unknown-tool", "bad-arguments", "no-calls-left", "call-in-circle"],
+]);
 
 /** Whether an observation came of a call that was run, so that budgets of calls count it. @param tool null: any tool's. */
 export function isRunCall({ tool: of, problem }: Observation, tool: string | null): boolean {

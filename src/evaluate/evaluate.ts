@@ -10,6 +10,7 @@ import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
 import { type EvaluationSummary, openSummary } from "./evaluation-summary.ts";
+import type { MeasuredDraw } from "./metrics/metric.ts";
 
 /** Answers a question once. */
 export type Answerer = (task: Task, sample: number, signal: AbortSignal) => Promise<Trajectory>;
@@ -23,6 +24,8 @@ export interface EvaluationRun {
   /** Seed of rollouts and of the bootstrap. */
   seed: number;
   signal: AbortSignal;
+  /** Computes `row.metrics`. */
+  measure?: (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>>;
   /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
   /** Called as draws end, in no particular order. `em` is the mean so far. */
@@ -66,6 +69,8 @@ export async function evaluate(
     }
     const trajectory = await answer(task, sample, halt.signal);
     const row = evaluationRow(task, sample, trajectory);
+    if (run.measure !== undefined && row.error === undefined)
+      row.metrics = await run.measure({ task, trajectory, row }, halt.signal);
     tally.add(row);
     return { row, trajectory };
   };

@@ -62,6 +62,8 @@ export interface EvaluationRow {
   cuts?: Cuts;
   /** What the environment paid over all turns; absent where it pays nothing. */
   return?: number;
+  /** What the recipe's rewards and `evaluation.metrics` came to, by name, without what could not be scored. */
+  metrics?: Record<string, number>;
   hops?: number;
   type?: string;
   /** Present if the draw ended in an error: it was not measured and counts only among the errors. */

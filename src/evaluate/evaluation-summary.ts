@@ -1,4 +1,5 @@
 import { plural } from "../base/format.ts";
+import { mean } from "../base/statistics.ts";
 import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { type Calibration, calibrationOf, type Confident } from "./metrics/calibration.ts";
@@ -174,19 +175,13 @@ function closeQuestion(tally: Tally): void {
 }
 
 function questionValues(draws: readonly EvaluationRow[]): QuestionValues {
-  const means = Float64Array.from(rowMetrics.parts, (metric) => {
-    let sum = 0;
-    let n = 0;
-    for (const row of draws) {
-      const value = metric.of(row);
-      if (value === null) continue;
-      sum += value;
-      n += 1;
-    }
-    return n === 0 ? NaN : sum / n;
-  });
+  const meanOf = (valueOf: (row: EvaluationRow) => number | null | undefined): number =>
+    mean(draws.flatMap((row) => valueOf(row) ?? []));
+  const means = Float64Array.from(rowMetrics.parts, (metric) => meanOf((row) => metric.of(row)));
+  const names = new Set(draws.flatMap((row) => Object.keys(row.metrics ?? {})));
+  const own = new Map([...names].map((name) => [name, meanOf((row) => row.metrics?.[name])]));
   const right = draws.filter(({ em }) => em === 1).length;
-  return { means, draws: draws.length, right, majority: majorityRight(draws) };
+  return { means, own, draws: draws.length, right, majority: majorityRight(draws) };
 }
 
 function summaryOf(tally: Tally, seed: number): EvaluationSummary {

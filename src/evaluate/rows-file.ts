@@ -53,6 +53,7 @@ const rowSchema = z.object({
   tokens: whole.optional(),
   promptTokens: whole.optional(),
   cuts: z.object({ messages: whole, observations: whole, context: z.boolean() }).optional(),
+  metrics: z.record(z.string(), z.number()).optional(),
   hops: z.number().optional(),
   type: z.string().optional(),
   error: z.object({ code: z.string() }).optional(),

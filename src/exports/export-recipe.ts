@@ -5,7 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { makeFolder, writeFileAtomic, writeJson } from "../base/files.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { packageVersion } from "../base/package-version.ts";
-import type { Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
 import type { Environment } from "../env/environments/environment.ts";

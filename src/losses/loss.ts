@@ -2,9 +2,9 @@ import type { Value } from "../autodiff/graph.ts";
 import { ConfigError } from "../base/errors.ts";
 import { mul } from "../autodiff/ops/elementwise.ts";
 import { reduceSum } from "../autodiff/ops/reduce.ts";
-import { requireDescribed, requireReturned } from "../base/part-members.ts";
-import type { Part } from "../base/registry.ts";
-import { parseOptions, type z } from "../base/schema.ts";
+import { definer } from "../base/define-part.ts";
+import { requireReturned } from "../base/part-members.ts";
+import type { PartWithOptions } from "../base/part-schema.ts";
 
 /** A model output that is computed only for losses that read it: values need a critic, the others a pass over [K, V]. */
 export type LossOutput = "logprobs" | "entropy" | "values";
@@ -54,49 +54,39 @@ export interface LossSpec {
 }
 
 /** A loss as a graph over model outputs and batch fields. */
-export interface Loss<S extends z.ZodObject = z.ZodObject> extends Part {
+export interface Loss extends PartWithOptions {
   /** Batch fields that it reads besides `weights`. */
   readonly fields: readonly string[];
   /** Model outputs that it reads. */
-  reads(options: z.output<S>): readonly LossOutput[];
+  reads(options: object): readonly LossOutput[];
   /** Whether it reads the field `refLogprobs`: log-probabilities under the initial weights. */
-  needsReference(options: z.output<S>): boolean;
-  readonly options: S;
+  needsReference(options: object): boolean;
   /** Paper and section, or repository and file. */
   readonly source: string;
-  build(inputs: LossInputs, options: z.output<S>): LossOutputs;
+  build(inputs: LossInputs, options: object): LossOutputs;
 }
 
-/** A loss as written in its file: by default it reads log-probabilities and no reference. */
-type Described<S extends z.ZodObject> = Omit<Loss<S>, "part" | "reads" | "needsReference"> &
-  Partial<Pick<Loss<S>, "reads" | "needsReference">>;
-
-/**
- * Types a loss by its options, for a registry.
- * @throws {ConfigError} PLUGIN_BAD_PART without build or fields.
- */
-export function defineLoss<S extends z.ZodObject>(loss: Described<S>): Loss {
-  const checked = (given: unknown): z.output<S> =>
-    parseOptions(loss.options, given, `loss ${loss.name}`);
-  requireDescribed("loss", loss, ["build"], { options: "schema", fields: "list" });
-  return {
-    part: "loss",
-    ...loss,
-    reads: (options) => loss.reads?.(checked(options)) ?? ["logprobs"],
-    needsReference: (options) => loss.needsReference?.(checked(options)) ?? false,
-    build(inputs, options) {
-      const built = loss.build(inputs, checked(options));
-      const what = `loss "${loss.name}": build`;
-      requireReturned(what, built, { loss: "object", metrics: "object" });
-      for (const [name, value] of Object.entries({ loss: built.loss, ...built.metrics })) {
-        requireReturned(`${what}: ${name}`, value, { graph: "object", shape: "list" });
-        if (value.shape.every((size) => size === 1)) continue;
-        throw new ConfigError(
-          "PLUGIN_FAILED",
-          `${what} returned ${name} of shape [${value.shape.join(", ")}]: expected one element, the sum of weight · value over all tokens. Correct its code.`,
-        );
-      }
-      return built;
+/** Makes a loss; by default it reads log-probabilities and no reference. @throws {ConfigError} PLUGIN_BAD_PART without build or fields. */
+export const defineLoss = definer<Loss>()("loss", {
+  defaults: { source: "" },
+  members: { fields: "list" },
+  functions: {
+    reads: { at: 0, otherwise: ["logprobs"] },
+    needsReference: { at: 0, otherwise: false },
+    build: {
+      at: 1,
+      returned(built: LossOutputs, { what }) {
+        requireReturned(what, built, { loss: "object", metrics: "object" });
+        for (const [name, value] of Object.entries({ loss: built.loss, ...built.metrics })) {
+          requireReturned(`${what}: ${name}`, value, { graph: "object", shape: "list" });
+          if (value.shape.every((size) => size === 1)) continue;
+          throw new ConfigError(
+            "PLUGIN_FAILED",
+            `${what} returned ${name} of shape [${value.shape.join(", ")}]: expected one element, the sum of weight · value over all tokens. Correct its code.`,
+          );
+        }
+        return built;
+      },
     },
-  };
-}
+  },
+});

@@ -1,6 +1,4 @@
-import { partSchema } from "../base/part-schema.ts";
 import { type Registry, registry } from "../base/registry.ts";
-import { z } from "../base/schema.ts";
 import { bm25 } from "./bm25/open-index.ts";
 import { hybrid } from "./combine/hybrid.ts";
 import { rerank } from "./combine/rerank.ts";
@@ -19,23 +17,22 @@ import { searchR1Server } from "./remote/search-r1-server.ts";
 import { webSearch } from "./remote/web-search.ts";
 import type { Retriever, RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever.ts";
 
-/** A retriever in a recipe: `bm25`, or `{ name: hybrid, of: [bm25, { name: dense, index: IDX }] }`. */
-export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() => partSchema(retrievers));
+export { retrieverSchema } from "./retriever.ts";
 
 /** All retrievers. */
 export const retrievers: Registry<RetrieverPart> = registry("retriever", [
   bm25,
   dense,
-  hybrid(retrieverSchema),
-  rerank(retrieverSchema),
+  hybrid,
+  rerank,
   none,
   random,
-  oracle(retrieverSchema),
-  withoutGold(retrieverSchema),
-  subset(retrieverSchema),
-  noisy(retrieverSchema),
-  recorded(retrieverSchema),
-  faulty(retrieverSchema),
+  oracle,
+  withoutGold,
+  subset,
+  noisy,
+  recorded,
+  faulty,
   searchR1Server,
   opensearch,
   qdrant,
@@ -59,5 +56,5 @@ export function openRetriever(
     corpus,
     open: (inner, over = corpus) => openRetriever(inner, over),
   };
-  return retrievers.get(name, "retriever").create(options, context);
+  return retrievers.get(name, "retriever").open(options, context);
 }

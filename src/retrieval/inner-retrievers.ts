@@ -1,6 +1,6 @@
 import { sha256 } from "../base/files.ts";
-import { requireDescribed, requireReturned } from "../base/part-members.ts";
-import { parseOptions, type z } from "../base/schema.ts";
+import { definer } from "../base/define-part.ts";
+import { requireReturned } from "../base/part-members.ts";
 import type {
   ContextPart,
   Retriever,
@@ -66,27 +66,17 @@ export function around(
 /** The result of a part's `open`; the name, and a `close` without effect, may be omitted. */
 export type Opened = Omit<Retriever, "name" | "close"> & Partial<Retriever>;
 
-/** A retriever part whose options are checked before `open` sees them. */
-export function defineRetriever<S extends z.ZodObject>(
-  part: Pick<RetrieverPart, "name" | "summary"> & {
-    readsGold?: boolean;
-    options: S;
-    open: (options: z.output<S>, context: RetrieverContext) => Opened | Promise<Opened>;
-  },
-): RetrieverPart {
-  const { name, summary, readsGold = false, options, open } = part;
-  requireDescribed("retriever", part, ["open"], { options: "schema" });
-  return {
-    part: "retriever",
-    name,
-    summary,
-    readsGold,
-    options,
-    async create(given, context) {
-      const opened = await open(parseOptions(options, given, name), context);
-      const what = `retriever "${name}": open`;
-      requireReturned(what, opened, { search: "function", fingerprint: "text" });
-      return { name, close: () => Promise.resolve(), ...opened };
+/** Makes a retriever. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineRetriever = definer<RetrieverPart>()("retriever", {
+  defaults: { readsGold: false },
+  functions: {
+    open: {
+      at: 0,
+      async: true,
+      returned(opened: Opened, { what, name }): Retriever {
+        requireReturned(what, opened, { search: "function", fingerprint: "text" });
+        return { name, close: () => Promise.resolve(), ...opened };
+      },
     },
-  };
-}
+  },
+});

@@ -1,5 +1,6 @@
-import type { PartSettings, PartWithOptions } from "../base/part-schema.ts";
-import type { z } from "../base/schema.ts";
+import { partSchema, type PartSettings, type PartWithOptions } from "../base/part-schema.ts";
+import { registryOf } from "../base/registry.ts";
+import { z } from "../base/schema.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 
 /** A passage as retrieved. Scores of different retrievers are not comparable. */
@@ -63,11 +64,19 @@ export interface RetrieverPart extends PartWithOptions {
    * @param options checked by the part's own schema; a recipe's are already.
    * @throws what opening it throws: a missing or damaged index, bad options, a server that cannot be reached.
    */
-  create(options: unknown, context: RetrieverContext): Promise<Retriever>;
+  open(options: object, context: RetrieverContext): Promise<Retriever>;
 }
 
 /** A retriever's settings: its name beside its options. */
 export type RetrieverSettings = PartSettings<RetrieverPart>;
+
+/**
+ * A retriever in a recipe: `bm25`, or `{ name: hybrid, of: [bm25, { name: dense, index: IDX }] }`. Also an option of retrievers that ask
+ * others.
+ */
+export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() =>
+  partSchema(registryOf<RetrieverPart>("retriever")),
+);
 
 /** Context for opening retrievers. */
 export interface RetrieverContext {

@@ -10,6 +10,7 @@ export const coverEm = defineReward({
   name: "cover-em",
   summary: "1 if the final answer contains any reference after normalisation, else 0.",
   range: [0, 1],
+  metric: "cover_em",
   source: "R1-Searcher, arXiv 2503.05592, the answer reward of its first stage's released code",
   kind: "answer",
   expects: answerExpectations({

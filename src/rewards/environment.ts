@@ -9,6 +9,7 @@ import { defineReward } from "./reward.ts";
 export const environment = defineReward({
   name: "environment",
   summary: "What the environment gave for each turn.",
+  metric: "return",
   source: "arXiv 2504.20073, 2207.01206, 2308.03688: rewards of the environment",
   score: ({ trajectory }) =>
     trajectory.turns.flatMap(({ reward }, turn) =>

@@ -7,6 +7,7 @@ export const exactMatch = defineReward({
   name: "exact-match",
   summary: "1 if the final answer equals any reference after normalisation, else 0.",
   range: [0, 1],
+  metric: "em",
   source: "SQuAD v1.1 evaluation; Search-R1, arXiv 2503.09516, section 3.4",
   kind: "answer",
   expects: answerExpectations(),

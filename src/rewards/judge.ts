@@ -10,13 +10,13 @@ import {
   reaskMessages,
   saysNothing,
 } from "./judge/judge-prompt.ts";
-import { judgePrompts } from "./judge/judge-prompts.ts";
+import { judgePromptName, judgePrompts } from "./judge/judge-prompts.ts";
 import { defineReward } from "./reward.ts";
 
 const options = z.strictObject({
   /** The model that is asked. */
   role: roleName(),
-  prompt: z.enum(judgePrompts.names).default("equivalence-strict"),
+  prompt: judgePromptName.default("equivalence-strict"),
   /** Most tokens of a reply; a reasoning judge needs thousands. */
   maxTokens: z.int().min(1).default(512),
   /** Share of known right answers that it must accept, and of known wrong ones that it must reject. 0 asks about none. */

@@ -1,5 +1,5 @@
 import { ConfigError, RolloutError } from "../base/errors.ts";
-import { requireDescribed } from "../base/part-members.ts";
+import { definer } from "../base/define-part.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
 import type { Resolved } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
@@ -36,6 +36,8 @@ export interface Reward extends PartWithOptions {
   readonly source: string;
   /** What it must see at once: one trajectory, the trajectories of a group, or those of a batch. */
   readonly scope: "trajectory" | "group" | "batch";
+  /** The metric of every evaluation that is the same number: tables show it once. */
+  readonly metric?: string;
   /** What it gives to answers that are known to be right, wrong or meant to cheat. Only answer rewards have it. */
   readonly expects?: RewardExpectations;
   /**
@@ -55,7 +57,7 @@ export type RewardOutcome = RewardResult | RolloutError;
 
 type Awaitable<T> = T | Promise<T>;
 
-interface RewardHead<S extends z.ZodObject> {
+export interface RewardHead<S extends z.ZodObject> {
   name: string;
   summary: string;
   /** What a recipe may set; nothing when absent. */
@@ -63,6 +65,7 @@ interface RewardHead<S extends z.ZodObject> {
   /** No limits when absent. */
   range?: readonly [number, number];
   source?: string;
+  metric?: string;
 }
 
 type RewardKind =
@@ -104,20 +107,16 @@ type RewardBody<S extends z.ZodObject> =
 export function defineReward<S extends z.ZodObject>(
   described: RewardHead<S> & RewardKind & RewardBody<S>,
 ): Reward {
-  const { name, summary, kind = "shaping", scope = "trajectory", expects } = described;
-  const { range = [-Infinity, Infinity], source = "" } = described;
-  const options = described.options ?? z.strictObject({});
-  const runs = "scoreAll" in described ? "scoreAll" : "score";
-  const more = described.options === undefined ? undefined : ({ options: "schema" } as const);
-  requireDescribed("reward", described, [runs], more);
+  const { name, kind, expects } = described;
   if (kind === "answer" && expects === undefined) {
     throw new ConfigError(
       "REWARD_FAILED",
       `reward "${name}": kind is "answer" and expects is missing. Declare what it gives in known cases (answerExpectations()), or set kind to "shaping".`,
     );
   }
+  // The options are those of a recipe, checked, with numbers in place of schedules, so they are not checked again.
   const typed = (given: Record<string, unknown>) => given as Resolved<z.output<S>>;
-  const score: Reward["score"] =
+  const score: Reward["score"] | undefined =
     "scoreAll" in described
       ? async (scored, given, context) => {
           try {
@@ -127,23 +126,26 @@ export function defineReward<S extends z.ZodObject>(
             throw error;
           }
         }
-      : (scored, given, context) =>
-          Promise.all(
-            scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),
-          );
-  const head = {
-    part: "reward" as const,
-    name,
-    summary,
-    options,
-    range,
-    source,
-    kind,
-    scope,
-    score,
-  };
-  return expects === undefined ? head : { ...head, expects };
+      : typeof described.score === "function"
+        ? (scored, given, context) =>
+            Promise.all(
+              scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),
+            )
+        : undefined;
+  return define({ ...described, score } as Parameters<typeof define>[0]);
 }
+
+const define = definer<Reward>()("reward", {
+  defaults: {
+    options: z.strictObject({}),
+    kind: "shaping",
+    range: [-Infinity, Infinity],
+    source: "",
+    scope: "trajectory",
+  },
+  members: { options: "schema" },
+  functions: {},
+});
 
 async function outcomeOf(score: () => Awaitable<RewardResult>): Promise<RewardOutcome> {
   try {

@@ -7,6 +7,7 @@ export const tokenF1 = defineReward({
   name: "token-f1",
   summary: "Token overlap (F1) of the final answer with the best reference.",
   range: [0, 1],
+  metric: "f1",
   source: "SQuAD v1.1 and HotpotQA evaluation",
   kind: "answer",
   // Words in common give part of the credit, whatever stands around them; more words lower it.

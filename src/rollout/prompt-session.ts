@@ -3,7 +3,7 @@ import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { answerIn, firstEnd } from "../env/protocols/protocol.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "../env/asked.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
 import { withAnswerEnd } from "./forced-answer.ts";
 import { type Policy, takesPrefill } from "./policy.ts";

@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import { exactMatch } from "../text/answers.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { AnsweredQuestion } from "./asked.ts";
+import type { AnsweredQuestion } from "../env/asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
 import { passagesIn, type ShownPassage } from "../trajectory/passages.ts";
 import type { Sampling } from "./sampling.ts";

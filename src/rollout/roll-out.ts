@@ -1,4 +1,5 @@
 import { definedValues } from "../base/defined-values.ts";
+import { deferring, type Undo } from "../base/deferring.ts";
 import { answerIn } from "../env/protocols/protocol.ts";
 import { seedFrom } from "../base/random.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
@@ -76,14 +77,17 @@ export function rollOut(
 }
 
 /** As `rollOut`, on a trajectory that a strategy has begun. */
-export async function rollOutOn(
+export function rollOutOn(
   options: RolloutOptions,
   trajectory: Trajectory,
   variant: RolloutVariant,
 ): Promise<EndReason> {
-  const game: Play = { ...options, variant, trajectory, prompt: "" };
-  const standing = begin(game);
-  try {
+  return deferring(async (defer) => {
+    const game: Play = { ...options, variant, trajectory, prompt: "" };
+    const standing = begin(game, defer);
+    defer(() => {
+      conclude(game, standing);
+    });
     const { searchFirst = false } = variant;
     const shown = searchFirst ? await searchedFirst(options, trajectory) : variant.shownFirst;
     if (shown !== undefined) {
@@ -91,15 +95,14 @@ export async function rollOutOn(
       (trajectory.given ??= []).push(shown);
     }
     return (await playPrefix(game, standing)) ?? (await playOut(game, standing));
-  } finally {
-    conclude(game, standing);
-  }
+  });
 }
 
-/** Opens the episode and the dialogue; sets the game's prompt to the episode's. */
-export function begin(game: Play): Standing {
+/** Opens the episode, which is closed at the end, and the dialogue; sets the game's prompt to the episode's. */
+export function begin(game: Play, defer: (undo: Undo) => void): Standing {
   const { environment, task, policy, id, seed, progress, trajectory, variant } = game;
   const episode = environment.start(task, { trajectoryId: id, seed, progress });
+  defer(() => runTools(game.signal, () => Promise.resolve(episode.close?.())));
   game.prompt = episode.prompt;
   const setting = dialogueSetting(game, trajectory);
   // Tools that never run are not sent to a server.

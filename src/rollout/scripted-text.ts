@@ -1,34 +1,10 @@
-import type { Protocol } from "../env/protocols/protocol.ts";
-import type { ToolSchema } from "../http/chat-messages.ts";
-import type { Task } from "../trajectory/task.ts";
-import type { Call, Turn } from "../trajectory/trajectory.ts";
+import type { Script } from "../env/teacher.ts";
+import type { Call } from "../trajectory/trajectory.ts";
 import { budgetOf } from "../env/budget.ts";
-import type { Asked } from "./asked.ts";
 import type { Dialogue, DialogueSetting, Interject } from "./dialogue.ts";
 import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message.ts";
 import type { TextPolicy } from "./policy.ts";
 import { emptyTextDraft, splitPrefill, type TextDraft } from "./draft.ts";
-
-/** Facts for a script that writes messages: more than a model sees. */
-export interface ScriptPlace {
-  task: Task;
-  /** Turns of the trajectory so far, drafts and candidates included. */
-  turns: readonly Turn[];
-  /** The prompt, then each reply, as cut by budgets. */
-  shown: readonly string[];
-  /** The message so far: the prefill and inserted hints. */
-  prefill: string;
-  /** Of the dialogue. */
-  seed: number;
-  protocol: Protocol;
-  tools: readonly ToolSchema[];
-  /** Whether messages end by the protocol; a strategy's own prompts have other stop strings. */
-  ownPrompt: boolean;
-  /** What a strategy's own prompt asks for, if the strategy says it. */
-  asked?: Asked;
-  /** Turns in which tools run, by the environment's budget. */
-  maxTurns: number;
-}
 
 /** State of a scripted dialogue. */
 interface Place {
@@ -42,7 +18,7 @@ interface Place {
  *
  * @param write gives what follows `prefill`; what it throws the dialogue throws.
  */
-export function scriptedText(write: (place: ScriptPlace) => string): TextPolicy {
+export function scriptedText(write: Script): TextPolicy {
   return {
     role: "policy",
     takesPrefill: true,
@@ -50,11 +26,7 @@ export function scriptedText(write: (place: ScriptPlace) => string): TextPolicy 
   };
 }
 
-function scriptedDialogue(
-  write: (place: ScriptPlace) => string,
-  setting: DialogueSetting,
-  from: Place,
-): Dialogue {
+function scriptedDialogue(write: Script, setting: DialogueSetting, from: Place): Dialogue {
   const place = { ...from };
   const { calls, ending, protocol, budgets, task, turns, seed, tools } = setting;
   const begin = (prefill: string): string =>

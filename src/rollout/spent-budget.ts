@@ -1,5 +1,5 @@
 import { type BudgetNow, isRunCall } from "../env/budget.ts";
-import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
+import { type Observation, type Trajectory, withInnerCalls } from "../trajectory/trajectory.ts";
 import { firstTokens, type Policy } from "./policy.ts";
 
 /** A used-up budget, and its effect on the next message. */
@@ -42,7 +42,7 @@ function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: 
   if (scope === "trajectory")
     return unit === "turns"
       ? turn
-      : observations.filter((each) => isRunCall(each, tool ?? null)).length;
+      : observations.flatMap(withInnerCalls).filter((each) => isRunCall(each, tool ?? null)).length;
   if (scope !== "response") return 0;
   if (unit === "tokens") return responseTokens(trajectory, new Set(main.map(({ call }) => call)));
   const texts = [...main, ...observations].map(({ text }) => text);

@@ -1,3 +1,4 @@
+import { deferring } from "../base/deferring.ts";
 import { seedFrom } from "../base/random.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { emptyTrajectory, recordOn, type RolloutOptions } from "./record.ts";
@@ -30,14 +31,14 @@ interface Node {
  * @returns one trajectory per leaf. The first child of a node continues its parent's trajectory; the others begin with a copy of its
  *   calls and name it in `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
  */
-export async function rollOutTree(
-  options: RolloutOptions,
-  shape: TreeShape,
-): Promise<Trajectory[]> {
-  const game: Play = { ...options, variant: {}, trajectory: emptyTrajectory(options), prompt: "" };
-  const root = { game, standing: begin(game) };
-  const end = await recordOn(game.trajectory, () => playPrefix(game, root.standing));
-  return end === null ? grow(root, shape) : [leafOf(root)];
+export function rollOutTree(options: RolloutOptions, shape: TreeShape): Promise<Trajectory[]> {
+  return deferring(async (defer) => {
+    const trajectory = emptyTrajectory(options);
+    const game: Play = { ...options, variant: {}, trajectory, prompt: "" };
+    const root = { game, standing: begin(game, defer) };
+    const end = await recordOn(trajectory, () => playPrefix(game, root.standing));
+    return end === null ? grow(root, shape) : [leafOf(root)];
+  });
 }
 
 async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory[]> {
@@ -48,7 +49,8 @@ async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory
   // The children wait for places in the engine's cache, so the parent gives up its own.
   node.standing.dialogue.end();
   const children = Array.from({ length: width }, (_, k) => childOf(node, k));
-  const leaves = await Promise.all(
+  // All of them end before the episodes are closed.
+  const leaves = await allSettled(
     children.map(async (child) => {
       const { game, standing } = child;
       const end = await recordOn(game.trajectory, () => advance(game, standing));
@@ -56,6 +58,12 @@ async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory
     }),
   );
   return leaves.flat();
+}
+
+/** As `Promise.all`, which does not wait for the others once one has failed. */
+async function allSettled<T>(all: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(all);
+  return Promise.all(all);
 }
 
 /** The k-th continuation of a node, from 0. */

@@ -4,13 +4,14 @@ import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
-import { datasets, type Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
+import { openDataset } from "../worlds/datasets.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine, type TinkerServer } from "../engine/open-engine.ts";
 import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import { environments } from "../env/environments/index.ts";
+import { environments } from "../worlds/environments.ts";
 import { allNamed } from "../env/tools/retriever-named.ts";
 import { type HubModelOptions, modelFolder } from "../hub/hub-model.ts";
 import { baseOfAdapter, isAdapterFolder } from "../models/lora/adapter-folder.ts";
@@ -194,11 +195,10 @@ export async function openNamedDataset(
   named: Settings["dataset"],
   environment: Settings["environment"],
 ): Promise<Dataset> {
-  const { name, ...options } = named;
   const { name: world, ...ofWorld } = environment;
   const part = environments.get(world, "environment");
   const own: OwnTasks = (draw) => part.tasks?.(ofWorld, draw) ?? [];
-  return datasets.get(name, "dataset").open(options, part.tasks === undefined ? undefined : own);
+  return openDataset(named, "dataset", part.tasks === undefined ? undefined : own);
 }
 
 /**

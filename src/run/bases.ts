@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { packageVersion } from "../base/package-version.ts";
+import { pluginHashes } from "../base/plugins.ts";
 import { modelsIn } from "../base/setting-path.ts";
 import { userCache } from "../base/user-cache.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
@@ -13,7 +14,7 @@ import { madeOnce } from "./made-once.ts";
 import { namedModelHere, placeOfWheel } from "./fetch-named-model.ts";
 import { namedModel, namedModels } from "./named-models.ts";
 import { settingsHash } from "./settings/settings-hash.ts";
-import { baseNamed, shippedBases } from "./settings/base-names.ts";
+import { baseNamed, baseNames } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import { checkSettings, type ResolvedSettings, resolveSettings } from "./settings/settings.ts";
@@ -63,7 +64,7 @@ export interface PolicyOptions extends HubModelOptions {
 
 /** All names of policies that come with the package. */
 export function policyNames(): string[] {
-  return [...SHIPPED_POLICIES.keys(), ...shippedBases()];
+  return [...SHIPPED_POLICIES.keys(), ...baseNames()];
 }
 
 /** All names that are no folder's, for messages. */
@@ -93,6 +94,7 @@ export async function findBase(name: string): Promise<Base | null> {
     settings: settingsHash(settings),
     parent: fresh === undefined ? await contentOf(from) : null,
     version: packageVersion(),
+    ...pluginHashes(settings),
   };
   const key = shortHash(facts);
   return { name, resolved, key, folder: join(placeOfBases(), `${recipe.name}-${key}`) };

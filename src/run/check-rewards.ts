@@ -1,6 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import type { Budget } from "../env/budget.ts";
-import { environments } from "../env/environments/index.ts";
+import { environments } from "../worlds/environments.ts";
 import { allNamed } from "../env/tools/retriever-named.ts";
 import {
   checkRewards,
@@ -11,7 +11,7 @@ import {
 import { canAnswer } from "../evaluate/reward-check/scripts.ts";
 import type { WeightedReward } from "../rollout/score.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
 import { REWARD_CASES } from "../rewards/expectations.ts";
 import { expressionOf, weightedRewards } from "./assemble.ts";
 import { openRoles } from "./roles.ts";

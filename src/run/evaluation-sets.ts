@@ -18,6 +18,7 @@ export function setsOf(settings: Settings): EvaluationSet[] {
       sampling: differs.sampling ?? own.sampling,
       budgets: differs.budgets ?? own.budgets,
       samplesPerTask: differs.samplesPerTask ?? own.samplesPerTask,
+      metrics: own.metrics,
     };
     const whole = {
       environment: environment ?? settings.environment,

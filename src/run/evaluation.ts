@@ -1,6 +1,6 @@
 import { leavesOf } from "../base/leaves.ts";
 import { pluginHashes } from "../base/plugins.ts";
-import type { Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import {
   type Answerer,
@@ -8,11 +8,14 @@ import {
   evaluatePolicy,
   type EvaluationRun,
 } from "../evaluate/evaluate.ts";
+import { measurer, measuresOf } from "../evaluate/measures.ts";
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts } from "../evaluate/fingerprint.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
+import { sharedCache } from "../rewards/context.ts";
 import type { Policy } from "../rollout/policy.ts";
+import type { Scoring } from "../rollout/score.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
 import type { Roles } from "../trajectory/role.ts";
 import { budgetsFor } from "./assemble.ts";
@@ -30,6 +33,8 @@ export interface EvaluationSubject {
   /** Models that strategies ask by name. */
   roles: Roles;
   protocol: ProtocolSoFar;
+  /** What rewards and metrics may ask beside the roles. */
+  scoring: Pick<Scoring, "retriever" | "tokenizer">;
 }
 
 /** A summary with what it was measured under. */
@@ -44,11 +49,12 @@ export interface MeasuredEvaluation {
 
 /** Evaluates a policy as a recipe's `evaluation` says. */
 export async function evaluateSubject(
-  { settings, policy, environment, roles, protocol }: EvaluationSubject,
+  { settings, policy, environment, roles, protocol, scoring }: EvaluationSubject,
   run: Omit<EvaluationRun, "seed" | "samplesPerTask"> & { clock?: () => number },
 ): Promise<MeasuredEvaluation> {
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const given = { ...run, samplesPerTask, seed: settings.seed };
+  const measure = measurer(measuresOf(settings), { ...scoring, roles, cache: sharedCache() });
+  const given = { ...run, samplesPerTask, seed: settings.seed, measure };
   const summary =
     typeof policy === "function"
       ? await evaluate(policy, given)

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { writeJson } from "../base/files.ts";
-import { environments } from "../env/environments/index.ts";
+import { environments } from "../worlds/environments.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../models/config.ts";
 import { initialWeights } from "../models/initialise.ts";

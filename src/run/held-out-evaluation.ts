@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
-import type { Dataset } from "../data/datasets.ts";
+import type { Dataset } from "../data/dataset.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import { evaluationName } from "../evaluate/evaluation-name.ts";
@@ -65,7 +65,10 @@ export function heldOutEvaluation(
     onStart?.(tasks.length);
     const rows: EvaluationRow[] = [];
     const { summary, fingerprint, readsGold } = await evaluateSubject(
-      { settings, policy, environment, roles, protocol },
+      {
+        ...{ settings, policy, environment, roles, protocol },
+        scoring: { retriever, tokenizer: engine.tokenizer },
+      },
       {
         tasks,
         signal,

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { definedValues } from "../base/defined-values.ts";
 import { writeFileAtomic } from "../base/files.ts";
-import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
+import type { Dataset, DatasetSetting } from "../data/dataset.ts";
+import { datasetNamed } from "../worlds/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -110,7 +111,8 @@ export function evaluatePolicy(
     const roles = openRoles(settings, held);
     defer(() => roles.close());
     const environment = environmentOver(retriever, settings, "evaluation", roles);
-    const work = { settings, options, tested, dataset, environment, roles, held, log, protocol };
+    const opened = { dataset, environment, retriever, roles, held, log };
+    const work = { settings, options, tested, protocol, ...opened };
     const { measured, ...rest } = await answerAll(work);
     const { summary, fingerprint, readsGold } = measured;
     const result: EvalResult = {
@@ -158,6 +160,7 @@ interface EvalWork {
   tested: PolicyUnderTest;
   dataset: Dataset;
   environment: Environment;
+  retriever: Retriever;
   roles: Roles;
   /** What the role `policy` asks: set when the policy is open. */
   held: RoleOptions;
@@ -184,8 +187,9 @@ function answerAll(
     let unanswered: EvalOutcome["unanswered"];
     const answersInThoughts = { messages: 0, inside: 0 };
     options.onStart?.({ total: draws, kept: log?.kept ?? 0 });
+    const scoring = { retriever: work.retriever, tokenizer: opened.held?.engine.tokenizer };
     const measured = await evaluateSubject(
-      { settings, policy, environment, roles, protocol },
+      { settings, policy, environment, roles, protocol, scoring },
       {
         tasks: ordered.stream(limit),
         signal: options.signal,

@@ -1,5 +1,4 @@
-import { numberWorldVocabulary } from "../data/numberworld/vocabulary.ts";
-import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
+import { worlds } from "../worlds/index.ts";
 
 /** Tags of the published grammars, each a token of its own: `<search>` and `</search>`. */
 const TAG_NAMES = [
@@ -67,7 +66,6 @@ const PROSE = `
 export function sharedVocabulary(): { specials: string[]; words: string[] } {
   const digits = Array.from({ length: 10 }, (_, digit) => ` ${digit}`);
   const prose = [WORDS, PROSE].flatMap((words) => words.trim().split(/\s+/));
-  const words = [...prose, ...tinyWorldVocabulary()];
   return {
     specials: [...TAG_NAMES.flatMap((name) => [`<${name}>`, `</${name}>`]), ...MARKS],
     words: [
@@ -76,9 +74,8 @@ export function sharedVocabulary(): { specials: string[]; words: string[] } {
         ...["Question", "Doc", "Title", ...PAIRS],
         ...[...SIGNS, ...PAIRS].map((sign) => ` ${sign}`),
         ...digits,
-        // Signs of a world's texts stand without a space.
-        ...words.map((word) => (/^\p{L}/u.test(word) ? ` ${word}` : word)),
-        ...numberWorldVocabulary(),
+        ...prose.map((word) => ` ${word}`),
+        ...worlds.parts.flatMap(({ vocabulary }) => vocabulary?.() ?? []),
       ]),
     ],
   };

@@ -6,7 +6,7 @@ import { taskAnnotations } from "./annotations/index.ts";
 import { sampleScorers } from "./scorers/index.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import { synthSteps } from "./steps/index.ts";
-import { teacherSchema } from "./teachers/teacher-settings.ts";
+import { teacherSchema } from "./teachers/index.ts";
 
 /** One set of draws of each question. */
 const drawSchema = z.strictObject({

@@ -1,7 +1,6 @@
 import { random, seedFrom } from "../base/random.ts";
-import { z } from "../base/schema.ts";
-import { knownWorld, rememberedSteps } from "../data/tinyworld/known-world.ts";
-import { tinyQuestionShape, tinyWorld, tinyWorldSchema } from "../data/tinyworld/tiny-world.ts";
+import { choice, quote, z } from "../base/schema.ts";
+import type { LessonQuestion, Lessons } from "../env/world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
@@ -9,46 +8,59 @@ import { type CompletionRequest, scriptedPolicy } from "../rollout/policy.ts";
 import { GREEDY } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
-import type { Passage, Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
 import { writeWithSlips } from "./teachers/malformed.ts";
-import { textAfter } from "./teachers/planned-text.ts";
-import type { Behaviour } from "./teachers/teacher-settings.ts";
+import { textAfter } from "../env/planned-text.ts";
+import { worlds } from "../worlds/index.ts";
+import type { Behaviour } from "./teachers/behaviour.ts";
 
-const share = z.number().min(0).max(1).default(0);
+/** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
+const kindsShape = {
+  direct: z.number().min(0).max(1).default(0.03),
+  rag: z.number().min(0).max(1).default(0.07),
+};
 
-/** A kind of world: all settings of the dataset `tinyworld` that do not say which world it is. */
-const variantSchema = tinyWorldSchema.omit({ seed: true, split: true, people: true }).extend({
-  ...tinyQuestionShape,
-  /** Share of the questions about the world known by heart, whose passages are added. */
-  known: share,
-  /** Share of its entities whose facts the teacher misremembers. */
-  misremembered: share,
-});
+/** Source of a teacher's questions: a stream of worlds with different facts, so that a policy cannot memorise them. */
+export interface WorldStream {
+  /** The world; default: the first that has lessons. */
+  of?: string;
+  questionsPerWorld: number;
+  direct: number;
+  rag: number;
+  [option: string]: unknown;
+}
 
-type Variant = z.output<typeof variantSchema>;
+export const worldStreamSchema: z.ZodType<WorldStream> = choice<WorldStream>(
+  (value) => {
+    const of = typeof value === "object" && value !== null && "of" in value ? value.of : undefined;
+    const found = taughtBy(of);
+    if (found !== undefined) return { schema: streamSchema(found), value };
+    const names = taught().map(({ name }) => name);
+    const message = `"of" is ${quote(of)}: expected a world that has lessons: ${names.join(", ")}.`;
+    return { problem: { code: "PART_UNKNOWN", message } };
+  },
+  () => taught().map(streamSchema),
+);
 
-/** Source of a teacher's questions: a stream of tiny worlds with different facts, so that a policy cannot memorise them. */
-export const worldStreamSchema = z
-  .strictObject({
-    /** Worlds of different splits share no entity. */
-    split: z.enum(["train", "dev", "test", "base"]).default("base"),
-    people: z.int().min(10).default(300),
-    /** Questions per world. */
-    questionsPerWorld: z.int().min(1).default(128),
-    /** World number i has the i-th of these, from the first again after the last. */
-    variants: z.array(variantSchema).min(1).prefault([{}]),
-    /** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
-    direct: z.number().min(0).max(1).default(0.03),
-    rag: z.number().min(0).max(1).default(0.07),
-  })
-  .refine(
-    ({ split, variants }) => split !== "base" || variants.every(({ known }) => known === 0),
-    'expected another split than "base" where variants have known questions: the world known by heart is of split "base"',
+/** The worlds that have lessons. */
+function taught(): (Lessons & { name: string })[] {
+  return worlds.parts.flatMap(({ name, lessons }) =>
+    lessons === undefined ? [] : [{ name, ...lessons }],
   );
+}
 
-export type WorldStream = z.output<typeof worldStreamSchema>;
+/** The first, or that of a name. */
+function taughtBy(of: unknown): Lessons | undefined {
+  return taught().find(({ name }) => of === undefined || name === of);
+}
+
+function streamSchema({ options }: Lessons): z.ZodType<WorldStream> {
+  const demands = (options.def.checks ?? []) as z.core.$ZodCheck<object>[];
+  return z
+    .strictObject({ of: z.string().optional(), ...options.shape, ...kindsShape })
+    .check(...demands) as unknown as z.ZodType<WorldStream>;
+}
 
 export interface TeacherOptions {
   worlds: WorldStream;
@@ -68,63 +80,33 @@ export async function* teacherTrajectories(
   behaviour: Behaviour,
   from: number,
 ): AsyncGenerator<Trajectory> {
-  const { worlds, seed } = options;
+  const { seed } = options;
+  const { of, direct: _, rag: __, ...stream } = options.worlds;
+  const lessons = taughtBy(of);
   let current = -1;
-  let questions: Asked[] = [];
+  let questions: LessonQuestion[] = [];
   let environment: Environment | null = null;
   for (let number = from; ; number++) {
-    const index = Math.floor(number / worlds.questionsPerWorld);
+    const index = Math.floor(number / stream.questionsPerWorld);
     if (index !== current || environment === null) {
       current = index;
-      const { split, people, variants } = worlds;
-      const variant = variants[index % variants.length] ?? variantSchema.parse({});
-      const place = { split, people, seed: seedFrom("teacher", seed, index) };
-      const made = worldOf(variant, place, worlds.questionsPerWorld);
+      if (lessons === undefined) throw new TypeError("The schema requires a world with lessons.");
+      const made = lessons.open(stream, seed, index);
       questions = made.questions;
       environment = options.environmentOver(buildBm25(made.passages));
     }
-    const asked = questions[number % worlds.questionsPerWorld];
+    const asked = questions[number % stream.questionsPerWorld];
     if (asked === undefined) continue;
     const trajectory = await play(options, environment, behaviour, asked, number);
     if (trajectory.answer !== null) yield trajectory;
   }
 }
 
-/** A question, with what the teacher remembers of it. */
-interface Asked {
-  task: Task;
-  remembered: string[] | null;
-}
-
-/** A world's passages and questions, with those of the world known by heart. */
-function worldOf(
-  { mix, unanswerable, relations, exclude, known: share, misremembered, ...shape }: Variant,
-  place: { split: WorldStream["split"]; people: number; seed: number },
-  count: number,
-): { passages: Passage[]; questions: Asked[] } {
-  const world = tinyWorld({ ...shape, ...place });
-  const known = share === 0 ? null : knownWorld(shape);
-  const draw = random(place.seed).derive("known");
-  const questions = Array.from({ length: count }, (_, number): Asked => {
-    if (known === null || draw.next() >= share) {
-      const task = world.question(number, { mix, unanswerable, relations, exclude });
-      return { task, remembered: null };
-    }
-    // Each world of the stream asks other questions of it.
-    const task = known.question((place.seed % MOST_KNOWN) + number, { mix, relations, exclude });
-    return { task, remembered: rememberedSteps(task, misremembered) };
-  });
-  return { passages: [...world.passages(), ...(known?.passages() ?? [])], questions };
-}
-
-/** Numbers of questions of the known world. */
-const MOST_KNOWN = 1_000_000;
-
 async function play(
   { worlds, tokenizer, seed, signal }: TeacherOptions,
   environment: Environment,
   behaviour: Behaviour,
-  { task, remembered }: Asked,
+  { task, remembered }: LessonQuestion,
   number: number,
 ): Promise<Trajectory> {
   const kind = random(seed).derive("teacher", number).next();

@@ -1,4 +1,4 @@
-import type { Observation, Trajectory } from "./trajectory.ts";
+import { type Observation, type Trajectory, withInnerCalls } from "./trajectory.ts";
 
 /** Whether an observation comes from a search tool of any name. */
 export function isSearch({ tool, passageIds }: Observation): boolean {
@@ -7,5 +7,6 @@ export function isSearch({ tool, passageIds }: Observation): boolean {
 
 /** Searches that were run in a trajectory. */
 export function searchCount({ turns }: Pick<Trajectory, "turns">): number {
-  return turns.reduce((sum, { observations }) => sum + observations.filter(isSearch).length, 0);
+  const all = turns.flatMap(({ observations }) => observations.flatMap(withInnerCalls));
+  return all.filter(isSearch).length;
 }

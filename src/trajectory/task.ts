@@ -93,4 +93,6 @@ export interface TaskAnnotations {
   answerable?: boolean;
   /** The store (`Passage.source`) of each step of the decomposition, where the corpus has several. */
   route?: string[];
+  /** Annotations of the user's own, as a question file or a plugin has them. */
+  [own: string]: unknown;
 }

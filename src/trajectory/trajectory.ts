@@ -88,6 +88,18 @@ export interface Observation {
   /** Structured data for rewards. */
   data?: unknown;
   problem?: Problem;
+  /** Calls of other tools that the tool, or an agent of it, made for this one, in order. The policy sees none of them. */
+  calls?: InnerCall[];
+}
+
+/** A tool's call of another tool of the environment. */
+export interface InnerCall extends Observation {
+  input: string;
+}
+
+/** An observation and those behind it, each before its own. */
+export function withInnerCalls(observation: Observation): Observation[] {
+  return [observation, ...(observation.calls ?? []).flatMap(withInnerCalls)];
 }
 
 /** One policy message and its observations. */

@@ -1,9 +1,9 @@
 import { fixed, formatCount, formatP, orAbsent, signed } from "../base/format.ts";
 import { intervalColumn, renderMarkdown } from "../base/table.ts";
 import {
-  headlineMetrics,
   metricColumn,
   metricFormat,
+  shownMetrics,
   shownValue,
 } from "../evaluate/metrics/metric-columns.ts";
 import { disagreementNotes } from "../evaluate/paired-test.ts";
@@ -90,10 +90,10 @@ function describe(name: string, results: Results): string {
 async function scoreTable(files: readonly ResultFiles[]): Promise<string> {
   const scored: { name: string; groups: GroupScores[] }[] = [];
   for (const own of files) scored.push({ name: own.name, groups: await scoreGroups(own) });
-  const present = new Set(scored.flatMap(({ groups }) => Object.keys(groups[0]?.metrics ?? {})));
+  const present = Object.assign({}, ...scored.map(({ groups }) => groups[0]?.metrics)) as object;
   const metrics = [
-    ...headlineMetrics.filter((metric) => present.has(metric)),
-    ...[...present].filter((metric) => metric.includes("@")),
+    ...shownMetrics({ ...present }),
+    ...Object.keys(present).filter((metric) => metric.includes("@")),
   ];
   const several = files.length > 1;
   return renderMarkdown({

@@ -120,7 +120,7 @@ describe("agentrl data", () => {
       ",
         "2 error: tinyworld.splits.1 is "val": allowed: "train", "dev", "test", "base". [RECIPE_BAD_VALUE]
       ",
-        "2 error: command-argument value 'hugeworld' is invalid for argument 'dataset'. Allowed choices are tinyworld, numberworld. See \`agentrl data generate --help\`. [USAGE]
+        "2 error: <world> is "hugeworld"; no such world with questions. Known: tinyworld, numberworld, knights-knaves. [USAGE]
       ",
         "3 error: nowhere.jsonl: cannot be read (ENOENT: no such file or directory, open 'nowhere.jsonl'). [FILE_MISSING]
       ",
@@ -137,17 +137,17 @@ describe("agentrl data", () => {
     expect(names("datasets")).toEqual([
       ...[
         "tinyworld",
+        "weak-tinyworld",
+        ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
+        "numberworld",
+        "knights-knaves",
         "files",
         "beir",
-        "weak-tinyworld",
         "by-tries",
         "one-hop",
         "arithmetic",
-        "numberworld",
-        "knights-knaves",
         "environment",
       ],
-      ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
       ...["2wikimultihopqa", "bamboogle", "fever"],
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);

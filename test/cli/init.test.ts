@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { datasets } from "../../src/data/datasets.ts";
+import { openDataset } from "../../src/worlds/datasets.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
@@ -194,8 +194,7 @@ describe("agentrl init", () => {
     expect(wordsOf(stdout).at(-1)?.[0]).toBe("train");
     const { settings } = await resolveRecipe("trained/agentrl.yaml");
     const idsOf = async (named: typeof settings.dataset): Promise<string[]> => {
-      const { name, ...options } = named;
-      const dataset = await datasets.get(name, "dataset").open(options);
+      const dataset = await openDataset(named, "dataset");
       return (await dataset.tasks()).map(({ id }) => id);
     };
     const trained = await idsOf(settings.dataset);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { schemasOfKey, unwrapped, z } from "../../src/base/schema.ts";
 import type { CliContext } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import { protocols } from "../../src/env/protocols/index.ts";
 import { engineSetting } from "../../src/engine/tinker/connection.ts";
 import { commandCaller } from "../../src/http/caller.ts";

@@ -50,7 +50,7 @@ describe("a mistake on the command line", () => {
 
   it("names the nearest of the values that an option or argument allows", async () => {
     expect(await errorOf("data", "generate", "tinywrld", "--out", "x")).toContain(
-      "Did you mean tinyworld?",
+      `Did you mean "tinyworld"?`,
     );
     expect(await errorOf("data", "convert", "a", "b", "--to", "verll")).toContain(
       "Did you mean verl?",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { corpus, task as question } from "../helpers/search-world.ts";

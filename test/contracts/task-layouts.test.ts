@@ -8,7 +8,7 @@ import { questionFile } from "../../src/data/file-layout.ts";
 import { taskLayouts } from "../../src/data/layouts/index.ts";
 import type { TaskLayout } from "../../src/data/layouts/layout.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
-import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../src/worlds/tiny/tiny-world.ts";
 import type { Task, TaskAnnotations } from "../../src/trajectory/task.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -29,6 +29,7 @@ const rich: Task = {
     evidences: [{ subject: "a", relation: "r", object: "b" }],
     searchTerms: [["r of a", "a r"]],
     facts: ["f"],
+    ofTheirOwn: { rank: 3 },
     context: [{ id: "p", title: "P", text: "x." }],
     supportingPassages: ["p"],
     supportingFacts: [{ title: "P", sentence: 0 }],
@@ -46,7 +47,9 @@ async function written(name: string, records: readonly object[]): Promise<string
 /** What a layout says that it keeps, of a task. A context's sentences are HotpotQA's and ours alone. */
 function kept({ annotations, source, ...task }: Task, layout: TaskLayout): unknown {
   const { keeps = [], keepsSource = false } = layout.write ?? {};
-  const entries = Object.entries(annotations).filter(([key]) => keeps.some((name) => name === key));
+  const entries = Object.entries(annotations).filter(
+    ([key]) => keeps === "all" || keeps.includes(key),
+  );
   return {
     ...task,
     source: keepsSource ? source : "",
@@ -63,7 +66,7 @@ function textsOf({ context = [] }: TaskAnnotations): unknown[] {
 describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))(
   "layout %s",
   (name, layout) => {
-    const { record, task, unanswered } = layout.example;
+    const { record, task, unanswered } = layout.example!;
     const [question] = Object.keys(record).filter((key) => record[key] === "Who wrote it?");
     // With the lists that stand within a text unpacked.
     const file = questionFile({ record, where: "f:1", number: 1 });

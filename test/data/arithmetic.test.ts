@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { arithmetic } from "../../src/data/arithmetic.ts";
+import { openDataset } from "../../src/worlds/datasets.ts";
 import { evaluated } from "../../src/env/tools/calculator.ts";
 
 const questions = async (options: Record<string, unknown>) =>
-  (await arithmetic.open(arithmetic.options.parse({ questions: 200, ...options }))).tasks();
+  (await openDataset({ name: "arithmetic", questions: 200, ...options }, "test")).tasks();
 
 describe("arithmetic", () => {
   it("gives expressions with their values: whole numbers up to the largest", async () => {

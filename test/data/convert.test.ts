@@ -3,10 +3,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkFile } from "../../src/data/check-file.ts";
-import { convertFile, WRITABLE_LAYOUTS } from "../../src/data/convert.ts";
+import { convertFile, writableLayouts } from "../../src/data/convert.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
-import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../src/worlds/tiny/tiny-world.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
@@ -19,7 +19,7 @@ const at = (name: string): string => join(folder, name);
 
 describe("convertFile", () => {
   it("knows the layouts that can be written", () => {
-    expect(WRITABLE_LAYOUTS).toEqual([
+    expect(writableLayouts()).toEqual([
       ...["trl", "verl", "agentrl", "flashrag", "musique", "2wikimultihopqa", "beir", "hotpotqa"],
       "plain",
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";

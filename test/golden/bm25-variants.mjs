@@ -3,7 +3,7 @@
 //   npm run build
 //   node test/golden/bm25-variants.mjs TERMS.json
 import { writeFileSync } from "node:fs";
-import { tinyWorld } from "../../dist/data/tinyworld/tiny-world.js";
+import { tinyWorld } from "../../dist/worlds/tiny/tiny-world.js";
 import { english } from "../../dist/text/analyzer.js";
 
 const world = tinyWorld({ seed: 7, split: "dev", people: 20 });

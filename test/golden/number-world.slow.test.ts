@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { numberWorld } from "../../src/data/numberworld/number-world.ts";
+import { numberWorld } from "../../src/worlds/numbers/number-world.ts";
 
 const python = spawnSync("python3", ["--version"]).status === 0 ? it : it.skip;
 

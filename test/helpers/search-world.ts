@@ -1,4 +1,4 @@
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import { tools } from "../../src/env/tools/index.ts";

@@ -149,13 +149,13 @@ describe("the entropy bonus", () => {
 describe("an option outside its range", () => {
   it("is refused by name", async () => {
     await expect(run({ clipLow: 2 }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: loss policy-gradient.clipLow is 2: expected at most 1.]`,
+      `[ConfigError: policy-gradient.clipLow is 2: expected at most 1.]`,
     );
     await expect(run({ klEstimator: "k4" }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: loss policy-gradient.klEstimator is "k4": allowed: "k1", "k2", "k3".]`,
+      `[ConfigError: policy-gradient.klEstimator is "k4": allowed: "k1", "k2", "k3".]`,
     );
     await expect(run({ clipHi: 0.3 }, 1)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: loss policy-gradient.clipHi is not a key here. Did you mean "clipHigh"? Known: ratio, klCoef, clipLow, clipHigh, dualClip, importanceSamplingCap, klEstimator, entropyCoef.]`,
+      `[ConfigError: policy-gradient.clipHi is not a key here. Did you mean "clipHigh"? Known: ratio, klCoef, clipLow, clipHigh, dualClip, importanceSamplingCap, klEstimator, entropyCoef.]`,
     );
   });
 });

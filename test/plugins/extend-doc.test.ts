@@ -23,7 +23,7 @@ describe("docs/extend.md", () => {
     for (const kind of parts)
       for (const file of ["part.mjs", "recipe.yaml"])
         expect(shown).toContain(readFileSync(join(templates, kind, file), "utf8"));
-    expect(parts).toHaveLength(10);
+    expect(parts).toHaveLength(11);
   });
 
   it("has files that fit the types of the package", () => {
@@ -61,6 +61,6 @@ describe("docs/extend.md", () => {
   );
 
   it("gives a training command for every part", () => {
-    expect(docCommands.filter((line) => line.startsWith("agentrl train"))).toHaveLength(10);
+    expect(docCommands.filter((line) => line.startsWith("agentrl train"))).toHaveLength(11);
   });
 });

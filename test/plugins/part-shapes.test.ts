@@ -142,10 +142,10 @@ describe("a part whose function returns something else", () => {
       errorWith("PLUGIN_FAILED", 'strategy "mine": run returned undefined'),
     );
     const retriever = { ...head, open: () => ({ fingerprint: "f", serch: () => [] }) };
-    await expect(loose(defineRetriever)(retriever)["create"]!({}, {})).rejects.toThrow(
+    await expect(loose(defineRetriever)(retriever)["open"]!({}, {})).rejects.toThrow(
       errorWith("PLUGIN_FAILED", "search is undefined: expected a function"),
     );
     const good = loose(defineRetriever)({ ...head, open: noneRetriever });
-    await expect(good["create"]!({}, {})).resolves.toBeDefined();
+    await expect(good["open"]!({}, {})).resolves.toBeDefined();
   });
 });

@@ -12,6 +12,11 @@ import {
   pluginsNamedIn,
 } from "../../src/base/plugins.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
+import { defineTeacher } from "../../src/env/teacher.ts";
+import { defineWorld } from "../../src/env/world.ts";
+import { baseNamed } from "../../src/run/settings/base-names.ts";
+import { teacherSchema } from "../../src/synth/teachers/index.ts";
+import { openDataset } from "../../src/worlds/datasets.ts";
 import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runNode } from "../helpers/run-node.ts";
@@ -151,7 +156,51 @@ describe("fileNameOf", () => {
   });
 });
 
-describe("asPluginError", () => {
+describe("a world of a plugin", () => {
+  it("brings its dataset, environment and bases", async () => {
+    const teacher = defineTeacher({
+      name: "adder",
+      summary: "Adds.",
+      open:
+        () =>
+        ({ task }) =>
+          task.references[0] ?? "",
+    });
+    const world = defineWorld({
+      name: "sums",
+      summary: "Sums.",
+      tasks: ({ questions }) =>
+        Array.from({ length: questions }, (_, i) => {
+          return { id: String(i), question: `${i} + 1`, references: [String(i + 1)] };
+        }),
+      teachers: [teacher],
+      bases: ["/bases/summing.yaml"],
+    });
+    Object.assign(globalThis, { sums: world });
+    writeFileSync(join(folder, "sums.mjs"), "export default globalThis.sums;");
+    const { parts } = await loadPlugin("./sums.mjs", folder, "--plugin");
+    expect(parts).toEqual([
+      { kind: "world", name: "sums" },
+      { kind: "dataset", name: "sums" },
+      { kind: "teacher", name: "adder" },
+    ]);
+    const dataset = await openDataset({ name: "sums", questions: 2 }, "test");
+    expect(await dataset.tasks()).toEqual([
+      { id: "0", question: "0 + 1", references: ["1"], source: "sums", annotations: {} },
+      { id: "1", question: "1 + 1", references: ["2"], source: "sums", annotations: {} },
+    ]);
+    expect(teacherSchema.parse({ name: "adder" })).toEqual({ name: "adder" });
+    expect(baseNamed("summing@smoke")).toEqual({ recipe: "/bases/summing.yaml", tier: "smoke" });
+  });
+
+  it("is refused where it has nothing", () => {
+    expect(() => defineWorld({ name: "empty", summary: "Nothing." })).toThrow(
+      errorWith("PLUGIN_BAD_PART", 'world "empty": tasks is undefined: expected a function'),
+    );
+  });
+});
+
+describe("pluginsNamedIn", () => {
   it("gives a mistake its file, line and column", async () => {
     const { run } = await plugin("mistake", "undefined.trim();");
     const error = asPluginError(await thrown(async () => run()));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../src/env/environments/index.ts";
+import { environments } from "../../src/worlds/environments.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
 import { lintContextOf } from "../../src/rollout/lint-context.ts";
 import { searchEnvironment } from "../helpers/search-world.ts";

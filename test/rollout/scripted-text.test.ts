@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { scriptedText, type ScriptPlace } from "../../src/rollout/scripted-text.ts";
+import type { ScriptPlace } from "../../src/env/teacher.ts";
+import { scriptedText } from "../../src/rollout/scripted-text.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import { dialogueSetting } from "../../src/rollout/roll-out.ts";
 import { emptyTrajectory } from "../../src/rollout/record.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Dataset } from "../../src/data/datasets.ts";
+import type { Dataset } from "../../src/data/dataset.ts";
 import { environmentOver, policyFolder, retrieverOver } from "../../src/run/assemble.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../helpers/error-with.ts";

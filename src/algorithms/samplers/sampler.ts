@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
-import { requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { definer, type MadeCall } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
 import type { Sampling } from "../../rollout/sampling.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
@@ -71,52 +71,36 @@ export interface SamplerPart extends PartWithOptions {
   ): Sampler;
 }
 
-interface Described<S extends z.ZodObject> extends Omit<SamplerPart, "options" | "open"> {
-  options: S;
-  open(options: z.output<S>, context: SamplerContext, state: unknown): Sampler;
-}
+/** Makes a sampler. What it asks for and accepts is checked. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineSampler = definer<SamplerPart>()("sampler", {
+  functions: { open: { at: 0, returned: checkedSampler } },
+});
 
-/**
- * Types a sampler by its options; the result can stand in a registry. What it asks for and accepts is checked.
- * @throws {ConfigError} PLUGIN_BAD_PART without open.
- */
-export function defineSampler<S extends z.ZodObject>(described: Described<S>): SamplerPart {
-  const { name, options } = described;
-  requireDescribed("sampler", described, ["open"], { options: "schema" });
+function checkedSampler(sampler: Sampler, { what: opened, name }: MadeCall<unknown>): Sampler {
+  requireReturned(opened, sampler, { next: "function", accept: "function", state: "function" });
+  const made = `sampler "${name}"`;
   return {
-    part: "sampler",
-    ...described,
-    open(given, context, state) {
-      const sampler = described.open(parseOptions(options, given, name), context, state);
-      requireReturned(`sampler "${name}": open`, sampler, {
-        next: "function",
-        accept: "function",
-        state: "function",
-      });
-      return {
-        next(step, history) {
-          const requests = sampler.next(step, history);
-          requireRequests(`sampler "${name}": next`, requests);
-          if (requests.length > 0) return requests;
-          throw new ConfigError(
-            "PLUGIN_FAILED",
-            `sampler "${name}": next returned no request for step ${step + 1}: expected at least one, because a step without rollouts teaches nothing. Correct its code.`,
-          );
-        },
-        accept(groups, step, round) {
-          const accepted = sampler.accept(groups, step, round);
-          const what = `sampler "${name}": accept`;
-          requireReturned(what, accepted, { batch: "list", more: "list" });
-          requireRequests(what, accepted.more);
-          if (accepted.batch.every((group) => groups.includes(group))) return accepted;
-          throw new ConfigError(
-            "PLUGIN_FAILED",
-            `${what} returned a batch with a group that it was not given: expected some of the groups. Correct its code.`,
-          );
-        },
-        state: () => sampler.state(),
-      };
+    next(step, history) {
+      const requests = sampler.next(step, history);
+      requireRequests(`${made}: next`, requests);
+      if (requests.length > 0) return requests;
+      throw new ConfigError(
+        "PLUGIN_FAILED",
+        `${made}: next returned no request for step ${step + 1}: expected at least one, because a step without rollouts teaches nothing. Correct its code.`,
+      );
     },
+    accept(groups, step, round) {
+      const accepted = sampler.accept(groups, step, round);
+      const what = `${made}: accept`;
+      requireReturned(what, accepted, { batch: "list", more: "list" });
+      requireRequests(what, accepted.more);
+      if (accepted.batch.every((group) => groups.includes(group))) return accepted;
+      throw new ConfigError(
+        "PLUGIN_FAILED",
+        `${what} returned a batch with a group that it was not given: expected some of the groups. Correct its code.`,
+      );
+    },
+    state: () => sampler.state(),
   };
 }
 

@@ -44,7 +44,7 @@ async function ask(
   const { signal } = context;
   const download = watchDownload(context);
   if (settings.policy.endpoint !== undefined && flags.index === undefined)
-    noteTinyWorld(settings, context);
+    await noteFiction(settings, context);
   const session = await openAskSession(settings, {
     signal,
     download: download.options,
@@ -85,10 +85,12 @@ async function askSettings(
 }
 
 /** A server's model knows the real world, so an answer from the fictional one surprises. */
-function noteTinyWorld({ evaluation }: Settings, { note }: CliContext): void {
-  if (evaluation.dataset.name !== "tinyworld") return;
+async function noteFiction({ evaluation }: Settings, { note }: CliContext): Promise<void> {
+  const { worlds } = await import("../../worlds/index.ts");
+  const { name } = evaluation.dataset;
+  if (!worlds.parts.some(({ datasets }) => datasets.some((each) => each.name === name))) return;
   note(
-    "Searches find passages of the tiny world, a fictional encyclopedia. --index or --dataset names your own passages.",
+    `Searches find passages of ${name}, a generated fictional world. --index or --dataset names your own passages.`,
   );
 }
 
@@ -117,7 +119,7 @@ function answering(session: AskSession, json: boolean, context: CliContext): Ans
 
 function smallWorldText(words: readonly string[]): string {
   return (
-    `This policy does not know the ${words.length === 1 ? "word" : "words"} ${words.join(", ")}: its vocabulary is that of the tiny ` +
+    `This policy does not know the ${words.length === 1 ? "word" : "words"} ${words.join(", ")}: its vocabulary is that of a generated ` +
     "world (docs/worlds.md), so its answer means nothing. For other questions name a real model with --policy."
   );
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Command, Option } from "commander";
+import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../run/run-eval.ts";
 import type { Settings } from "../../run/settings/settings-schema.ts";
@@ -101,7 +102,8 @@ export async function evaluateResolved(
   context: CliContext,
 ): Promise<void> {
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
-  const names = metricNames(samplesPerTask);
+  const own = measureNames(measuresOf(resolved.settings));
+  const names = [...metricNames(samplesPerTask), ...own];
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
   if (samplesPerTask > 1 && sampling.temperature === 0) {
     context.note(

@@ -13,7 +13,7 @@ import { serverAddress } from "../../http/http-options.ts";
 import { folderCache, noCache } from "../../http/reply-cache.ts";
 import type { CliContext } from "../command.ts";
 import { addEndpointOptions, type EndpointFlags, endpointValues } from "../endpoint-flags.ts";
-import { decimal, wholeNumber } from "../options.ts";
+import { decimal, pluginOption, wholeNumber } from "../options.ts";
 import { calibrationText } from "./judge-text.ts";
 
 /** Flags of every command that asks a judge. */
@@ -51,9 +51,10 @@ export function addJudgeOptions(
     .addOption(
       new Option(
         "--prompt <name>",
-        judgePrompts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
-      ).choices(judgePrompts.names),
+        `${judgePrompts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ")} Or one of a plug-in.`,
+      ),
     )
+    .addOption(pluginOption())
     .addOption(
       new Option(
         "--verdict-format <form>",

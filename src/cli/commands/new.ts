@@ -15,6 +15,7 @@ const KINDS = {
   protocol: "protocol",
   tool: "tool",
   environment: "environment",
+  world: "world",
   loss: "loss",
   strategy: "strategy",
   sampler: "sampler",

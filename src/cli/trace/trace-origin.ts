@@ -123,7 +123,7 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
 
 /** An environment for its grammar alone: its retrievers are empty. */
 async function environmentOf(environment: object): Promise<Environment> {
-  const { environments } = await import("../../env/environments/index.ts");
+  const { environments } = await import("../../worlds/environments.ts");
   const { noneRetriever } = await import("../../retrieval/controls/none.ts");
   const { allNamed } = await import("../../env/tools/retriever-named.ts");
   const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;

@@ -150,7 +150,13 @@ function problemLines({ problems, observations }: Turn, view: TrajectoryView): L
     ...problems,
     ...observations.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
   ];
-  return all.flatMap(({ code, message }) => remark("problem", `${code}: ${message}`, view, "bad"));
+  const inner = observations.flatMap(({ calls = [] }) => calls);
+  return [
+    ...inner.flatMap(({ tool, input, text }) =>
+      remark("inner call", `${tool} "${input}": ${text}`, view, "note"),
+    ),
+    ...all.flatMap(({ code, message }) => remark("problem", `${code}: ${message}`, view, "bad")),
+  ];
 }
 
 function widthOfText({ columns }: TrajectoryView): number {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
-import type { Passage, Task } from "../../trajectory/task.ts";
-import { collected, type Dataset, type DatasetPart } from "../dataset.ts";
+import type { Passage } from "../../trajectory/task.ts";
+import { defineDataset, type OpenedDataset } from "../dataset.ts";
 import { readPassages } from "../passages.ts";
 import { partOf, questionPart } from "../question-part.ts";
 import { streamTasks } from "../tasks.ts";
@@ -25,37 +25,29 @@ const options = z.strictObject({
 });
 
 /** All datasets with a card, by name. Cards are read on demand, because every command lists the names. */
-export const cardDatasets: readonly DatasetPart[] = cardNames("questions").map((name) => ({
-  name,
-  get summary() {
-    return readCard(name).summary;
-  },
-  options,
-  open: (given) => openCard(readCard(name), parseOptions(options, given, name)),
-}));
+export const cardDatasets = cardNames("questions").map((name) => {
+  const part = defineDataset({
+    name,
+    summary: "",
+    options,
+    open: (settings) => openCard(readCard(name), settings),
+  });
+  return Object.defineProperty(part, "summary", { get: () => readCard(name).summary });
+});
 
-async function openCard(card: Card, given: z.output<typeof options>): Promise<Dataset> {
+async function openCard(card: Card, given: z.output<typeof options>): Promise<OpenedDataset> {
+  const { part, limit: most = Infinity, corpus } = given;
   const { path, split } = placeOf(card, given);
   if (!isHere(path)) throw absentDataset(card, given);
-  const name = `${card.name}:${split}`;
   const known = { source: card.name, idPrefix: `${card.name}-${split}` };
   const hash = (await sha256File(path)).slice(0, 16);
-  const parted = given.part === undefined ? "" : `-${given.part}`;
-  const limited = given.limit === undefined ? "" : `-${given.limit}`;
-  const { part } = given;
-  const stream = (limit = Infinity): AsyncIterable<Task> => {
-    const most = Math.min(limit, given.limit ?? Infinity);
-    return part === undefined
-      ? streamTasks(path, { ...known, limit: most })
-      : partOf(streamTasks(path, known), part, most);
-  };
+  const chosen = [part, given.limit].filter((each) => each !== undefined);
   return {
-    name,
-    fingerprint: `${card.name}-${split}-${hash}${parted}${limited}`,
+    name: `${card.name}:${split}`,
+    fingerprint: [card.name, split, hash, ...chosen].join("-"),
     trainable: card.trainable,
-    stream,
-    tasks: (limit) => collected(stream(limit)),
-    passages: () => passages(card, given.corpus ?? (card.passages === "contexts" ? path : null)),
+    stream: (limit) => partOf(streamTasks(path, known), part, Math.min(limit, most)),
+    passages: () => passages(card, corpus ?? (card.passages === "contexts" ? path : null)),
   };
 }
 

@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { TaskAnnotations } from "../../trajectory/task.ts";
 import {
-  type CorpusLayout,
-  type TaskLayout,
+  defineLayout,
   answerList,
   count,
   filledText,
@@ -30,7 +29,7 @@ const stepsSchema = z.array(
   }),
 );
 
-const annotationsSchema = z.object({
+const annotationsSchema = z.looseObject({
   type: z.string().optional(),
   hops: count.optional(),
   supportingPassages: z.array(z.string()).optional(),
@@ -48,10 +47,7 @@ const annotationsSchema = z.object({
   facts: z.array(z.string()).optional(),
   answerable: z.boolean().optional(),
   route: z.array(z.string()).optional(),
-} satisfies Record<keyof TaskAnnotations, z.ZodType>);
-
-/** All annotation keys. */
-const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
+});
 
 const taskSchema = z.object({
   id: idText.optional(),
@@ -62,7 +58,8 @@ const taskSchema = z.object({
 });
 
 /** Our own layout: all fields of a task. */
-export const agentrlTasks: TaskLayout = {
+export const agentrlTasks = defineLayout({
+  holds: "questions",
   name: "agentrl",
   summary: "question, references[], annotations: lossless",
   example: {
@@ -81,7 +78,7 @@ export const agentrlTasks: TaskLayout = {
     return { ...task, id, annotations: withoutUndefined(annotations ?? {}) };
   },
   write: {
-    keeps: ALL_ANNOTATIONS,
+    keeps: "all",
     keepsSource: true,
     record: ({ id, question, references, source, annotations }) => ({
       id,
@@ -91,10 +88,11 @@ export const agentrlTasks: TaskLayout = {
       annotations,
     }),
   },
-};
+});
 
 /** Our own layout, and that of most retrieval collections: id, title, text. */
-export const agentrlCorpus: CorpusLayout = {
+export const agentrlCorpus = defineLayout({
+  holds: "passages",
   name: "agentrl",
   summary: "id, title, text (also reads BEIR's _id)",
   fits: (record) =>
@@ -108,11 +106,9 @@ export const agentrlCorpus: CorpusLayout = {
     return { id: _id, title, text };
   },
   write: ({ id, title, text, source }) => ({ id, title, text, source }),
-};
+});
 
 /** Removes undefined annotations. */
-export function withoutUndefined(annotations: {
-  [K in keyof TaskAnnotations]?: unknown;
-}): TaskAnnotations {
+export function withoutUndefined(annotations: Record<string, unknown>): TaskAnnotations {
   return Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined));
 }

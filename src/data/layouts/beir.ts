@@ -1,14 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import { factsSchema, supportOf } from "./hotpotqa.ts";
-import {
-  type TaskLayout,
-  answerList,
-  badRecord,
-  filledText,
-  idText,
-  parseRecord,
-} from "./layout.ts";
+import { defineLayout, answerList, badRecord, filledText, idText, parseRecord } from "./layout.ts";
 
 const schema = z.object({
   _id: idText,
@@ -26,7 +19,8 @@ const schema = z.object({
  * BEIR queries with an answer in their metadata, as in BEIR's HotpotQA. Queries without an answer cannot be scored;
  * `agentrl eval retrieval` reads them.
  */
-export const beir: TaskLayout = {
+export const beir = defineLayout({
+  holds: "questions",
   name: "beir",
   summary: "_id, text, metadata.{answer or answers, supporting_facts}",
   example: {
@@ -73,4 +67,4 @@ export const beir: TaskLayout = {
       },
     }),
   },
-};
+});

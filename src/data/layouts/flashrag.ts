@@ -3,8 +3,7 @@ import type { Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import { contextSchema, factsSchema, supportOf } from "./hotpotqa.ts";
 import {
-  type CorpusLayout,
-  type TaskLayout,
+  defineLayout,
   answerList,
   contextPassage,
   filledText,
@@ -29,7 +28,8 @@ const taskSchema = z.object({
 });
 
 /** FlashRAG's question files, also used by Search-R1 and many of its successors. */
-export const flashragTasks: TaskLayout = {
+export const flashragTasks = defineLayout({
+  holds: "questions",
   name: "flashrag",
   summary: "id, question, golden_answers[], metadata",
   example: {
@@ -65,7 +65,7 @@ export const flashragTasks: TaskLayout = {
     };
   },
   write: { keeps: ["type", "supportingFacts"], keepsSource: true, record: flashragRecord },
-};
+});
 
 function flashragRecord({ id, question, references, source, annotations }: Task): object {
   const { type, supportingFacts, context } = annotations;
@@ -92,7 +92,8 @@ function flashragRecord({ id, question, references, source, annotations }: Task)
 const passageSchema = z.object({ id: idText, contents: filledText });
 
 /** FlashRAG's corpora: `contents` is a quoted title, a newline and the text. */
-export const flashragCorpus: CorpusLayout = {
+export const flashragCorpus = defineLayout({
+  holds: "passages",
   name: "flashrag",
   summary: 'id, contents: "title" in quotes, newline, text',
   fits: (record) => "contents" in record && "id" in record,
@@ -104,4 +105,4 @@ export const flashragCorpus: CorpusLayout = {
     return { id, title: title.replace(/^"(.*)"$/, "$1"), text: contents.slice(end + 1) };
   },
   write: ({ id, title, text }) => ({ id, contents: `"${title}"\n${text}` }),
-};
+});

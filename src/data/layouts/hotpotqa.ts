@@ -2,7 +2,7 @@ import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import {
-  type TaskLayout,
+  defineLayout,
   type TaskRead,
   answerList,
   contextPassage,
@@ -57,7 +57,8 @@ const hotpotSchema = z.object({
 const LEVELS = ["easy", "easy", "medium", "hard"];
 
 /** HotpotQA, as published or as columns; with our own keys, the tiny world's question files. */
-export const hotpotqa: TaskLayout = {
+export const hotpotqa = defineLayout({
+  holds: "questions",
   name: "hotpotqa",
   summary: "_id, question, answer, type, level, supporting_facts, context",
   example: {
@@ -92,7 +93,7 @@ export const hotpotqa: TaskLayout = {
       }),
     }),
   },
-};
+});
 
 function levelOf(hops: number | undefined): string | undefined {
   return hops === undefined ? undefined : LEVELS[Math.min(hops, LEVELS.length - 1)];
@@ -206,7 +207,8 @@ const schema = hotpotSchema.extend({
 });
 
 /** 2WikiMultihopQA: HotpotQA's keys, and triples as evidence. Answer aliases are in another file, `id_aliases.json`, which is not read. */
-export const wikiMultihop: TaskLayout = {
+export const wikiMultihop = defineLayout({
+  holds: "questions",
   name: "2wikimultihopqa",
   summary: "HotpotQA's keys, evidences[][subject, relation, object]",
   example: {
@@ -258,4 +260,4 @@ export const wikiMultihop: TaskLayout = {
       ]),
     }),
   },
-};
+});

@@ -1,9 +1,11 @@
 import { DataError } from "../../base/errors.ts";
 import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { sha256 } from "../../base/files.ts";
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { Part } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
-import type { Passage, Task, TaskAnnotations } from "../../trajectory/task.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import { answerText } from "../accepted-answers.ts";
 
 /** A question from one record; the file's reader adds a missing id and source. */
@@ -23,7 +25,8 @@ interface TaskExample {
 
 /** A format of questions, one record each. */
 export interface TaskLayout extends Part {
-  readonly example: TaskExample;
+  readonly holds: "questions";
+  readonly example?: TaskExample;
   /** Whether a file with this first record has the layout. */
   fits(record: JsonRecord): boolean;
   /**
@@ -38,7 +41,7 @@ export interface TaskLayout extends Part {
 /** Writes tasks in a layout. Id, question and references are always preserved. */
 export interface TaskWriter {
   /** Annotations that survive writing and reading. */
-  readonly keeps: readonly (keyof TaskAnnotations)[];
+  readonly keeps: "all" | readonly string[];
   /** Whether the dataset's name survives writing and reading. */
   readonly keepsSource: boolean;
   record(task: Task, place: WritingPlace): object;
@@ -56,10 +59,52 @@ interface WritingPlace {
 
 /** A format of passages, one record each. */
 export interface CorpusLayout extends Part {
+  readonly holds: "passages";
   fits(record: JsonRecord): boolean;
   /** @throws {DataError} DATA_BAD_RECORD */
   read(record: JsonRecord, where: string): Passage;
   readonly write?: (passage: Passage) => object;
+}
+
+/** A question as a layout's file reads it. */
+type QuestionRead = Pick<Task, "question" | "references"> & Partial<TaskRead>;
+
+const defineTaskLayout = definer<TaskLayout>()("question layout", {
+  members: { fits: "function" },
+  functions: {
+    read: {
+      returned(task: QuestionRead, { what }) {
+        requireReturned(what, task, { question: "text", references: "list" });
+        return { id: undefined, annotations: {}, ...task };
+      },
+    },
+  },
+});
+
+const defineCorpusLayout = definer<CorpusLayout>()("corpus layout", {
+  members: { fits: "function" },
+  functions: {
+    read: {
+      returned(passage: Passage, { what }) {
+        requireReturned(what, passage, { id: "text", title: "text", text: "text" });
+        return passage;
+      },
+    },
+  },
+});
+
+/**
+ * Makes a layout of question files or of corpora. One of a plug-in is tried before those of the package.
+ * @throws {ConfigError} PLUGIN_BAD_PART without fits or read.
+ */
+export function defineLayout(described: Parameters<typeof defineTaskLayout>[0]): TaskLayout;
+export function defineLayout(described: Parameters<typeof defineCorpusLayout>[0]): CorpusLayout;
+export function defineLayout(
+  described: Parameters<typeof defineTaskLayout>[0] | Parameters<typeof defineCorpusLayout>[0],
+): TaskLayout | CorpusLayout {
+  return described.holds === "questions"
+    ? defineTaskLayout(described)
+    : defineCorpusLayout(described);
 }
 
 /** A JSON object of a file, not checked yet. */

@@ -2,7 +2,7 @@ import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import {
-  type TaskLayout,
+  defineLayout,
   badRecord,
   contextPassage,
   count,
@@ -52,7 +52,8 @@ function triplesOf(steps: readonly string[] = []): Task["annotations"]["evidence
 }
 
 /** Questions with paragraphs as prepared by IRCoT, for HotpotQA, 2WikiMultihopQA, MuSiQue and Bamboogle. */
-export const paragraphs: TaskLayout = {
+export const paragraphs = defineLayout({
+  holds: "questions",
   name: "paragraphs",
   summary: "question_text, answers_objects[].spans[], contexts[] (IRCoT)",
   example: {
@@ -93,7 +94,7 @@ export const paragraphs: TaskLayout = {
       }),
     };
   },
-};
+});
 
 const musiqueSchema = z.object({
   id: idText,
@@ -126,7 +127,8 @@ const musiqueSchema = z.object({
  * MuSiQue: steps, each with the paragraph that contains its answer. In MuSiQue-Full, an answerable and an unanswerable question share
  * an id; here the id of the unanswerable one ends in `-unanswerable`.
  */
-export const musique: TaskLayout = {
+export const musique = defineLayout({
+  holds: "questions",
   name: "musique",
   summary: "question, answer, paragraphs[], question_decomposition[]",
   example: {
@@ -200,7 +202,7 @@ export const musique: TaskLayout = {
     keepsSource: false,
     record: (task) => musiqueRecord(task),
   },
-};
+});
 
 function musiqueRecord({ id, question, references, annotations }: Task): object {
   const { context = [], decomposition = [], supportingPassages = [], answerable } = annotations;

@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import {
-  type TaskLayout,
+  defineLayout,
   answerList,
   filledText,
   idText,
@@ -15,7 +15,8 @@ const one = z.object({ ...common, answer: answerList });
 const several = z.object({ ...common, answers: answerList });
 
 /** A question with its answer or answers: NQ-open and most handmade files. */
-export const plain: TaskLayout = {
+export const plain = defineLayout({
+  holds: "questions",
   name: "plain",
   summary: "question, answer or answers[], optional id",
   example: {
@@ -37,7 +38,7 @@ export const plain: TaskLayout = {
     keepsSource: false,
     record: ({ id, question, references }) => ({ id, question, answers: references }),
   },
-};
+});
 
 const popqaSchema = z.object({
   id: idText.optional(),
@@ -47,7 +48,8 @@ const popqaSchema = z.object({
 });
 
 /** PopQA, a table or JSON lines: the accepted answers are a JSON list inside a text. The relation is the type. */
-export const popqa: TaskLayout = {
+export const popqa = defineLayout({
+  holds: "questions",
   name: "popqa",
   summary: "id, question, possible_answers (JSON within text), prop",
   example: {
@@ -70,7 +72,7 @@ export const popqa: TaskLayout = {
       annotations: withoutUndefined({ type: prop }),
     };
   },
-};
+});
 
 const published = z.object({
   QuestionId: idText.optional(),
@@ -89,7 +91,8 @@ const columns = z.object({
 });
 
 /** TriviaQA, as published (`Data` of an object) or as columns: accepts value, aliases and human answers. */
-export const triviaqa: TaskLayout = {
+export const triviaqa = defineLayout({
+  holds: "questions",
   name: "triviaqa",
   summary: "QuestionId, Question, Answer.{Value, Aliases[], …}",
   example: {
@@ -113,7 +116,7 @@ export const triviaqa: TaskLayout = {
     const references = answers(where, Value, ...Aliases, ...HumanAnswers);
     return { id: QuestionId, question: Question, references, annotations: {} };
   },
-};
+});
 
 function answers(where: string, ...found: string[]): string[] {
   const references = distinct(found);
@@ -126,7 +129,8 @@ function answers(where: string, ...found: string[]): string[] {
 const webquestionsSchema = z.object({ utterance: filledText, targetValue: z.string() });
 
 /** WebQuestions as published: answers as `(list (description "A B") (description C))`. */
-export const webquestions: TaskLayout = {
+export const webquestions = defineLayout({
+  holds: "questions",
   name: "webquestions",
   summary: "utterance, targetValue: (list (description …) …)",
   example: {
@@ -152,6 +156,6 @@ export const webquestions: TaskLayout = {
     }
     return { id: undefined, question: utterance, references, annotations: {} };
   },
-};
+});
 
 const DESCRIPTION = /\(description\s+(?:"((?:[^"\\]|\\.)*)"|([^()]*))\)/g;

@@ -7,7 +7,7 @@ import {
   idText,
   type JsonRecord,
   parseRecord,
-  type TaskLayout,
+  defineLayout,
 } from "./layout.ts";
 
 const schema = z.object({
@@ -19,7 +19,8 @@ const schema = z.object({
 });
 
 /** SQuAD and datasets in its form: rows of the hub, and the questions of published files (see `articleQuestions`). */
-export const squad: TaskLayout = {
+export const squad = defineLayout({
+  holds: "questions",
   name: "squad",
   summary: "question, answers.text[], context; data[].paragraphs[].qas[]",
   example: {
@@ -47,7 +48,7 @@ export const squad: TaskLayout = {
     const annotations = { context: [passage], supportingPassages: [passage.id] };
     return { id, question, references, annotations };
   },
-};
+});
 
 function textsIn(answers: unknown): boolean {
   return (

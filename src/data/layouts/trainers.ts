@@ -1,12 +1,5 @@
 import { z } from "../../base/schema.ts";
-import {
-  type TaskLayout,
-  answerList,
-  badRecord,
-  filledText,
-  idText,
-  parseRecord,
-} from "./layout.ts";
+import { defineLayout, answerList, badRecord, filledText, idText, parseRecord } from "./layout.ts";
 
 const trlSchema = z.object({
   id: idText.optional(),
@@ -16,7 +9,8 @@ const trlSchema = z.object({
 });
 
 /** Rows for TRL's GRPO trainer: `prompt` as a conversation; rewards and environments receive every other column by its name. */
-export const trl: TaskLayout = {
+export const trl = defineLayout({
+  holds: "questions",
   name: "trl",
   summary: "prompt[], question, references[], id, source",
   example: {
@@ -46,7 +40,7 @@ export const trl: TaskLayout = {
       source,
     }),
   },
-};
+});
 
 /** verl's own scripts put the bare question into `extra_info`, and an answer without a rule of Search-R1 into `ground_truth` itself. */
 const verlSchema = z.object({
@@ -71,7 +65,8 @@ const SEARCH_R1_SOURCES = new Set(
  * `extra_info.tools_kwargs` goes to the tool named search. The columns of Search-R1's training set (id, question,
  * golden_answers) are included.
  */
-export const verl: TaskLayout = {
+export const verl = defineLayout({
+  holds: "questions",
   name: "verl",
   summary: "prompt[], data_source, reward_model.ground_truth.target[]",
   example: {
@@ -128,4 +123,4 @@ export const verl: TaskLayout = {
       };
     },
   },
-};
+});

@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { withoutUndefined } from "./agentrl.ts";
-import { type TaskLayout, count, filledText, idText, parseRecord } from "./layout.ts";
+import { defineLayout, count, filledText, idText, parseRecord } from "./layout.ts";
 
 const strategyqaSchema = z.object({
   qid: idText.optional(),
@@ -12,7 +12,8 @@ const strategyqaSchema = z.object({
 });
 
 /** StrategyQA: true and false become "yes" and "no". Its steps are questions without answers. */
-export const strategyqa: TaskLayout = {
+export const strategyqa = defineLayout({
+  holds: "questions",
   name: "strategyqa",
   summary: "question, answer: true or false, facts[], decomposition[]",
   example: {
@@ -62,7 +63,7 @@ export const strategyqa: TaskLayout = {
       }),
     };
   },
-};
+});
 
 const line = z.tuple([z.unknown(), z.unknown(), z.string().nullable(), count.nullable()]);
 
@@ -77,7 +78,8 @@ const feverSchema = z.object({
  * FEVER: the claim is the question, its label the answer. Any single evidence set is sufficient; the first of those with the fewest
  * sentences is kept.
  */
-export const fever: TaskLayout = {
+export const fever = defineLayout({
+  holds: "questions",
   name: "fever",
   summary: "id, claim, label, evidence[][][…, page, sentence]",
   example: {
@@ -125,7 +127,7 @@ export const fever: TaskLayout = {
       }),
     };
   },
-};
+});
 
 const CODED: Readonly<Record<string, string>> = {
   "-LRB-": "(",

@@ -1,8 +1,9 @@
+import { definer } from "../../base/define-part.ts";
+import { closeAll } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
 import type { Split } from "../../base/split.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -66,6 +67,32 @@ export interface Episode {
   step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
   fork(): Episode;
+  /** Releases what it holds. Called once for each episode and fork when the trajectory has ended, also by an error or an abort. */
+  close?(): Promise<void> | void;
+}
+
+/** What the policy reads first of a task. */
+export function firstPrompt(environment: Environment, task: Task): string {
+  const episode = environment.start(task, { trajectoryId: "", seed: 0 });
+  const { prompt } = episode;
+  void Promise.resolve(episode.close?.()).catch(() => undefined);
+  return prompt;
+}
+
+/** An episode whose `close` closes it and all forks of it, each once. */
+function closingForks(first: Episode): Episode {
+  const open: Episode[] = [];
+  const close = (): Promise<void> => closeAll(open.splice(0));
+  const watched = (episode: Episode): Episode => {
+    open.push(episode);
+    return {
+      prompt: episode.prompt,
+      step: (...given) => episode.step(...given),
+      fork: () => watched(episode.fork()),
+      close,
+    };
+  };
+  return first.close === undefined ? first : watched(first);
 }
 
 /** Searching outside of episodes, for strategies that search before or beside the policy. */
@@ -179,17 +206,6 @@ interface EnvironmentExample {
   readonly end: EndReason;
 }
 
-interface Described<O extends z.ZodObject> extends Omit<
-  EnvironmentPart,
-  "options" | "needs" | "tasks" | "create"
-> {
-  options: O;
-  /** Nothing where absent. */
-  needs?: (options: z.output<O>) => readonly Need[];
-  tasks?: (options: z.output<O>, draw: TaskDraw) => Iterable<Task>;
-  create: (options: z.output<O>, resources: ToolResources) => Made;
-}
-
 /** What an environment's file makes. Absent keys: the part's name, the recipe's budgets, no gold, no tools. */
 type Made = Omit<Environment, DefaultedKeys> & Partial<Pick<Environment, DefaultedKeys>>;
 type DefaultedKeys = "name" | "budgets" | "readsGold" | "toolSchemas";
@@ -203,40 +219,30 @@ function* checkedTasks(name: string, made: Iterable<Task>): Generator<Task> {
   }
 }
 
-/** An environment part whose options are checked before they reach it. */
-export function defineEnvironment<O extends z.ZodObject>(described: Described<O>): EnvironmentPart {
-  requireDescribed("environment", described, ["create"], { options: "schema" });
-  const { needs, tasks, create, ...part } = described;
-  const { name, options } = part;
-  const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
-  return {
-    part: "environment",
-    ...part,
-    needs: (given) => needs?.(checked(given)) ?? [],
-    tasks:
-      tasks === undefined
-        ? undefined
-        : (given, draw) => checkedTasks(name, tasks(checked(given), draw)),
-    create(given, resources) {
-      const made = create(checked(given), resources);
-      requireReturned(`environment "${name}": create`, made, {
-        start: "function",
-        protocol: "object",
-        answers: "boolean",
-      });
-      return {
-        name,
-        budgets: resources.budgets ?? [],
-        readsGold: false,
-        toolSchemas: [],
-        ...made,
-        start(task, options) {
-          const episode = made.start(task, options);
-          const members = { prompt: "text", step: "function", fork: "function" } as const;
-          requireReturned(`environment "${name}": start`, episode, members);
-          return episode;
-        },
-      };
+/** Makes an environment. @throws {ConfigError} PLUGIN_BAD_PART without create. */
+export const defineEnvironment = definer<EnvironmentPart>()("environment", {
+  functions: {
+    needs: { at: 0, otherwise: [] },
+    tasks: { at: 0, returned: (made: Iterable<Task>, { name }) => checkedTasks(name, made) },
+    create: {
+      at: 0,
+      returned(made: Made, { what, name, args: [, resources] }): Environment {
+        const members = { start: "function", protocol: "object", answers: "boolean" } as const;
+        requireReturned(what, made, members);
+        return {
+          name,
+          budgets: resources.budgets ?? [],
+          readsGold: false,
+          toolSchemas: [],
+          ...made,
+          start(task, options) {
+            const episode = made.start(task, options);
+            const members = { prompt: "text", step: "function", fork: "function" } as const;
+            requireReturned(`environment "${name}": start`, episode, members);
+            return closingForks(episode);
+          },
+        };
+      },
     },
-  };
-}
+  },
+});

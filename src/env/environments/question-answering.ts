@@ -137,6 +137,7 @@ function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number):
   return {
     prompt,
     fork: () => startEpisode(setting, toolbox.fork(), turn),
+    close: () => toolbox.close(),
     async step(message, { final, signal, runAgent }) {
       const { actions, problems } = protocol.parse(message);
       const ended = (end: StepResult["end"]): StepResult => {

@@ -1,8 +1,9 @@
 import { ConfigError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
-import { type Members, requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { definer } from "../../base/define-part.ts";
+import { type Members, requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import { type AnswerRule, extractAnswer } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
@@ -136,11 +137,6 @@ export interface ProtocolPart extends PartWithOptions {
   create(options: unknown, world?: ProtocolWorld): Protocol;
 }
 
-interface Described<O extends z.ZodObject> extends Omit<ProtocolPart, "options" | "create"> {
-  options: O;
-  create: (options: z.output<O>, world: ProtocolWorld) => Protocol;
-}
-
 const PROTOCOL_MEMBERS = {
   stopStrings: "list",
   findCut: "function",
@@ -156,19 +152,30 @@ const PROTOCOL_MEMBERS = {
   answer: "object",
 } as const satisfies Members;
 
-/** A protocol part whose options are checked before they reach it. */
-export function defineProtocol<O extends z.ZodObject>(described: Described<O>): ProtocolPart {
-  const { name, options, create } = described;
-  requireDescribed("protocol", described, ["create"], { options: "schema" });
-  return {
-    part: "protocol",
-    ...described,
-    create(given, world = { tools: [], answers: true }) {
-      const protocol = create(parseOptions(options, given, name), world);
-      requireReturned(`protocol "${name}": create`, protocol, PROTOCOL_MEMBERS);
-      const parse = protocol.parse.bind(protocol);
-      return Object.assign(protocol, { parse: (text: string) => requireParsed(name, parse(text)) });
+const define = definer<ProtocolPart>()("protocol", {
+  defaults: { source: "" },
+  functions: {
+    create: {
+      at: 0,
+      returned(protocol: Protocol, { what, name }) {
+        requireReturned(what, protocol, PROTOCOL_MEMBERS);
+        const parse = protocol.parse.bind(protocol);
+        return Object.assign(protocol, {
+          parse: (text: string) => requireParsed(name, parse(text)),
+        });
+      },
     },
+  },
+});
+
+/** Makes a protocol. @throws {ConfigError} PLUGIN_BAD_PART without create. */
+export function defineProtocol<S extends z.ZodObject>(
+  described: Parameters<typeof define<S>>[0],
+): ProtocolPart {
+  const part = define(described);
+  return {
+    ...part,
+    create: (options, world = { tools: [], answers: true }) => part.create(options, world),
   };
 }
 

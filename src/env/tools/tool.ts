@@ -1,6 +1,7 @@
-import { requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
+import type { z } from "../../base/schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
 import type { TrainingProgress, Retriever } from "../../retrieval/retriever.ts";
 import type { Role, RoleRequest, Roles } from "../../trajectory/role.ts";
@@ -53,6 +54,11 @@ export interface ToolCall {
   signal: AbortSignal;
   /** The run's models by name. */
   roles: Roles;
+  /**
+   * Calls another tool of the environment by its name there. The call counts against the budgets and is recorded with this one's observation.
+   * @returns with a problem, where there is no such tool, it waits for this call, no call is left, or the input does not fit.
+   */
+  callTool(tool: string, input: string): Promise<Observation>;
   /** Runs an agent of the tool's own. Its calls are recorded on the trajectory and never trained. */
   agent(request: AgentRequest): Promise<AgentResult>;
 }
@@ -66,6 +72,8 @@ export interface ToolSession<A = Record<string, unknown>> {
   call(given: A, at: ToolCall): Promise<Found> | Found;
   /** The same state again, independent from here on. */
   fork(): ToolSession<A>;
+  /** Releases what it holds. Called once for each session and fork when the trajectory has ended, also by an error or an abort. */
+  close?(): Promise<void> | void;
 }
 
 /** Something that the policy can call, with its options. */
@@ -111,57 +119,49 @@ export interface ToolPart extends PartWithOptions {
   create(options: unknown, resources: ToolResources): Tool;
 }
 
-interface Described<O extends z.ZodObject, P extends z.ZodObject> extends Omit<
-  ToolPart,
-  "action" | "options" | "parameters" | "searches" | "readsGold" | "needs" | "create"
-> {
+const define = definer<ToolPart>()("tool", {
+  defaults: { searches: false, readsGold: false, needs: [] },
+  members: { description: "text", parameters: "schema" },
+  functions: {
+    create: {
+      at: 0,
+      returned(tool: Tool, { what, name }): Tool {
+        requireReturned(what, tool, { open: "function" });
+        return {
+          open(context) {
+            // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
+            const session = tool.open(context);
+            const members = { call: "function", fork: "function" } as const;
+            requireReturned(`tool "${name}": open`, session, members);
+            return session;
+          },
+        };
+      },
+    },
+  },
+});
+
+type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
+  Parameters<typeof define<O>>[0],
+  "action" | "parameters" | "create"
+> & {
   /** The part's own name where absent. */
   action?: string;
   parameters: P;
-  options: O;
-  searches?: boolean;
-  readsGold?: boolean;
-  needs?: readonly Need[];
   create: (
     options: z.output<O>,
     resources: ToolResources,
   ) => { open(context: ToolContext): ToolSession<z.output<P>> };
-}
+};
 
 /**
- * A tool part whose options and arguments are checked before they reach it.
+ * Makes a tool; its arguments are checked by `parameters` before they reach a session.
  * @throws {ConfigError} PLUGIN_BAD_PART without description, parameters or create.
  */
 export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   described: Described<O, P>,
 ): ToolPart {
-  const { name, options, create } = described;
-  requireDescribed("tool", described, ["create"], {
-    description: "text",
-    parameters: "schema",
-    options: "schema",
-  });
-  return {
-    part: "tool",
-    action: name,
-    searches: false,
-    readsGold: false,
-    needs: [],
-    ...described,
-    create: (given, resources) => {
-      const tool = create(parseOptions(options, given, name), resources);
-      requireReturned(`tool "${name}": create`, tool, { open: "function" });
-      return {
-        open(context) {
-          // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
-          const session = tool.open(context);
-          const members = { call: "function", fork: "function" } as const;
-          requireReturned(`tool "${name}": open`, session, members);
-          return session;
-        },
-      };
-    },
-  };
+  return define({ action: described.name, ...described } as Parameters<typeof define<O>>[0]);
 }
 
 /** A session without a state: forks of it are itself. */

@@ -1,3 +1,4 @@
+import { closeAll, deferring } from "../../base/deferring.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { type PartSettings, partSchema } from "../../base/part-schema.ts";
 import { quote, z } from "../../base/schema.ts";
@@ -7,7 +8,7 @@ import { waits } from "../../base/waits/waits.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import { type SearchContext, readsGold } from "../../retrieval/retriever.ts";
 import { noRoles } from "../../trajectory/role.ts";
-import type { Action, Observation } from "../../trajectory/trajectory.ts";
+import type { Action, InnerCall, Observation } from "../../trajectory/trajectory.ts";
 import { type BudgetNow, budgetsAt, isRunCall } from "../budget.ts";
 import { readArguments } from "./arguments.ts";
 import { tools } from "./index.ts";
@@ -17,6 +18,7 @@ import type {
   Found,
   Need,
   Tool,
+  ToolCall,
   ToolContext,
   ToolPart,
   ToolResources,
@@ -65,6 +67,8 @@ export interface OpenToolbox {
   /** A call that cannot be run gives an observation that says why. */
   call(action: Action, at: CallMoment): Promise<Observation>;
   fork(): OpenToolbox;
+  /** Closes the sessions of its tools and of all forks, each once. */
+  close(): Promise<void>;
 }
 
 interface NamedTool {
@@ -91,7 +95,8 @@ export function openToolbox(settings: readonly ToolSettings[], resources: ToolRe
     const sessions = new Map(named.map(({ name, tool }) => [name, tool.open(context)]));
     const budgets = budgetsAt(resources.budgets ?? [], context.progress);
     const calls = budgets.filter(({ unit }) => unit === "calls");
-    return openedToolbox({ named, resources, context, calls }, sessions, []);
+    const setting = { named, resources, context, calls, toClose: new Set<ToolSession>() };
+    return openedToolbox(setting, sessions, []);
   };
   return {
     schemas: named.map(schemaOf),
@@ -106,10 +111,11 @@ export function openToolbox(settings: readonly ToolSettings[], resources: ToolRe
       searching === undefined
         ? undefined
         : (query, searchContext, signal) =>
-            open({ trajectoryId: "", seed: 0, ...searchContext }).call(
-              { tool: searching.name, input: query },
-              { turn: 0, signal },
-            ),
+            deferring((defer) => {
+              const toolbox = open({ trajectoryId: "", seed: 0, ...searchContext });
+              defer(() => toolbox.close());
+              return toolbox.call({ tool: searching.name, input: query }, { turn: 0, signal });
+            }),
   };
 }
 
@@ -128,6 +134,8 @@ interface Setting {
   context: ToolContext;
   /** Budgets of calls. */
   calls: readonly BudgetNow[];
+  /** Sessions that are open. */
+  toClose: Set<ToolSession>;
 }
 
 function openedToolbox(
@@ -135,13 +143,20 @@ function openedToolbox(
   sessions: ReadonlyMap<string, ToolSession>,
   before: readonly Observation[],
 ): OpenToolbox {
-  const { named, resources } = setting;
+  const { named, resources, toClose } = setting;
   const done = [...before];
-  const call: OpenToolbox["call"] = async (action, at) => {
-    const { tool: name, input } = action;
+  for (const session of sessions.values()) toClose.add(session);
+  /** @param waiting names of the tools that wait for this call. */
+  const callFor = async (
+    { tool: name, input }: Action,
+    at: CallMoment,
+    waiting: readonly string[],
+  ): Promise<Observation> => {
     const found = named.find((each) => each.name === name);
     const session = sessions.get(name);
-    if (found === undefined || session === undefined) return unknownTool(action, named);
+    if (found === undefined || session === undefined)
+      return unknownTool({ tool: name, input }, named);
+    if (waiting.includes(name)) return inCircle(name);
     const given = readArguments(found.part.parameters, input);
     if ("problem" in given) {
       const { message } = given.problem;
@@ -153,28 +168,34 @@ function openedToolbox(
     });
     if (spent !== undefined) return noCallsLeft(name, spent);
     const { roles = noRoles } = resources;
-    const answer = await bounded({ setting, found, input, signal: at.signal }, (signal) =>
-      Promise.resolve(
-        session.call(given.arguments, {
-          turn: at.turn,
-          signal,
-          roles,
-          agent: (request) => {
-            if (at.runAgent === undefined) throw withoutTrajectory(found.part.name);
-            const role = roles.get(request.role, `tool ${found.part.name}`);
-            const allowed = (request.tools ?? []).filter((each) => each !== name);
-            return at.runAgent(role, { ...request, tools: allowed }, (tool, text) =>
-              call({ tool: allowed.includes(tool) ? tool : "", input: text }, { ...at, signal }),
-            );
-          },
-        }),
-      ),
-    );
+    const inner: InnerCall[] = [];
+    const answer = await bounded({ setting, found, input, signal: at.signal }, (signal) => {
+      const callTool = async (tool: string, text: string): Promise<Observation> => {
+        const answered = await callFor({ tool, input: text }, { ...at, signal }, [
+          ...waiting,
+          name,
+        ]);
+        inner.push({ ...answered, input: text });
+        return answered;
+      };
+      const agent: ToolCall["agent"] = async (request) => {
+        if (at.runAgent === undefined) throw withoutTrajectory(found.part.name);
+        const role = roles.get(request.role, `tool ${found.part.name}`);
+        const allowed = (request.tools ?? []).filter((each) => each !== name);
+        return at.runAgent(role, { ...request, tools: allowed }, (tool, text) =>
+          callTool(allowed.includes(tool) ? tool : "", text),
+        );
+      };
+      const toolCall = { turn: at.turn, signal, roles, callTool, agent };
+      return Promise.resolve(session.call(given.arguments, toolCall));
+    });
     requireFound(found.part.name, answer);
-    const observation = { tool: name, ...answer };
+    const observation: Observation = { tool: name, ...answer };
+    if (inner.length > 0) observation.calls = inner;
     done.push(observation);
     return observation;
   };
+  const call: OpenToolbox["call"] = (action, at) => callFor(action, at, []);
   return {
     call,
     fork: () =>
@@ -183,6 +204,11 @@ function openedToolbox(
         new Map([...sessions].map(([name, session]) => [name, session.fork()])),
         done,
       ),
+    close: () => {
+      const open = [...toClose];
+      toClose.clear();
+      return closeAll(open);
+    },
   };
 }
 
@@ -203,6 +229,11 @@ function unknownTool({ tool, input }: Action, named: readonly NamedTool[]): Obse
       : `There is no tool "${tool}". There are: ${known}.`;
   const code = tool === "" ? "bad-call" : "unknown-tool";
   return { tool, text, problem: { code, message: text } };
+}
+
+function inCircle(tool: string): Observation {
+  const text = `${tool} itself waits for this call.`;
+  return { tool, text, problem: { code: "call-in-circle", message: text } };
 }
 
 function noCallsLeft(tool: string, { tool: only }: BudgetNow): Observation {

@@ -7,7 +7,7 @@ import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { costOf, type MeterReading, priceSchema } from "../../http/meter.ts";
 import type { ReplyCache } from "../../http/reply-cache.ts";
 import { type JudgePrompt, verdictJsonSchema } from "../../rewards/judge/judge-prompt.ts";
-import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
+import { judgePromptName } from "../../rewards/judge/judge-prompts.ts";
 
 /** Ways to request JSON from a server, strictest first. `auto` uses the first that the server accepts. */
 export const VERDICT_FORMATS = ["schema", "object", "text"] as const;
@@ -18,7 +18,7 @@ export type VerdictFormat = (typeof VERDICT_FORMATS)[number];
 /** Settings of a judge: the server and its requests. */
 export const judgeSchema = z.strictObject({
   ...chatShape,
-  prompt: z.enum(judgePrompts.names).default("equivalence"),
+  prompt: judgePromptName.default("equivalence"),
   verdictFormat: z.enum(["auto", ...VERDICT_FORMATS]).default("auto"),
   /** null sends none: some reasoning models refuse a temperature. */
   temperature: z.number().min(0).nullable().default(0),

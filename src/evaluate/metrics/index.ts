@@ -11,4 +11,4 @@ const always = [...answerRowMetrics, ...answeringMetrics, ...searchMetrics, ...m
 export type CoreMetric = Extract<(typeof always)[number], { always: true }>["name"];
 
 /** All metrics of rows, in the order of results. */
-export const rowMetrics = registry<RowMetric>("metric", [...always, ...evidenceMetrics]);
+export const rowMetrics = registry<RowMetric>("row metric", [...always, ...evidenceMetrics]);

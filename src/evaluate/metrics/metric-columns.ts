@@ -1,16 +1,19 @@
 /** How tables show metrics, from their registry. */
 import { fixed, type NumberFormat } from "../../base/format.ts";
 import type { Column } from "../../base/table.ts";
+import { rewards } from "../../rewards/index.ts";
 import { rowMetrics } from "./index.ts";
+import { metrics as ownMetrics } from "./metric.ts";
 
 const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
   rowMetrics.parts.map((metric) => [metric.name, metric]),
 );
 
-/** Whether a metric is a share from 0 to 1; figures of several draws are (`pass@8`). */
+/** Whether a metric is a share from 0 to 1; figures of several draws are (`pass@8`). Rewards are not: they may pay several times. */
 export function isShare(name: string): boolean {
   const known = metrics.get(name);
-  return known === undefined ? name.includes("@") : known.range[1] === 1;
+  if (known !== undefined) return known.range[1] === 1;
+  return name.includes("@") || ownMetrics.parts.some((own) => own.name === name && own.isShare);
 }
 
 /** A metric's name for people. @example metricLabel("cover_em") // "cover-EM" */
@@ -20,7 +23,7 @@ export function metricLabel(name: string): string {
 
 /** Number format of a metric: shares with three decimals, amounts with the registry's. */
 export function metricFormat(name: string): NumberFormat {
-  return fixed(metrics.get(name)?.decimals ?? (isShare(name) ? 3 : 2));
+  return fixed(metrics.get(name)?.decimals ?? 3);
 }
 
 /** A table's column of a metric. */
@@ -38,12 +41,32 @@ export function shownValue(
   return isHidden ? null : value;
 }
 
-/** The metrics that every table of results shows: answers first, then searches and messages. */
-export const headlineMetrics: readonly string[] = rowMetrics.parts
-  .filter(({ headline }) => headline)
-  .map(({ name }) => name);
+/**
+ * The metrics that tables show of those that were measured: answers first, then searches and messages, then what the recipe measures. A
+ * reward that is a headline metric by another name is left out.
+ */
+export function shownMetrics(measured: Readonly<Record<string, unknown>>): string[] {
+  return [...headlinesIn(measured, rowMetrics.parts), ...ownMeasures(measured)];
+}
 
-/** Headline metrics of the answers themselves: those with charts of their own. */
-export const answerHeadlines: readonly string[] = rowMetrics.parts
-  .filter(({ headline, interval }) => headline && interval !== null)
-  .map(({ name }) => name);
+/** As `shownMetrics`, those with charts of their own: the answers' and the recipe's. */
+export function chartedMetrics(measured: Readonly<Record<string, unknown>>): string[] {
+  const answers = rowMetrics.parts.filter(({ interval }) => interval !== null);
+  return [...headlinesIn(measured, answers), ...ownMeasures(measured)];
+}
+
+function headlinesIn(
+  measured: Readonly<Record<string, unknown>>,
+  parts: typeof rowMetrics.parts,
+): string[] {
+  const headlines = parts.filter(({ name, headline }) => headline && measured[name] != null);
+  return headlines.map(({ name }) => name);
+}
+
+function ownMeasures(measured: Readonly<Record<string, unknown>>): string[] {
+  const isOther = (name: string): boolean =>
+    metrics.has(name) ||
+    name.includes("@") ||
+    rewards.parts.some((reward) => reward.name === name && reward.metric !== undefined);
+  return Object.keys(measured).filter((name) => measured[name] != null && !isOther(name));
+}

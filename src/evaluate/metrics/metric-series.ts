@@ -20,11 +20,17 @@ export function openMetricSeries(): MetricSeries {
   const series = rowMetrics.parts.flatMap((metric, index) =>
     metric.interval === null ? [] : [{ metric, index, values: [] as number[] }],
   );
+  const own = new Map<string, number[]>();
   return {
-    add({ means }) {
+    add({ means, own: measured }) {
       for (const { index, values } of series) {
         const value = means[index] ?? NaN;
         if (!Number.isNaN(value)) values.push(value);
+      }
+      for (const [name, value] of measured) {
+        const values = own.get(name) ?? [];
+        own.set(name, values);
+        values.push(value);
       }
     },
     intervals({ seed, singleDraws }) {
@@ -34,6 +40,7 @@ export function openMetricSeries(): MetricSeries {
           const isShare = metric.interval === "wilson" && singleDraws;
           return { name: metric.name, values, method: isShare ? "wilson" : "bootstrap" };
         });
+      for (const [name, values] of own) figures.push({ name, values, method: "bootstrap" });
       return intervalsOf(figures, { seed }) as ReturnType<MetricSeries["intervals"]>;
     },
   };

@@ -12,6 +12,8 @@ export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
 export interface QuestionValues {
   /** [metrics of the registry] mean over the draws that have the metric; NaN if none has it. */
   means: Float64Array;
+  /** The same of what the recipe measures (`EvaluationRow.metrics`), by name. */
+  own: ReadonlyMap<string, number>;
   draws: number;
   /** Draws with em 1. */
   right: number;
@@ -34,6 +36,7 @@ export function openMetricSums(): MetricSums {
   const { parts } = rowMetrics;
   const sums = new Float64Array(parts.length);
   const counts = new Float64Array(parts.length);
+  const ownSums = new Map<string, { sum: number; count: number }>();
   const tries: DrawSums = new Map();
   let n = 0;
   let majority = 0;
@@ -48,6 +51,10 @@ export function openMetricSums(): MetricSums {
         sums[i] = (sums[i] ?? 0) + value;
         counts[i] = (counts[i] ?? 0) + 1;
       });
+      for (const [name, value] of question.own) {
+        const { sum, count } = ownSums.get(name) ?? { sum: 0, count: 0 };
+        ownSums.set(name, { sum: sum + value, count: count + 1 });
+      }
       majority += question.majority;
       addTries(tries, question);
     },
@@ -57,6 +64,7 @@ export function openMetricSums(): MetricSums {
         const count = counts[i] ?? 0;
         if (always || count > 0) values[name] = (sums[i] ?? 0) / count;
       });
+      for (const [name, { sum, count }] of ownSums) values[name] = sum / count;
       if (draws > 1) values[`avg@${draws}`] = values["em"] ?? NaN;
       return { ...values, ...drawValues(tries, draws, majority / n) } as MetricValues;
     },
@@ -64,7 +72,10 @@ export function openMetricSums(): MetricSums {
       const sparse = parts.flatMap(({ name, always }, i) =>
         always || counts[i] === 0 ? [] : [[name, counts[i] ?? 0] as const],
       );
-      return Object.fromEntries(sparse);
+      const own = [...ownSums].flatMap(([name, { count }]) =>
+        count === n ? [] : [[name, count] as const],
+      );
+      return Object.fromEntries([...sparse, ...own]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { answerIn } from "../../env/protocols/protocol.ts";
-import type { Environment } from "../../env/environments/environment.ts";
+import { type Environment, firstPrompt } from "../../env/environments/environment.ts";
 import type { RewardCase } from "../../rewards/expectations.ts";
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -40,7 +40,7 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["garbled", answer(GARBLED)],
     ["wrong", answer(wrong)],
     ["tag-spam", (opening + closing).repeat(20) + opening.repeat(20)],
-    ["prompt-echo", environment.start(task, { trajectoryId: "", seed: 0 }).prompt],
+    ["prompt-echo", firstPrompt(environment, task)],
     ["question-as-answer", answer(task.question)],
     ...(think === null ? [] : thoughts(think, answer, reference)),
     ["unclosed-tag", `${opening}${reference}`],

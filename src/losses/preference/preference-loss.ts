@@ -1,5 +1,7 @@
+import { definer } from "../../base/define-part.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { z } from "../../base/schema.ts";
 
 /** Sums over the compared tokens of one side of a pair. */
 export interface ComparedSide {
@@ -34,15 +36,25 @@ export interface PreferenceLoss extends PartWithOptions {
   pairLoss(pair: Readonly<Record<PairSide, ComparedSide>>, options: unknown): PairLoss;
 }
 
-/** Types a loss by its options; the recipe's schema checks them. */
-export function definePreferenceLoss<S extends z.ZodObject>(
-  loss: Omit<PreferenceLoss, "options" | "pairLoss"> & {
-    options: S;
-    pairLoss(pair: Readonly<Record<PairSide, ComparedSide>>, options: z.output<S>): PairLoss;
+/** Makes a preference loss. @throws {ConfigError} PLUGIN_BAD_PART without pairLoss. */
+export const definePreferenceLoss = definer<PreferenceLoss>()("preference loss", {
+  defaults: { source: "", needsReference: false },
+  functions: {
+    pairLoss: {
+      at: 1,
+      returned(pair: PairLoss, { what }) {
+        requireReturned(what, pair, { gradients: "object", rewards: "object" });
+        const { loss, gradients, rewards } = pair;
+        const numbers = [loss, ...[gradients, rewards].flatMap((of) => [of.chosen, of.rejected])];
+        if (numbers.every((each) => typeof each === "number")) return pair;
+        throw new ConfigError(
+          "PLUGIN_FAILED",
+          `${what} must return loss, gradients and rewards: numbers, the latter two of chosen and of rejected. Correct its code.`,
+        );
+      },
+    },
   },
-): PreferenceLoss {
-  return { ...loss, pairLoss: (pair, options) => loss.pairLoss(pair, options as z.output<S>) };
-}
+});
 
 /** −log σ(x) and its derivative, without overflow. */
 export function negLogSigmoid(x: number): { value: number; slope: number } {

@@ -1,13 +1,15 @@
 import { z } from "../../base/schema.ts";
 import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever.ts";
+import { retrieverSchema } from "../retriever.ts";
 import { reciprocalRankFusion, normalizations, weightedFusion } from "./fusion.ts";
 
 /** Several retrievers asked together and fused into one ranking: see `reciprocalRankFusion` and `weightedFusion`. */
-export function hybrid(inner: InnerRetriever): RetrieverPart {
-  const options = z
+export const hybrid = defineRetriever({
+  name: "hybrid",
+  summary: "Several retrievers fused into one ranking, by rank or by score.",
+  options: z
     .strictObject({
-      of: z.array(inner).min(2),
+      of: z.array(retrieverSchema).min(2),
       /** By rank (reciprocal-rank fusion) or by normalised score. */
       fusion: z.enum(["rrf", "weighted"]).default("rrf"),
       /** With `fusion: rrf`; default 60. */
@@ -34,31 +36,26 @@ export function hybrid(inner: InnerRetriever): RetrieverPart {
     .refine(({ weights }) => weights?.every((weight) => weight === 0) !== true, {
       message: "expected at least one weight above 0",
       path: ["weights"],
-    });
-  return defineRetriever({
-    name: "hybrid",
-    summary: "Several retrievers fused into one ranking, by rank or by score.",
-    options,
-    async open({ of, ...settings }, context) {
-      const { fusion, rrfK = 60, normalize = "min-max", weights, depth } = settings;
-      const fused = await openAll(of, context);
-      const ranking = fusion === "rrf" ? { rrfK } : { normalize };
-      const shaping = { ...ranking, weights: weights ?? of.map(() => 1), depth: depth ?? null };
-      return {
-        ...around("hybrid", fused, { fusion, ...shaping }),
-        search: async (queries, k, asked) => {
-          const asking = depth ?? Math.max(100, k);
-          const found = await Promise.all(fused.map((each) => each.search(queries, asking, asked)));
-          return queries.map((_, i) => {
-            const lists = found.map((replies) => replies[i]!);
-            const hits =
-              fusion === "rrf"
-                ? reciprocalRankFusion(lists, { k: rrfK, weights })
-                : weightedFusion(lists, { weights, normalize });
-            return hits.slice(0, k);
-          });
-        },
-      };
-    },
-  });
-}
+    }),
+  async open({ of, ...settings }, context) {
+    const { fusion, rrfK = 60, normalize = "min-max", weights, depth } = settings;
+    const fused = await openAll(of, context);
+    const ranking = fusion === "rrf" ? { rrfK } : { normalize };
+    const shaping = { ...ranking, weights: weights ?? of.map(() => 1), depth: depth ?? null };
+    return {
+      ...around("hybrid", fused, { fusion, ...shaping }),
+      search: async (queries, k, asked) => {
+        const asking = depth ?? Math.max(100, k);
+        const found = await Promise.all(fused.map((each) => each.search(queries, asking, asked)));
+        return queries.map((_, i) => {
+          const lists = found.map((replies) => replies[i]!);
+          const hits =
+            fusion === "rrf"
+              ? reciprocalRankFusion(lists, { k: rrfK, weights })
+              : weightedFusion(lists, { weights, normalize });
+          return hits.slice(0, k);
+        });
+      },
+    };
+  },
+});

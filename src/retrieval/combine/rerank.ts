@@ -1,49 +1,46 @@
 import { z } from "../../base/schema.ts";
 import { type CrossEncoder, openCrossEncoder } from "../dense/cross-encoder.ts";
 import { around, defineRetriever } from "../inner-retrievers.ts";
-import type { Hit, InnerRetriever, RetrieverPart } from "../retriever.ts";
+import { retrieverSchema, type Hit } from "../retriever.ts";
 import { searchedText } from "../store/passage-store.ts";
 
 /** Reorders the first hits of a retriever with a model that reads query and passage together. */
-export function rerank(inner: InnerRetriever): RetrieverPart {
-  const options = z.strictObject({
-    of: inner,
+export const rerank = defineRetriever({
+  name: "rerank",
+  summary: "Another retriever's first hits, reordered by a cross-encoder.",
+  options: z.strictObject({
+    of: retrieverSchema,
     /** Folder or hub name of a cross-encoder in ONNX. */
     model: z.string(),
     /** Number of hits to rerank; later hits are dropped. */
     depth: z.int().min(1).default(50),
     /** Of query and passage together. */
     maxTokens: z.int().min(8).optional(),
-  });
-  return defineRetriever({
-    name: "rerank",
-    summary: "Another retriever's first hits, reordered by a cross-encoder.",
-    options,
-    async open({ of, model, depth, maxTokens }, context) {
-      const source = await context.open(of);
-      const encoder = await openCrossEncoder(model, { maxTokens }).catch(async (error: unknown) => {
-        await source.close();
-        throw error;
-      });
-      const settings = { model: encoder.fingerprint, depth };
-      return {
-        ...around("rerank", [source], settings),
-        async search(queries, k, asked) {
-          const found = await source.search(queries, depth, asked);
-          const results: Hit[][] = [];
-          for (const [i, hits] of found.entries()) {
-            const ordered = await reordered(encoder, { query: queries[i]!, hits }, asked?.signal);
-            results.push(ordered.slice(0, k));
-          }
-          return results;
-        },
-        close: async () => {
-          await Promise.all([source.close(), encoder.close()]);
-        },
-      };
-    },
-  });
-}
+  }),
+  async open({ of, model, depth, maxTokens }, context) {
+    const source = await context.open(of);
+    const encoder = await openCrossEncoder(model, { maxTokens }).catch(async (error: unknown) => {
+      await source.close();
+      throw error;
+    });
+    const settings = { model: encoder.fingerprint, depth };
+    return {
+      ...around("rerank", [source], settings),
+      async search(queries, k, asked) {
+        const found = await source.search(queries, depth, asked);
+        const results: Hit[][] = [];
+        for (const [i, hits] of found.entries()) {
+          const ordered = await reordered(encoder, { query: queries[i]!, hits }, asked?.signal);
+          results.push(ordered.slice(0, k));
+        }
+        return results;
+      },
+      close: async () => {
+        await Promise.all([source.close(), encoder.close()]);
+      },
+    };
+  },
+});
 
 /** Equal scores stay in the order in which they were found. */
 async function reordered(

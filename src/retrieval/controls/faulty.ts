@@ -4,7 +4,7 @@ import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { choice, z } from "../../base/schema.ts";
 import { around, defineRetriever } from "../inner-retrievers.ts";
-import type { Hit, SearchOptions, InnerRetriever, RetrieverPart } from "../retriever.ts";
+import { retrieverSchema, type Hit, type SearchOptions } from "../retriever.ts";
 
 /** Milliseconds, or a range to draw uniformly from. */
 type Latency = number | { from: number; to: number };
@@ -25,10 +25,12 @@ const rate = z.number().min(0).max(1).default(0);
  *
  * A hang ends when the search is aborted or the retriever is closed.
  */
-export function faulty(inner: InnerRetriever): RetrieverPart {
-  const options = z
+export const faulty = defineRetriever({
+  name: "faulty",
+  summary: "Another retriever with delays, errors, empty replies and hangs at given rates.",
+  options: z
     .strictObject({
-      of: inner,
+      of: retrieverSchema,
       /** Delay of every reply; `{ from, to }` draws from a range. */
       latencyMs: latency.default(0),
       /** Probabilities; their sum is at most 1. */
@@ -40,41 +42,36 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
     .refine(({ errors, empty, hangs }) => errors + empty + hangs <= 1 + 1e-9, {
       message: "expected errors, empty and hangs to add up to at most 1",
       path: ["errors"],
-    });
-  return defineRetriever({
-    name: "faulty",
-    summary: "Another retriever with delays, errors, empty replies and hangs at given rates.",
-    options,
-    async open({ of, ...settings }, context) {
-      const sound = await context.open(of);
-      const closing = new AbortController();
-      const draw = fates(settings);
-      return {
-        ...around("faulty", [sound], settings),
-        search: async (queries, k, asked = {}) => {
-          asked.signal?.throwIfAborted();
-          const drawn = queries.map(draw);
-          const ending = AbortSignal.any([closing.signal, ...(asked.signal ? [asked.signal] : [])]);
-          setMaxListeners(0, ending); // one for each query
-          await Promise.all(drawn.map((fate) => suffer(fate, ending)));
-          const kept = queries.flatMap((_, i) => (drawn[i]!.kind === "empty" ? [] : [i]));
-          const found = await sound.search(
-            kept.map((i) => queries[i]!),
-            k,
-            only(kept, asked),
-          );
-          const replies = queries.map((): Hit[] => []);
-          kept.forEach((i, at) => (replies[i] = found[at]!));
-          return replies;
-        },
-        close: () => {
-          closing.abort(fault("was closed during a search that hangs"));
-          return sound.close();
-        },
-      };
-    },
-  });
-}
+    }),
+  async open({ of, ...settings }, context) {
+    const sound = await context.open(of);
+    const closing = new AbortController();
+    const draw = fates(settings);
+    return {
+      ...around("faulty", [sound], settings),
+      search: async (queries, k, asked = {}) => {
+        asked.signal?.throwIfAborted();
+        const drawn = queries.map(draw);
+        const ending = AbortSignal.any([closing.signal, ...(asked.signal ? [asked.signal] : [])]);
+        setMaxListeners(0, ending); // one for each query
+        await Promise.all(drawn.map((fate) => suffer(fate, ending)));
+        const kept = queries.flatMap((_, i) => (drawn[i]!.kind === "empty" ? [] : [i]));
+        const found = await sound.search(
+          kept.map((i) => queries[i]!),
+          k,
+          only(kept, asked),
+        );
+        const replies = queries.map((): Hit[] => []);
+        kept.forEach((i, at) => (replies[i] = found[at]!));
+        return replies;
+      },
+      close: () => {
+        closing.abort(fault("was closed during a search that hangs"));
+        return sound.close();
+      },
+    };
+  },
+});
 
 /** The fault of one query. */
 interface Fate {

@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
-import type { InnerRetriever, RetrieverPart, Hit } from "../retriever.ts";
+import { retrieverSchema, type Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
 /**
@@ -12,36 +12,33 @@ import { readCorpus } from "./corpus-at-hand.ts";
  * Without a search context, or for a task without supporting passages, only the hits of `of` remain. A recipe
  * rejects datasets without any supporting passages.
  */
-export function oracle(inner: InnerRetriever): RetrieverPart {
-  const options = z.strictObject({
+export const oracle = defineRetriever({
+  name: "oracle",
+  summary: "The task's own gold passages: the control for what perfect search would give.",
+  readsGold: true,
+  options: z.strictObject({
     /** Fills the rest of k after the gold passages. */
-    of: inner.optional(),
-  });
-  return defineRetriever({
-    name: "oracle",
-    summary: "The task's own gold passages: the control for what perfect search would give.",
-    readsGold: true,
-    options,
-    async open({ of }, context) {
-      // The contexts may contain all passages, so a missing corpus is not an error.
-      const corpus = context.corpus === undefined ? undefined : await readCorpus(context, "oracle");
-      const byId = new Map(corpus?.passages.map((passage) => [passage.id, passage]));
-      const rest = of === undefined ? [] : await openAll([of], context);
-      return {
-        ...around("oracle", rest, corpus?.fingerprint ?? null, ["supporting-passages"]),
-        search: async (queries, k, asked = {}) => {
-          asked.signal?.throwIfAborted();
-          const [filler] = await Promise.all(rest.map((each) => each.search(queries, k, asked)));
-          return queries.map((_, i) => {
-            const task = asked.contexts?.[i]?.task;
-            const gold = task === undefined ? [] : goldPassages(task, byId);
-            return ranked([...gold, ...(filler?.[i] ?? [])], k);
-          });
-        },
-      };
-    },
-  });
-}
+    of: retrieverSchema.optional(),
+  }),
+  async open({ of }, context) {
+    // The contexts may contain all passages, so a missing corpus is not an error.
+    const corpus = context.corpus === undefined ? undefined : await readCorpus(context, "oracle");
+    const byId = new Map(corpus?.passages.map((passage) => [passage.id, passage]));
+    const rest = of === undefined ? [] : await openAll([of], context);
+    return {
+      ...around("oracle", rest, corpus?.fingerprint ?? null, ["supporting-passages"]),
+      search: async (queries, k, asked = {}) => {
+        asked.signal?.throwIfAborted();
+        const [filler] = await Promise.all(rest.map((each) => each.search(queries, k, asked)));
+        return queries.map((_, i) => {
+          const task = asked.contexts?.[i]?.task;
+          const gold = task === undefined ? [] : goldPassages(task, byId);
+          return ranked([...gold, ...(filler?.[i] ?? [])], k);
+        });
+      },
+    };
+  },
+});
 
 function goldPassages({ annotations }: Task, corpus: ReadonlyMap<string, Passage>): Passage[] {
   const { supportingPassages = [], context = [] } = annotations;
@@ -61,27 +58,23 @@ function ranked(passages: readonly Passage[], k: number): Hit[] {
  * Another retriever's hits without the task's gold passages (`annotations.supportingPassages`); later
  * hits move up. Without a search context, or for a task without supporting passages, no hit is removed.
  */
-export function withoutGold(inner: InnerRetriever): RetrieverPart {
-  const options = z.strictObject({ of: inner });
-  return defineRetriever({
-    name: "without-gold",
-    summary:
-      "Another retriever's hits without the gold passages: the control for guessing answers.",
-    readsGold: true,
-    options,
-    async open({ of }, context) {
-      const full = await context.open(of);
-      return {
-        ...around("without-gold", [full], {}, ["supporting-passages"]),
-        search: async (queries, k, asked = {}) => {
-          const gold = queries.map(
-            (_, i) => new Set(asked.contexts?.[i]?.task.annotations.supportingPassages),
-          );
-          const most = Math.max(0, ...gold.map(({ size }) => size));
-          const found = await full.search(queries, k + most, asked);
-          return found.map((hits, i) => hits.filter(({ id }) => !gold[i]!.has(id)).slice(0, k));
-        },
-      };
-    },
-  });
-}
+export const withoutGold = defineRetriever({
+  name: "without-gold",
+  summary: "Another retriever's hits without the gold passages: the control for guessing answers.",
+  readsGold: true,
+  options: z.strictObject({ of: retrieverSchema }),
+  async open({ of }, context) {
+    const full = await context.open(of);
+    return {
+      ...around("without-gold", [full], {}, ["supporting-passages"]),
+      search: async (queries, k, asked = {}) => {
+        const gold = queries.map(
+          (_, i) => new Set(asked.contexts?.[i]?.task.annotations.supportingPassages),
+        );
+        const most = Math.max(0, ...gold.map(({ size }) => size));
+        const found = await full.search(queries, k + most, asked);
+        return found.map((hits, i) => hits.filter(({ id }) => !gold[i]!.has(id)).slice(0, k));
+      },
+    };
+  },
+});

@@ -3,7 +3,7 @@ import { scheduled, valueAt, type Scheduled } from "../../base/schedule.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { around, defineRetriever, derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit, TrainingProgress, InnerRetriever, RetrieverPart } from "../retriever.ts";
+import { retrieverSchema, type Hit, type TrainingProgress } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 
@@ -18,10 +18,13 @@ import { distinctDraws } from "./distinct-draws.ts";
  * 2505.04588, section 3.4). ZeroSearch draws at each call, as `draw: call`. Different here:
  * distractors are passages, where ZeroSearch generates them with a model.
  */
-export function noisy(inner: InnerRetriever): RetrieverPart {
-  const options = z
+export const noisy = defineRetriever({
+  name: "noisy",
+  summary:
+    "Another retriever with a share of its hits replaced by distractors; the share may follow a schedule.",
+  options: z
     .strictObject({
-      of: inner,
+      of: retrieverSchema,
       /** Probability that a hit (or a reply) is replaced. */
       rate: scheduled(z.number().min(0).max(1)),
       /** Unit of replacement: single hits, or whole replies. */
@@ -37,44 +40,38 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
     .refine(({ from, window }) => from === "ranks" || window === undefined, {
       message: "only `from: ranks` has a window",
       path: ["window"],
-    });
-  return defineRetriever({
-    name: "noisy",
-    summary:
-      "Another retriever with a share of its hits replaced by distractors; the share may follow a schedule.",
-    options,
-    async open({ of, rate, per, from, draw, seed, window = 100 }, context) {
-      const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
-      const clean = await context.open(of);
-      const made = [clean, ...(corpus === undefined ? [] : [corpus])];
-      return {
-        ...around("noisy", [clean], {}, [
-          ...(typeof rate === "number" ? [] : ["progress" as const]),
-          ...(draw === "query" ? [] : ["seed" as const]),
-        ]),
-        fingerprint: derivedFingerprint("noisy", { rate, per, from, draw, seed, window }, made),
-        search: async (queries, k, asked = {}) => {
-          const found = await clean.search(queries, k + (corpus === undefined ? window : 0), asked);
-          return queries.map((query, i) => {
-            const hits = found[i]!.slice(0, k);
-            const ofQuery = random(seed).derive("noisy", query);
-            const call = asked.contexts?.[i]?.seed ?? 0;
-            const stream = draw === "query" ? ofQuery : ofQuery.derive("call", call);
-            const share = rateAt(rate, asked.contexts?.[i]?.progress);
-            const isNoisy = hits.map(
-              (_, rank) => stream.derive("replaced", per === "hit" ? rank : 0).next() < share,
-            );
-            const distractors =
-              corpus === undefined
-                ? stream.derive("distractors").shuffle(found[i]!.slice(k)).values()
-                : othersOf(corpus.passages, hits, stream.derive("distractors"));
-            return replaced(hits, isNoisy, distractors);
-          });
-        },
-      };
-    },
-  });
-}
+    }),
+  async open({ of, rate, per, from, draw, seed, window = 100 }, context) {
+    const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
+    const clean = await context.open(of);
+    const made = [clean, ...(corpus === undefined ? [] : [corpus])];
+    return {
+      ...around("noisy", [clean], {}, [
+        ...(typeof rate === "number" ? [] : ["progress" as const]),
+        ...(draw === "query" ? [] : ["seed" as const]),
+      ]),
+      fingerprint: derivedFingerprint("noisy", { rate, per, from, draw, seed, window }, made),
+      search: async (queries, k, asked = {}) => {
+        const found = await clean.search(queries, k + (corpus === undefined ? window : 0), asked);
+        return queries.map((query, i) => {
+          const hits = found[i]!.slice(0, k);
+          const ofQuery = random(seed).derive("noisy", query);
+          const call = asked.contexts?.[i]?.seed ?? 0;
+          const stream = draw === "query" ? ofQuery : ofQuery.derive("call", call);
+          const share = rateAt(rate, asked.contexts?.[i]?.progress);
+          const isNoisy = hits.map(
+            (_, rank) => stream.derive("replaced", per === "hit" ? rank : 0).next() < share,
+          );
+          const distractors =
+            corpus === undefined
+              ? stream.derive("distractors").shuffle(found[i]!.slice(k)).values()
+              : othersOf(corpus.passages, hits, stream.derive("distractors"));
+          return replaced(hits, isNoisy, distractors);
+        });
+      },
+    };
+  },
+});
 
 function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number {
   if (progress === undefined) return valueAt(rate, Infinity, 1);

@@ -7,12 +7,11 @@ import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { quote, z, checkOptions } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import { defineRetriever, type Opened } from "../inner-retrievers.ts";
-import type {
-  InnerRetriever,
-  RetrieverContext,
-  RetrieverPart,
-  RetrieverSettings,
-  Hit,
+import {
+  retrieverSchema,
+  type RetrieverContext,
+  type RetrieverSettings,
+  type Hit,
 } from "../retriever.ts";
 
 /**
@@ -24,8 +23,10 @@ import type {
  * @throws {DataError} SEARCH_NOT_RECORDED from a search that is not in the replayed recording; as `readRecording`;
  *   DATA_EMPTY when there is nothing to replay.
  */
-export function recorded(inner: InnerRetriever): RetrieverPart {
-  const options = z
+export const recorded = defineRetriever({
+  name: "recorded",
+  summary: "Another retriever's searches kept in a file, or answered from it.",
+  options: z
     .strictObject({
       /** JSON lines: fingerprint, query, k, hits. */
       file: z
@@ -35,7 +36,7 @@ export function recorded(inner: InnerRetriever): RetrieverPart {
       /** record: search and record; replay: only the file; record-missing: search only what the file lacks. */
       mode: z.enum(["record", "replay", "record-missing"]).default("record-missing"),
       /** The retriever to record; absent for a replay. */
-      of: inner.optional(),
+      of: retrieverSchema.optional(),
       /** For a replay of a file with several retrievers: the one to use. */
       fingerprint: z.string().optional(),
     })
@@ -46,17 +47,12 @@ export function recorded(inner: InnerRetriever): RetrieverPart {
     .refine(({ mode, fingerprint }) => mode === "replay" || fingerprint === undefined, {
       message: "only `mode: replay` chooses a retriever by fingerprint",
       path: ["fingerprint"],
-    });
-  return defineRetriever({
-    name: "recorded",
-    summary: "Another retriever's searches kept in a file, or answered from it.",
-    options,
-    async open({ file, mode, of, fingerprint }, context) {
-      if (of === undefined) return replay(file, fingerprint);
-      return record(file, { of, context, askAgain: mode === "record" });
-    },
-  });
-}
+    }),
+  async open({ file, mode, of, fingerprint }, context) {
+    if (of === undefined) return replay(file, fingerprint);
+    return record(file, { of, context, askAgain: mode === "record" });
+  },
+});
 
 async function replay(file: string, wanted: string | undefined): Promise<Opened> {
   const recording = await readRecording(file);

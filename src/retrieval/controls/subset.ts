@@ -3,17 +3,19 @@ import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { around, defineRetriever } from "../inner-retrievers.ts";
-import type { Retriever, InnerRetriever, RetrieverContext, RetrieverPart } from "../retriever.ts";
+import { retrieverSchema, type Retriever, type RetrieverContext } from "../retriever.ts";
 import { corpusOf } from "./corpus-at-hand.ts";
 
 /**
  * Another retriever over a random part of the corpus, drawn by seed and passage id: with one seed, a smaller subset is part of
  * a larger one, and the order of the corpus does not matter. The corpus is streamed, not kept in memory.
  */
-export function subset(inner: InnerRetriever): RetrieverPart {
-  const options = z
+export const subset = defineRetriever({
+  name: "subset",
+  summary: "Another retriever over a share of the corpus: the control for missing knowledge.",
+  options: z
     .strictObject({
-      of: inner,
+      of: retrieverSchema,
       /** Share of the passages, rounded, at least one passage. */
       share: z.number().gt(0).max(1).optional(),
       /** Alternatively their number; all passages if there are fewer. */
@@ -23,22 +25,17 @@ export function subset(inner: InnerRetriever): RetrieverPart {
     .refine(({ share, passages }) => (share === undefined) !== (passages === undefined), {
       message: "expected one of share and passages, not both",
       path: ["share"],
-    });
-  return defineRetriever({
-    name: "subset",
-    summary: "Another retriever over a share of the corpus: the control for missing knowledge.",
-    options,
-    async open({ of, ...choice }, context) {
-      const corpus = corpusOf(context, "subset");
-      const chosen = await choose(corpus, choice);
-      const full = await openOver(of, context, () => only(corpus, chosen));
-      return {
-        ...around("subset", [full], choice),
-        search: (queries, k, asked) => full.search(queries, k, asked),
-      };
-    },
-  });
-}
+    }),
+  async open({ of, ...choice }, context) {
+    const corpus = corpusOf(context, "subset");
+    const chosen = await choose(corpus, choice);
+    const full = await openOver(of, context, () => only(corpus, chosen));
+    return {
+      ...around("subset", [full], choice),
+      search: (queries, k, asked) => full.search(queries, k, asked),
+    };
+  },
+});
 
 type Corpus = NonNullable<RetrieverContext["corpus"]>;
 

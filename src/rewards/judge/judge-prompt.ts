@@ -1,3 +1,4 @@
+import { definer } from "../../base/define-part.ts";
 import type { Part } from "../../base/registry.ts";
 import type { ChatMessage } from "../../http/chat-messages.ts";
 
@@ -39,6 +40,20 @@ export interface JudgePrompt extends Part {
   /** The instructions before the case. */
   readonly instructions: string;
 }
+
+/** Makes a judge prompt. @throws {ConfigError} PLUGIN_BAD_PART without instructions. */
+export const defineJudgePrompt = definer<JudgePrompt>()("judge prompt", {
+  members: { instructions: "text", verdicts: "list", accepted: "list" },
+  defaults: {
+    version: 1,
+    source: "",
+    readsQuestion: true,
+    verdicts: ["correct", "incorrect"],
+    accepted: ["correct"],
+    leavesOut: [],
+  },
+  functions: {},
+});
 
 /** Most characters of an answer that the judge sees, so that no answer can fill its context. */
 export const MAX_ANSWER_CHARACTERS = 4000;

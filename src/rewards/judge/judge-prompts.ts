@@ -1,17 +1,13 @@
+import { partName } from "../../base/part-schema.ts";
 import { registry } from "../../base/registry.ts";
-import type { JudgePrompt } from "./judge-prompt.ts";
+import { defineJudgePrompt, type JudgePrompt } from "./judge-prompt.ts";
 
 /** The default: does the answer mean the same as an accepted one? */
-export const equivalence: JudgePrompt = {
+export const equivalence = defineJudgePrompt({
   name: "equivalence",
   summary: "Same meaning as an accepted answer, given the question; extra correct detail is fine.",
-  version: 1,
   source:
     "The LLM-judge accuracy that R1-Searcher, ReSearch and DeepResearcher report; own wording.",
-  readsQuestion: true,
-  verdicts: ["correct", "incorrect"],
-  accepted: ["correct"],
-  leavesOut: [],
   instructions: [
     "You grade answers to questions. You are given a question, the list of accepted answers (any one of them is right), and one answer.",
     "The answer is correct if, as an answer to this question, it means the same as at least one accepted answer.",
@@ -21,19 +17,14 @@ export const equivalence: JudgePrompt = {
     "The answer is incorrect if it names something else, is less precise than the question demands, is true but not an answer to the question, " +
       "offers several alternatives without choosing, takes back what it said, declines to answer, or contains no answer at all.",
   ].join("\n"),
-};
+});
 
 /** For rewards and for close results: when in doubt, incorrect. */
-const equivalenceStrict: JudgePrompt = {
+const equivalenceStrict = defineJudgePrompt({
   name: "equivalence-strict",
   summary: "As equivalence, but complete, without a wrong detail, and incorrect when in doubt.",
-  version: 1,
   source:
     "Lenient judges accept vague wrong answers (locomo issue 23): the strict counterpart; own wording.",
-  readsQuestion: true,
-  verdicts: ["correct", "incorrect"],
-  accepted: ["correct"],
-  leavesOut: [],
   instructions: [
     "You grade answers to questions, strictly. You are given a question, the list of accepted answers (any one of them is right), and one answer.",
     "The answer is correct only if all of this holds:",
@@ -43,18 +34,15 @@ const equivalenceStrict: JudgePrompt = {
     "4. Nothing else that it says contradicts the accepted answer.",
     "Judge by the accepted answers alone, even where you know better. If you are not sure that all four hold, the answer is incorrect.",
   ].join("\n"),
-};
+});
 
 /** The judge sees no question, so it cannot answer it by itself. */
-const equivalenceBlind: JudgePrompt = {
+const equivalenceBlind = defineJudgePrompt({
   name: "equivalence-blind",
   summary: "As equivalence, without showing the question: for short extracted answers.",
-  version: 1,
   source:
     "Pitfalls of Rule- and Model-based Verifiers, arXiv 2505.22203 (general models judge without the question); own wording.",
   readsQuestion: false,
-  verdicts: ["correct", "incorrect"],
-  accepted: ["correct"],
   leavesOut: ["yes-no"],
   instructions: [
     "You compare answers. You are given a list of accepted answers (any one of them is right) and one answer; the question is not shown.",
@@ -63,16 +51,14 @@ const equivalenceBlind: JudgePrompt = {
     "The answer is incorrect if it means something else, is less precise than every accepted answer, offers several alternatives without choosing, " +
       "takes back what it said, or contains no answer.",
   ].join("\n"),
-};
+});
 
 /** For long texts: is an accepted answer stated anywhere in them? */
-const contained: JudgePrompt = {
+const contained = defineJudgePrompt({
   name: "contained",
   summary: "Whether a text states an accepted answer anywhere; several answers are allowed.",
-  version: 1,
   source:
     "s3's generation accuracy, arXiv 2505.14146: a judge where the gold answer's words are not found; own wording.",
-  readsQuestion: true,
   verdicts: ["contained", "not-contained"],
   accepted: ["contained"],
   leavesOut: ["hedge"],
@@ -82,18 +68,14 @@ const contained: JudgePrompt = {
     "The verdict is not-contained if it states none of them, mentions one only to deny it, repeats only the question, or declines to answer.",
     "Judge by the accepted answers alone, even where you know better.",
   ].join("\n"),
-};
+});
 
 /** Separates wrong answers from missing ones. */
-const threeWay: JudgePrompt = {
+const threeWay = defineJudgePrompt({
   name: "three-way",
   summary: "correct, incorrect or not-attempted: separates a refusal from an error.",
-  version: 1,
   source: "The three grades of SimpleQA, arXiv 2411.04368; own wording.",
-  readsQuestion: true,
   verdicts: ["correct", "incorrect", "not-attempted"],
-  accepted: ["correct"],
-  leavesOut: [],
   instructions: [
     "You grade answers to questions. You are given a question, the list of accepted answers (any one of them is right), and one answer.",
     "- correct: the answer means the same as at least one accepted answer and contradicts it nowhere. Spelling, format, alias and additional detail do not matter.",
@@ -101,20 +83,17 @@ const threeWay: JudgePrompt = {
     "- not-attempted: the answer commits to nothing: it declines, asks back, stays vague, repeats the question or is empty.",
     "Judge by the accepted answers alone, even where you know better.",
   ].join("\n"),
-};
+});
 
 const GRADES = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 
 /** A scale with a threshold, which also shows near misses. */
-export const graded: JudgePrompt = {
+export const graded = defineJudgePrompt({
   name: "graded",
   summary: "A grade from 1 to 10; 6 and better counts as correct.",
-  version: 1,
   source: "DeepDiver's reward (grade of at least 6 of 10), arXiv 2505.24332; own wording.",
-  readsQuestion: true,
   verdicts: GRADES,
   accepted: GRADES.slice(5),
-  leavesOut: [],
   instructions: [
     "You grade answers to questions. You are given a question, the list of accepted answers (any one of them is right), and one answer.",
     "Give a grade from 1 to 10 for how well the answer agrees with an accepted answer:",
@@ -123,7 +102,7 @@ export const graded: JudgePrompt = {
     "- 1: no answer, a refusal, or beside the question.",
     "Judge by the accepted answers alone, even where you know better.",
   ].join("\n"),
-};
+});
 
 /** All judge prompts, the default first. */
 export const judgePrompts = registry<JudgePrompt>("judge prompt", [
@@ -134,3 +113,6 @@ export const judgePrompts = registry<JudgePrompt>("judge prompt", [
   threeWay,
   graded,
 ]);
+
+/** The name of a judge prompt. */
+export const judgePromptName = partName(judgePrompts);

@@ -1,6 +1,7 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
 import type { Interjection } from "../dialogue.ts";
 import type { TurnPlace } from "../roll-out.ts";
 
@@ -33,8 +34,8 @@ export interface HintPart extends PartWithOptions {
   readonly where: string;
   /** Publication, and what is different here. */
   readonly source: string;
-  /** Whether its text contains references or gold annotations of the question, under these options; absent: never. */
-  readonly readsGold?: (options: unknown) => boolean;
+  /** Whether its text contains references or gold annotations of the question, under these options. */
+  readonly readsGold: (options: unknown) => boolean;
   /**
    * @param options checked by the part's own schema.
    * @param random stream of this rollout and hint.
@@ -42,24 +43,18 @@ export interface HintPart extends PartWithOptions {
   open(options: unknown, random: Random): OpenedHint;
 }
 
-/** A hint's definition; `defineHint` checks the options before each call. */
-interface Described<S extends z.ZodObject> extends Omit<
-  HintPart,
-  "options" | "open" | "readsGold"
-> {
-  options: S;
-  readsGold?: (options: z.output<S>) => boolean;
-  open: (options: z.output<S>, random: Random) => OpenedHint;
-}
-
-export function defineHint<S extends z.ZodObject>(described: Described<S>): HintPart {
-  const { name, options, readsGold, open, ...rest } = described;
-  const checked = (given: unknown): z.output<S> => parseOptions(options, given, name);
-  return {
-    name,
-    options,
-    ...rest,
-    readsGold: readsGold === undefined ? undefined : (given) => readsGold(checked(given)),
-    open: (given, random) => open(checked(given), random),
-  };
-}
+/** Makes a hint. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineHint = definer<HintPart>()("hint", {
+  defaults: { source: "" },
+  members: { where: "text" },
+  functions: {
+    readsGold: { at: 0, otherwise: false },
+    open: {
+      at: 0,
+      returned(hint: OpenedHint, { what }) {
+        requireReturned(what, hint, {});
+        return hint;
+      },
+    },
+  },
+});

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import type { AnsweredQuestion, Asked } from "../asked.ts";
+import type { AnsweredQuestion, Asked } from "../../env/asked.ts";
 import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { numbered, passagesIn, type ShownPassage } from "../../trajectory/passages.ts";
 import { firstLine } from "../sentences.ts";

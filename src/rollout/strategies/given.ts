@@ -38,7 +38,7 @@ function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
   if (context.length === 0) {
     throw new ConfigError(
       "STRATEGY_UNFIT",
-      `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or tinyworld with distractors: 8.`,
+      `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`,
     );
   }
   const own = gold === undefined ? context : goldOf(context, supportingPassages);

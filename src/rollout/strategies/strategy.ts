@@ -1,14 +1,14 @@
-import { requireDescribed, requireReturned } from "../../base/part-members.ts";
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
 import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
 /** Facts of a strategy for its contract tests. */
-interface StrategyExample<Settings> {
+interface StrategyExample {
   /** Options that need few messages; default: its defaults. */
-  readonly settings?: Settings;
+  readonly settings?: object;
   /** A message that it parses as a search; default: the protocol's. */
   readonly search?: string;
   /** A message that it parses as an answer; default: the protocol's. */
@@ -19,7 +19,7 @@ interface StrategyExample<Settings> {
 export interface Strategy extends PartWithOptions {
   /** Publication of the method, and the differences here; absent for the plain ones. */
   readonly source?: string;
-  readonly example?: StrategyExample<object>;
+  readonly example?: StrategyExample;
   /** Kind of prompts. grows: one sequence, turn by turn. once: one prompt, one message. own: the strategy builds each prompt. */
   readonly prompts: "grows" | "once" | "own";
   /** Its own prompts say what they ask for (`asked`), so that a scripted policy can answer them. */
@@ -41,47 +41,25 @@ export interface Strategy extends PartWithOptions {
   runAll?: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory[]>;
 }
 
-/** A strategy's definition; its options are already checked. */
-interface Described<S extends z.ZodObject> extends Omit<
-  Strategy,
-  "options" | "example" | "searches" | "needs" | "readsGold" | "leaves" | "run" | "runAll"
-> {
-  options: S;
-  example?: StrategyExample<z.input<S>>;
-  searches: boolean | ((settings: z.output<S>) => boolean);
-  /** Nothing where absent. */
-  needs?: readonly Capability[] | ((settings: z.output<S>) => readonly Capability[]);
-  /** Absent: never. */
-  readsGold?: (settings: z.output<S>) => boolean;
-  /** Absent: one. */
-  leaves?: (settings: z.output<S>) => number;
-  run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
-  runAll?: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory[]>;
-}
+/** Makes a strategy. @throws {ConfigError} PLUGIN_BAD_PART without run or prompts. */
+export const defineStrategy = definer<Strategy>()("strategy", {
+  members: { prompts: "text" },
+  functions: {
+    searches: { at: 0, otherwise: false },
+    needs: { at: 0, otherwise: [] },
+    readsGold: { at: 0, otherwise: false },
+    leaves: { at: 0, otherwise: 1 },
+    run: { at: 1, async: true, returned: checkedTrajectory },
+    runAll: {
+      at: 1,
+      async: true,
+      returned: (trajectories: Trajectory[], call) =>
+        trajectories.map((each) => checkedTrajectory(each, call)),
+    },
+  },
+});
 
-export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
-  const { runAll, ...rest } = described;
-  const { name, options, searches, needs = [], readsGold, leaves, run } = rest;
-  requireDescribed("strategy", described, ["run"], { options: "schema", prompts: "text" });
-  const returned = (trajectory: Trajectory): Trajectory => {
-    const members = { id: "text", calls: "list", turns: "list", end: "text" } as const;
-    requireReturned(`strategy "${name}": run`, trajectory, members);
-    return trajectory;
-  };
-  const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
-  return {
-    part: "strategy",
-    ...rest,
-    searches: (settings) =>
-      typeof searches === "boolean" ? searches : searches(checked(settings)),
-    needs: (settings) => (typeof needs === "function" ? needs(checked(settings)) : needs),
-    readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
-    leaves: (settings) => leaves?.(checked(settings)) ?? 1,
-    run: async (rollout, settings) => returned(await run(rollout, checked(settings))),
-    runAll:
-      runAll === undefined
-        ? undefined
-        : async (rollout: RolloutOptions, settings) =>
-            (await runAll(rollout, checked(settings))).map(returned),
-  };
+function checkedTrajectory(trajectory: Trajectory, { what }: { what: string }): Trajectory {
+  requireReturned(what, trajectory, { id: "text", calls: "list", turns: "list", end: "text" });
+  return trajectory;
 }

@@ -1,6 +1,7 @@
 import { DataError } from "../../base/errors.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
+import { firstPrompt } from "../../env/environments/environment.ts";
 import type { Rendering } from "../../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Passage } from "../../trajectory/task.ts";
@@ -82,7 +83,7 @@ export async function budgetFacts(
     questions: await questionCount(dataset),
     tokens: {
       prompts: tasks.map((task) => {
-        const text = environment.start(task, { trajectoryId: "", seed: 0 }).prompt;
+        const text = firstPrompt(environment, task);
         return count(rendering?.opening(text) ?? text);
       }),
       answers: answers

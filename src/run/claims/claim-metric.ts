@@ -1,4 +1,5 @@
 import { suggest } from "../../base/nearest.ts";
+import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import { isShare } from "../../evaluate/metrics/metric-columns.ts";
 import { rowMetrics } from "../../evaluate/metrics/index.ts";
@@ -89,8 +90,9 @@ export function checkMetricPath(
 }
 
 /** Where results have an evaluation before and after training, and its metrics. */
-function evaluationPaths(at: string, { evaluation }: Settings): { at: string; names: string[] }[] {
-  const names = ["n", ...metricNames(evaluation.samplesPerTask)];
+function evaluationPaths(at: string, settings: Settings): { at: string; names: string[] }[] {
+  const own = measureNames(measuresOf(settings));
+  const names = ["n", ...metricNames(settings.evaluation.samplesPerTask), ...own];
   return ["before", "after"].map((when) => ({ at: `${at}.${when}`, names }));
 }
 
@@ -101,8 +103,9 @@ function checkCurve(
 ): void {
   const isEvaluated = isEvaluationMetric(of);
   const rewards = settings.rewards.map(({ name, as = name }) => `reward/${as}`);
-  if (!isEvaluated && !of.includes("/"))
-    throw fail(`is the curve of no metric. ${suggest(of, rowMetrics.names)}`);
+  const measured = [...rowMetrics.names, ...measureNames(measuresOf(settings))];
+  if (isEvaluated && !measured.includes(of))
+    throw fail(`is the curve of no metric. ${suggest(of, measured)}`);
   if (of.startsWith("reward/") && !rewards.includes(of))
     throw fail(`is the curve of no reward of the recipe. ${suggest(of, rewards)}`);
   if (figure === "collapse" && isEvaluated && of !== "em")
@@ -115,9 +118,9 @@ function checkCurve(
   }
 }
 
-/** Whether a curve consists of held-out evaluations, question by question. */
+/** Whether a curve consists of held-out evaluations, question by question: the names in `metrics.jsonl` have a slash. */
 export function isEvaluationMetric(name: string): boolean {
-  return rowMetrics.names.includes(name);
+  return !name.includes("/");
 }
 
 function isFigure(name: string): name is CurveMetric["figure"] {

@@ -8,7 +8,13 @@ import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions } from "../../base/schema.ts";
 import { checkClaims } from "../claims.ts";
 import { basesFolder, recipesIn, shippedBases } from "./base-names.ts";
-import { type RecipeFile, TIERS, type Tier, recipeSchema } from "./recipe-schema.ts";
+import {
+  extendingSchema,
+  type RecipeFile,
+  TIERS,
+  type Tier,
+  recipeSchema,
+} from "./recipe-schema.ts";
 import { parseYaml } from "../../base/yaml.ts";
 
 const shippedFolder = join(packageRoot, "recipes");
@@ -73,6 +79,10 @@ async function readRecipe(
     isPath(nameOrPath) ? nameOrPath : relative(packageRoot, file),
   );
   const below = await extendedRecipe(recipe, [...extending, file]);
+  if (below !== null && recipe.tiers === INHERITED) {
+    recipe.tiers = Object.fromEntries(tiersOf(below).map((tier) => [tier, {}]));
+    checkClaims(recipe);
+  }
   const files = new Set(below?.plugins);
   for (const [i, name] of recipe.plugins.entries()) {
     const place = `${recipe.place(["plugins", String(i)])}: plugins[${i}]`;
@@ -101,22 +111,28 @@ async function extendedRecipe(
   return readRecipe(named, { where, extending: files });
 }
 
+/** Stands for the tiers of the recipe that another extends, until that one is read. */
+const INHERITED = { smoke: {}, mini: {}, paper: {} };
+
 /** As `loadRecipe`, for text that is at hand. `path` names it in messages and gives the recipe its name. */
 export function parseRecipe(text: string, path: string): RecipeFile {
   const yaml = parseYaml(text, path);
   const place = (keys: readonly string[]): string => `${path}:${yaml.lineOf(keys)}`;
-  const result = checkOptions(recipeSchema, yaml.value);
+  const extending =
+    typeof yaml.value === "object" && yaml.value !== null && "extends" in yaml.value;
+  const result = checkOptions(extending ? extendingSchema : recipeSchema, yaml.value);
   if (result.problem !== null) {
     const { code, path: keys, message } = result.problem;
     const what = keys.length === 0 ? "the recipe" : keys.join(".");
     throw new ConfigError(code, `${place(keys)}: ${what} ${message}`);
   }
-  const recipe = {
+  const recipe: RecipeFile = {
     name: basename(path).replace(/\.ya?ml$/, ""),
     path,
     place,
     below: null,
     ...result.value,
+    tiers: result.value.tiers ?? INHERITED,
   };
   checkClaims(recipe);
   return recipe;

@@ -106,12 +106,21 @@ export const recipeSchema = z.strictObject({
     .optional(),
   /** Where the paper and its code disagree and which one is followed; what is done differently. */
   notes: z.array(z.string()).default([]),
-  /** A recipe whose base, tiers and `claims.base` lie below this one's: a shipped recipe's name, or a path from this file's folder. */
+  /**
+   * A recipe whose base, tiers and `claims.base` lie below this one's: a shipped recipe's name, or a path from this file's folder. Then
+   * base may be absent, and without tiers the recipe has those of the other.
+   */
   extends: z.string().optional(),
   base: settings,
   tiers: ofTiers,
   paperTables: z.array(paperTable).default([]),
   claims: claims.prefault({}),
+});
+
+/** The structure of a recipe that extends another. */
+export const extendingSchema = recipeSchema.extend({
+  base: settings.default({}),
+  tiers: ofTiers.optional(),
 });
 
 export type RecipeContent = z.output<typeof recipeSchema>;

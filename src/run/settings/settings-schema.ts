@@ -12,12 +12,14 @@ import {
 } from "../../base/setting-effect.ts";
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
-import { datasets } from "../../data/datasets.ts";
+import { datasets } from "../../worlds/datasets.ts";
+import { DEFAULT_DATASET } from "../../worlds/index.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
-import { environments } from "../../env/environments/index.ts";
+import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
+import { metrics } from "../../evaluate/metrics/metric.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
@@ -140,7 +142,7 @@ const settingsShape = z.strictObject({
     })
     .prefault({}),
   /** Questions to train on, and their corpus. */
-  dataset: partSchema(datasets).prefault("tinyworld"),
+  dataset: partSchema(datasets).prefault(DEFAULT_DATASET),
   /** What searches answer from; over the dataset's own passages unless it names another corpus. */
   retriever: retrieverSchema
     .prefault("bm25")
@@ -189,13 +191,15 @@ const settingsShape = z.strictObject({
   /** Before and after training: questions of worlds that share no entity with the training ones. */
   evaluation: z
     .strictObject({
-      dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
+      dataset: partSchema(datasets).prefault({ name: DEFAULT_DATASET, split: "test" }),
       /** What searches answer from here; as in training when absent. */
       retriever: retrieverSchema.optional().meta(ignoredWhen({ strategy: neverSearches })),
       strategy: partSchema(strategies).prefault("agent"),
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** As in training when absent. */
       budgets: budgetsSchema.optional(),
+      /** `metric` parts of plugins, computed beside the recipe's rewards and the metrics that every evaluation has. */
+      metrics: z.array(partSchema(metrics)).optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
       /** Evaluate every `every` steps on the first `questions` questions. */

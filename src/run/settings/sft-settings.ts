@@ -1,7 +1,7 @@
 import { choice, z } from "../../base/schema.ts";
 import { affects } from "../../base/setting-effect.ts";
 import { worldStreamSchema } from "../../synth/teacher-trajectories.ts";
-import { behaviourSchema } from "../../synth/teachers/teacher-settings.ts";
+import { behaviourSchema } from "../../synth/teachers/behaviour.ts";
 import {
   sftSamplesSchema,
   type SftSamplesSettings,

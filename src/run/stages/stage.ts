@@ -1,7 +1,7 @@
-import { requireDescribed } from "../../base/part-members.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { Session } from "../session.ts";
 import type { StageHead } from "../settings/stage-heads.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -31,16 +31,6 @@ export interface StagePart<R extends StageResult = StageResult, O = object> exte
   run(session: StageSession, options: O): Promise<R>;
 }
 
-/** What an author writes of a stage. */
-interface Described<O extends z.ZodObject, R extends StageResult> extends Partial<
-  Pick<StageHead, "makes" | "resumesBy">
-> {
-  name: string;
-  summary: string;
-  options?: O;
-  run: (session: StageSession, options: z.output<O>) => Promise<R>;
-}
-
 /**
  * A stage whose options are checked before they reach it. The driver holds the lock of its folder, writes what the run is and how it
  * ended, and on resume keeps a finished stage and runs one again whose settings changed.
@@ -51,18 +41,16 @@ interface Described<O extends z.ZodObject, R extends StageResult> extends Partia
  *   run: async ({ out }, { text }) => { await writeFile(join(out, "note.txt"), text); return { policy: null }; },
  * })
  */
-export function defineStage<O extends z.ZodObject, R extends StageResult>(
-  described: Described<O, R>,
-): StagePart<R> {
-  requireDescribed("stage", described, ["run"]);
-  const { name, options = z.strictObject({}), run, ...rest } = described;
-  return {
-    part: "stage",
-    makes: null,
-    resumesBy: "settings",
-    ...rest,
-    name,
-    options,
-    run: (session, given) => run(session, parseOptions(options, given, name) as z.output<O>),
-  };
-}
+export const defineStage = definer<StagePart>()("stage", {
+  defaults: { makes: null, resumesBy: "settings" },
+  functions: {
+    run: {
+      at: 1,
+      async: true,
+      returned(left: Partial<StageResult>, { what }): StageResult {
+        requireReturned(what, left, {});
+        return { ...left, policy: left.policy ?? null };
+      },
+    },
+  },
+});

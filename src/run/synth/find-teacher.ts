@@ -1,12 +1,13 @@
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Meter } from "../../http/meter.ts";
-import type { Policy, TextPolicy } from "../../rollout/policy.ts";
-import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
-import { knightsPlanPolicy } from "../../synth/teachers/knights-plan.ts";
-import { numberPlanPolicy } from "../../synth/teachers/number-plan-policy.ts";
-import { playerPolicy } from "../../synth/teachers/player.ts";
-import { referencePolicy } from "../../synth/teachers/reference.ts";
-import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
+import type { Policy } from "../../rollout/policy.ts";
+import { scriptedText } from "../../rollout/scripted-text.ts";
+import {
+  type AskedTeacher,
+  isAsked,
+  teachers,
+  type TeacherSettings,
+} from "../../synth/teachers/index.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
 import { baseFolder, policyFolder } from "../assemble.ts";
@@ -47,20 +48,15 @@ export async function findTeacher(
   teacher: TeacherSettings,
   download: PolicyOptions,
 ): Promise<FoundTeacher> {
-  if (isPlanner(teacher)) {
+  if (!isAsked(teacher)) {
     const { name, ...options } = teacher;
-    const opened = { policy: plannerOf(teacher), close: () => Promise.resolve() };
-    const open = () => Promise.resolve(opened);
-    return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
-  }
-  if (teacher.name === "player" || teacher.name === "reference") {
     const open = (environment: Environment) => {
-      const policy = teacher.name === "player" ? playerPolicy(environment) : referencePolicy();
+      const policy = scriptedText(teachers.get(name, "synth.teacher").open(options, environment));
       return Promise.resolve({ policy, close: () => Promise.resolve() });
     };
     return {
-      mark: { name: teacher.name },
-      options: undefined,
+      mark: { name },
+      options: Object.keys(options).length === 0 ? undefined : options,
       rendering: undefined,
       window: SCRIPT_WINDOW,
       open,
@@ -90,32 +86,8 @@ function precisionOf({ engine: { frozenWeights, samplingWeights } }: Settings): 
   };
 }
 
-/** Teachers without a model that follow a plan under settings. */
-const PLANNERS = ["gold-chain", "number-plan", "knights-plan"] as const;
-
-type Planner = Extract<TeacherSettings, { name: (typeof PLANNERS)[number] }>;
-
-function isPlanner(teacher: TeacherSettings): teacher is Planner {
-  return PLANNERS.some((name) => name === teacher.name);
-}
-
-function plannerOf(teacher: Planner): TextPolicy {
-  if (teacher.name === "gold-chain") return goldChainPolicy(teacher);
-  return teacher.name === "number-plan"
-    ? numberPlanPolicy(teacher.behaviour)
-    : knightsPlanPolicy(teacher.behaviour);
-}
-
-/** Teachers without a model. */
-const SCRIPTS = [...PLANNERS, "player", "reference"] as const;
-
-type ScriptName = (typeof SCRIPTS)[number];
-
 /** The recipe's `policy` as it would have to be to name the teacher. */
-function teacherPolicy(
-  { policy }: Settings,
-  teacher: Exclude<TeacherSettings, { name: ScriptName }>,
-): Settings["policy"] {
+function teacherPolicy({ policy }: Settings, teacher: AskedTeacher): Settings["policy"] {
   if (teacher.name === "endpoint") {
     const { name: _, ...endpoint } = teacher;
     return { from: policy.from, endpoint };
@@ -135,15 +107,9 @@ export async function teacherTokenizer(
   teacher: TeacherSettings,
   download: PolicyOptions,
 ): Promise<Tokenizer | null> {
-  if (isScript(teacher)) return null;
+  if (!isAsked(teacher)) return null;
   const { endpoint, from } = teacherPolicy(settings, teacher);
   if (endpoint !== undefined) return null;
   const folder = await policyFolder(from, download);
   return loadTokenizer((await baseFolder(folder, download)) ?? folder);
-}
-
-function isScript(
-  teacher: TeacherSettings,
-): teacher is Extract<TeacherSettings, { name: ScriptName }> {
-  return SCRIPTS.some((name) => name === teacher.name);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { definedValues } from "../../base/defined-values.ts";
 import { DataError, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { MeterReading } from "../../http/meter.ts";
 import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
 import { type DrawProgress, drawQuestions } from "../../synth/draw.ts";

@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { pluginHashes } from "../../base/plugins.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
 import type { Meter } from "../../http/meter.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { heldWeights } from "../../engine/held-weights.ts";
 import { evaluationName } from "../../evaluate/evaluation-name.ts";

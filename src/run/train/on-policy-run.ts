@@ -1,4 +1,4 @@
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { HeldWeights } from "../../engine/held-weights.ts";
 import { algorithms } from "../../algorithms/index.ts";

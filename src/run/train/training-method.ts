@@ -1,4 +1,4 @@
-import type { Dataset } from "../../data/datasets.ts";
+import type { Dataset } from "../../data/dataset.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { MetricsLine } from "../../watch/metrics-line.ts";
 import type { RunEvent } from "../../watch/run-event.ts";

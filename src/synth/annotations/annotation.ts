@@ -1,3 +1,5 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Policy } from "../../rollout/policy.ts";
@@ -17,7 +19,7 @@ export interface AnnotationResources {
 export interface TaskAnnotation extends PartWithOptions {
   readonly source: string;
   /** @throws the errors of opening a further retriever. */
-  open(options: Record<string, unknown>, resources: AnnotationResources): Promise<OpenedAnnotation>;
+  open(options: object, resources: AnnotationResources): Promise<OpenedAnnotation>;
 }
 
 export interface OpenedAnnotation {
@@ -26,3 +28,18 @@ export interface OpenedAnnotation {
   /** Closes its retrievers. */
   close(): Promise<void>;
 }
+
+/** Makes an annotation. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineAnnotation = definer<TaskAnnotation>()("task annotation", {
+  defaults: { source: "" },
+  functions: {
+    open: {
+      at: 0,
+      async: true,
+      returned(opened: Pick<OpenedAnnotation, "annotate"> & Partial<OpenedAnnotation>, { what }) {
+        requireReturned(what, opened, { annotate: "function" });
+        return { close: () => Promise.resolve(), ...opened };
+      },
+    },
+  },
+});

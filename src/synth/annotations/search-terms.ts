@@ -1,5 +1,5 @@
 import { RolloutError } from "../../base/errors.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import { requireSearching } from "../../env/environments/environment.ts";
@@ -9,7 +9,7 @@ import { GREEDY } from "../../rollout/sampling.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
 import { stepQuestions } from "../../trajectory/step-questions.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { AnnotationResources, TaskAnnotation } from "./annotation.ts";
+import { type AnnotationResources, defineAnnotation } from "./annotation.ts";
 
 const options = z.strictObject({
   /** Further retrievers that try each query, beside the environment's own search (paper: M in all). */
@@ -32,13 +32,12 @@ const options = z.strictObject({
  *
  * Different here: the paper lets GPT-4o decompose and rewrite, and calls any result of an engine valid; here the dataset decomposes.
  */
-export const searchTerms: TaskAnnotation = {
+export const searchTerms = defineAnnotation({
   name: "search-terms",
   summary: "Adds search queries that find what each step of a question needs.",
   source: "StepSearch, arXiv 2505.15107, section 3.1: kept if at least ⌈M/2⌉ of M engines serve it",
   options,
-  async open(given, resources) {
-    const settings = parseOptions(options, given, "search-terms");
+  async open(settings, resources) {
     const further: Retriever[] = [];
     for (const each of settings.retrievers) {
       further.push(await openRetriever(each, resources.passages));
@@ -74,7 +73,7 @@ export const searchTerms: TaskAnnotation = {
       },
     };
   },
-};
+});
 
 /** The goal of a step. */
 interface Sought {

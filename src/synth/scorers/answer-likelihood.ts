@@ -1,10 +1,9 @@
-import { z } from "../../base/schema.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { ScoringPolicy } from "../../rollout/likelihood.ts";
 import { observationLimit } from "../../rollout/roll-out.ts";
 import { sequenceIds } from "../../trajectory/token-rows.ts";
 import type { Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { likelihoodOf, type SampleScorer, scoringTeacher, type TextLikelihood } from "./scorer.ts";
+import { defineScorer, likelihoodOf, scoringTeacher, type TextLikelihood } from "./scorer.ts";
 
 /**
  * Likelihood of the gold answer under the teacher's model after a trajectory: the prompt up to the last observation, then the answer as the
@@ -16,13 +15,12 @@ import { likelihoodOf, type SampleScorer, scoringTeacher, type TextLikelihood } 
  *
  * Different here: CoRAG stops a chain when this exceeds a bound; chains here are drawn whole.
  */
-export const answerLikelihood: SampleScorer = {
+export const answerLikelihood = defineScorer({
   name: "answer-likelihood",
   summary:
     "Log-probability of the gold answer after the trajectory: its mean per token, and its sum.",
   source: "CoRAG, arXiv 2501.14342, section 3.1; EXSEARCH, arXiv 2505.20128, the E-step",
   gives: ["answer-likelihood", "answer-likelihood-sum"],
-  options: z.strictObject({}),
   open(_options, { policy, environment }) {
     const teacher = scoringTeacher(policy, "answer-likelihood");
     const { protocol, toolSchemas } = environment;
@@ -51,7 +49,7 @@ export const answerLikelihood: SampleScorer = {
       },
     };
   },
-};
+});
 
 /**
  * The model's context for its last message or, if observations followed it, for the next one; without hidden hints, which may contain the

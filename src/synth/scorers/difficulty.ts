@@ -1,5 +1,5 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import { likelihoodOf, type SampleScorer, scoringTeacher } from "./scorer.ts";
+import { z } from "../../base/schema.ts";
+import { defineScorer, likelihoodOf, scoringTeacher } from "./scorer.ts";
 
 const options = z.strictObject({
   /** The prompt, with {question} as a placeholder. The model must answer 1 (difficult) or 0. */
@@ -23,14 +23,13 @@ const REMEMBERED = 256;
  *
  * @example P("1") = 0.3, P("0") = 0.1 → 0.75
  */
-export const difficulty: SampleScorer = {
+export const difficulty = defineScorer({
   name: "difficulty",
   summary: "Difficulty of the question in the teacher's judgement, from 0 to 1.",
   source: "Select2Reason, arXiv 2505.17266; IDEA-FinAI/Select2Reason",
   gives: ["difficulty"],
   options,
-  open(given, { policy }) {
-    const { prompt } = parseOptions(options, given, "difficulty");
+  open({ prompt }, { policy }) {
     const judge = scoringTeacher(policy, "difficulty");
     const { tokenizer, rendering } = judge;
     const judged = new Map<string, Promise<Record<string, number>>>();
@@ -57,4 +56,4 @@ export const difficulty: SampleScorer = {
       },
     };
   },
-};
+});

@@ -1,3 +1,5 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { requireLogprobs, type ScoringPolicy } from "../../rollout/likelihood.ts";
@@ -6,7 +8,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 
 /** What scorers may use. */
-interface ScorerResources {
+export interface ScorerResources {
   policy: Policy;
   environment: Environment;
   seed: number;
@@ -18,13 +20,28 @@ export interface SampleScorer extends PartWithOptions {
   /** Names of the scores that it gives. */
   readonly gives: readonly string[];
   /** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS if the teacher gives no log-probabilities. */
-  open(options: Record<string, unknown>, resources: ScorerResources): OpenedScorer;
+  open(options: object, resources: ScorerResources): OpenedScorer;
 }
 
 export interface OpenedScorer {
   /** Scores that cannot be computed (full context, failed trajectory) are absent. */
   score(task: Task, trajectory: Trajectory, signal: AbortSignal): Promise<Record<string, number>>;
 }
+
+/** Makes a scorer. @throws {ConfigError} PLUGIN_BAD_PART without open or gives. */
+export const defineScorer = definer<SampleScorer>()("sample scorer", {
+  defaults: { source: "" },
+  members: { gives: "list" },
+  functions: {
+    open: {
+      at: 0,
+      returned(opened: OpenedScorer, { what }) {
+        requireReturned(what, opened, { score: "function" });
+        return opened;
+      },
+    },
+  },
+});
 
 /**
  * The teacher, if it can score texts.

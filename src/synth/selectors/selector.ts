@@ -1,6 +1,8 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { ConfigError } from "../../base/errors.ts";
 
 /** Facts of a sample for selectors: a few numbers, so that a hundred thousand fit in memory. */
@@ -24,31 +26,33 @@ export interface Selector extends PartWithOptions {
   /** Options for tests, if the defaults alone are an error. */
   readonly example?: object;
   /** @returns the kept samples, in the order of the written file, and the others with a reason. */
-  select(
-    samples: readonly SampleFacts[],
-    options: Record<string, unknown>,
-    random: Random,
-  ): Selected;
+  select(samples: readonly SampleFacts[], options: object, random: Random): Selected;
 }
 
-interface Selected {
+/** What a selector decides. */
+export interface Selected {
   kept: readonly SampleFacts[];
   dropped: readonly { id: string; reason: string }[];
 }
 
-/** A selector whose options are checked by its own schema. */
-export function defineSelector<S extends z.ZodObject>(
-  part: Omit<Selector, "options" | "select"> & {
-    options: S;
-    select(samples: readonly SampleFacts[], settings: z.output<S>, random: Random): Selected;
+/** Makes a selector. @throws {ConfigError} PLUGIN_BAD_PART without select. */
+export const defineSelector = definer<Selector>()("sample selector", {
+  functions: {
+    select: {
+      at: 1,
+      returned(selected: Selected, { what, args: [samples] }) {
+        requireReturned(what, selected, { kept: "list", dropped: "list" });
+        const sorted = [...selected.kept, ...selected.dropped].map(({ id }) => id);
+        if (new Set(sorted).size === samples.length && sorted.length === samples.length)
+          return selected;
+        throw new ConfigError(
+          "PLUGIN_FAILED",
+          `${what} returned ${sorted.length} of ${samples.length} samples: expected each once, in kept or in dropped. Correct its code.`,
+        );
+      },
+    },
   },
-): Selector {
-  return {
-    ...part,
-    select: (samples, given, random) =>
-      part.select(samples, parseOptions(part.options, given, part.name), random),
-  };
-}
+});
 
 /** A sample and one number of it. */
 interface Valued {

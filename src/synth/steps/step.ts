@@ -1,5 +1,7 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import { parseOptions, type z } from "../../base/schema.ts";
+import type { z } from "../../base/schema.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
@@ -49,26 +51,36 @@ export interface SynthStep extends PartWithOptions {
   /** Its publication, and the differences here. */
   readonly source?: string;
   /** @throws {ConfigError | DataError} when a file of an option cannot be read. */
-  open(options: Record<string, unknown>, resources: StepResources): Promise<OpenedStep>;
+  open(options: object, resources: StepResources): Promise<OpenedStep>;
 }
 
-/** A step as its file defines it, with checked options. */
-interface Described<S extends z.ZodObject> extends Omit<SynthStep, "options" | "open"> {
-  options: S;
-  open: (settings: z.output<S>, resources: StepResources) => OpenedStep | Promise<OpenedStep>;
-}
-
-/** A step whose options are checked by its own schema. */
-export function defineStep<S extends z.ZodObject>(described: Described<S>): SynthStep {
-  const { name, options, open } = described;
-  return {
-    ...described,
-    open: async (given, resources) => open(parseOptions(options, given, name), resources),
-  };
-}
+/** Makes a step. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineStep = definer<SynthStep>()("synthesis step", {
+  defaults: { kind: "filter" },
+  functions: {
+    open: {
+      at: 0,
+      async: true,
+      returned(step: OpenedStep, { what }): OpenedStep {
+        requireReturned(what, step, { apply: "function" });
+        return {
+          apply(group) {
+            const result = step.apply(group);
+            requireReturned(`${what}: apply`, result, { kept: "list", dropped: "list" });
+            return result;
+          },
+        };
+      },
+    },
+  },
+});
 
 /** A gate as its file defines it: it judges one candidate at a time. */
-interface DescribedGate<S extends z.ZodObject> extends Omit<Described<S>, "kind" | "open"> {
+interface DescribedGate<S extends z.ZodObject> extends Pick<
+  SynthStep,
+  "name" | "summary" | "source"
+> {
+  options?: S;
   kind?: "gate" | "filter";
   /** Reason to drop a candidate; null: keep it. */
   why: (candidate: Candidate, task: Task, tools: GateTools<S>) => string | null;

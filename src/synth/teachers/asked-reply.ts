@@ -1,14 +1,14 @@
 import { random, type Random } from "../../base/random.ts";
-import { stepQueries } from "../../data/tinyworld/text.ts";
-import type { Asked, AnsweredQuestion } from "../../rollout/asked.ts";
-import type { ScriptPlace } from "../../rollout/scripted-text.ts";
+import { stepQueries } from "../../worlds/index.ts";
+import type { Asked, AnsweredQuestion } from "../../env/asked.ts";
+import type { ScriptPlace } from "../../env/teacher.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
-import { textAfter } from "./planned-text.ts";
-import type { Behaviour } from "./teacher-settings.ts";
+import { textAfter } from "../../env/planned-text.ts";
+import type { Behaviour } from "./behaviour.ts";
 
 /**
- * The gold reply to a strategy's own prompt, from a decomposition into whole questions (the tiny world's). Behaviour `search`: to look a
+ * The gold reply to a strategy's own prompt, from a decomposition into whole questions (as worlds give them). Behaviour `search`: to look a
  * question up where the strategy asks whether it must; `continue`: to go on after a known step; `fullQuery`, `reword`: as in the agent's
  * messages.
  */

@@ -1,10 +1,10 @@
 import { type Random, random } from "../../base/random.ts";
-import { stepQueries } from "../../data/tinyworld/text.ts";
+import { stepQueries } from "../../worlds/index.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 import { factsOf } from "./blocks.ts";
-import type { Behaviour } from "./teacher-settings.ts";
+import type { Behaviour } from "./behaviour.ts";
 
 /** The teacher's thoughts before its actions. */
 const THOUGHTS = { search: "I must look it up", answer: "I can answer now", guess: "I know this" };
@@ -21,7 +21,7 @@ interface BriefPlace {
 }
 
 /**
- * The next message of one search trajectory from a decomposition into whole questions (the tiny world's): search for each step in turn,
+ * The next message of one search trajectory from a decomposition into whole questions (as worlds give them): search for each step in turn,
  * then answer. The returned passages show which steps are known. A guess is the name in the question: wrong, but copied, so that a policy
  * does not learn to invent names.
  *

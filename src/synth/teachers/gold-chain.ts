@@ -1,16 +1,31 @@
 import { random } from "../../base/random.ts";
+import { z } from "../../base/schema.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import type { TextPolicy } from "../../rollout/policy.ts";
-import { scriptedText, type ScriptPlace } from "../../rollout/scripted-text.ts";
+import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
-import { withBlocks } from "./blocks.ts";
+import { blocksSchema, withBlocks } from "./blocks.ts";
 import { briefForcedAnswer, briefPlan, briefReasoned, stepsReadLast } from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
-import { textAfter } from "./planned-text.ts";
-import type { GoldChainSettings } from "./teacher-settings.ts";
+import { textAfter } from "../../env/planned-text.ts";
+import { behaviourSchema } from "./behaviour.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
+
+const options = z.strictObject({
+  behaviour: behaviourSchema.prefault({}),
+  /**
+   * Wording of its messages. telling: a thought for each step, for any dataset. brief: the three thoughts that the base policy knows, for
+   * decompositions into whole questions, as worlds give them.
+   */
+  style: z.enum(["telling", "brief"]).default("telling"),
+  /** With style brief: what it writes into which blocks of the grammar; none when absent. */
+  blocks: blocksSchema.optional(),
+  /** Most searches of a trajectory; default: twice the passages that its question needs, plus two. */
+  searches: z.int().min(1).optional(),
+});
+
+type GoldChainSettings = z.output<typeof options>;
 
 /**
  * A teacher without a model that follows a dataset's gold annotations in the real environment: every query is run, and its results decide
@@ -23,8 +38,11 @@ import { defaultSearches, tellingPlan } from "./telling-plan.ts";
  * A rollout fails with TEACHER_GAVE_UP if its searches do not find what the answer needs, and with TEACHER_CANNOT_PLAY (a ConfigError: the
  * run stops) if it cannot answer a strategy's own prompts.
  */
-export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
-  return scriptedText((place) => {
+export const goldChain = defineTeacher({
+  name: "gold-chain",
+  summary: "Follows a dataset's gold annotations, search by search.",
+  options,
+  open: (settings) => (place) => {
     if (place.asked !== undefined && settings.style === "brief") {
       requireSteps(place);
       return askedReply(place.asked, place, settings.behaviour);
@@ -40,8 +58,8 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
       if (written.startsWith(prefill)) return written.slice(prefill.length);
     }
     return textAfter(prefill, planned, place);
-  });
-}
+  },
+});
 
 /** Strategies without prompts of their own: for both styles. */
 export const GOLD_CHAIN_STRATEGIES: readonly string[] = strategies.parts

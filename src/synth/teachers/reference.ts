@@ -1,7 +1,6 @@
 import { ConfigError, RolloutError } from "../../base/errors.ts";
-import type { TextPolicy } from "../../rollout/policy.ts";
-import { scriptedText } from "../../rollout/scripted-text.ts";
-import { textAfter } from "./planned-text.ts";
+import { defineTeacher } from "../../env/teacher.ts";
+import { textAfter } from "../../env/planned-text.ts";
 
 /**
  * A teacher that answers with the first reference in its first message, without a thought or a search. It teaches nothing where a question
@@ -10,8 +9,10 @@ import { textAfter } from "./planned-text.ts";
  * A rollout fails with TEACHER_GAVE_UP if its question has no reference, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
  * strategy has its own prompts.
  */
-export function referencePolicy(): TextPolicy {
-  return scriptedText((place) => {
+export const reference = defineTeacher({
+  name: "reference",
+  summary: "Answers with the first reference at once.",
+  open: () => (place) => {
     if (place.ownPrompt) {
       throw new ConfigError(
         "TEACHER_CANNOT_PLAY",
@@ -24,5 +25,5 @@ export function referencePolicy(): TextPolicy {
       throw new RolloutError("TEACHER_GAVE_UP", message);
     }
     return textAfter(place.prefill, { thought: "", action: { tool: "answer", input } }, place);
-  });
-}
+  },
+});

@@ -13,7 +13,7 @@ import {
   soughtSteps,
   stepAnswers,
 } from "./sought-steps.ts";
-import type { Behaviour } from "./teacher-settings.ts";
+import type { Behaviour } from "./behaviour.ts";
 import { answerThought, hastyThought, searchThought, type ThoughtPlace } from "./thoughts.ts";
 
 /** State of a trajectory before a message. */

@@ -1,6 +1,6 @@
 import { formatCount, formatInterval, orAbsent, plural } from "../../base/format.ts";
 import {
-  answerHeadlines,
+  chartedMetrics,
   metricFormat,
   shownValue,
   metricLabel,
@@ -149,9 +149,8 @@ function datasetHeading(dataset: string | null): Content {
 function answer({ name, series, groups, readable }: DrawnResult, isNamed: boolean): HeadlineFigure {
   const { metrics, n } = readable.files.results;
   const [all] = groups;
-  const metric = answerHeadlines.find((each) => typeof metrics[each] === "number") ?? "em";
+  const [metric = "em", ...others] = chartedMetrics(metrics);
   const interval = all?.intervals[metric];
-  const others = answerHeadlines.filter((each) => each !== metric && metrics[each] != null);
   return {
     series,
     name: isNamed ? name : null,

@@ -1,6 +1,6 @@
 import { fixed, formatCount, formatPercent, formatShare, orAbsent } from "../../base/format.ts";
 import {
-  answerHeadlines,
+  chartedMetrics,
   metricFormat,
   shownValue,
   metricLabel,
@@ -43,9 +43,8 @@ const KINDS: Readonly<Record<string, string>> = { hops: "By hops", type: "By typ
  * marks in its cells, so it is readable without them.
  */
 export function scorePanels(results: readonly Scored[]): Markup {
-  const metrics = answerHeadlines.filter((metric) =>
-    results.some(({ groups }) => typeof groups[0]?.metrics[metric] === "number"),
-  );
+  const measured = Object.assign({}, ...results.map(({ groups }) => groups[0]?.metrics)) as object;
+  const metrics = chartedMetrics({ ...measured });
   const ends = results.flatMap(({ groups }) =>
     groups.flatMap(({ metrics: values, intervals }) =>
       metrics.map((metric) => intervals[metric]?.[1] ?? values[metric] ?? 0),

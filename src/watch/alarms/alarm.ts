@@ -1,3 +1,5 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { MetricsLine } from "../metrics-line.ts";
 
@@ -26,19 +28,24 @@ export interface Alarm extends PartWithOptions {
   readonly source: string;
   /** What to try when it fires: a sentence. */
   readonly advice: string;
-  /** Most steps that it looks back. */
+  /** Most steps that it looks back; 1 where its file has none. */
   window(options: Readonly<Record<string, unknown>>): number;
   /** @param lines at most `window` steps, the newest last; a metric that a line lacks is not judged. */
   check(lines: readonly MetricsLine[], options: Readonly<Record<string, unknown>>): Finding | null;
 }
 
-/** An alarm whose options are typed by its own schema. */
-export function defineAlarm<S extends PartWithOptions["options"]>(
-  rule: Omit<Alarm, "options" | "window" | "check"> & {
-    options: S;
-    window(options: ReturnType<S["parse"]>): number;
-    check(lines: readonly MetricsLine[], options: ReturnType<S["parse"]>): Finding | null;
+/** Makes an alarm. @throws {ConfigError} PLUGIN_BAD_PART without check, metrics or advice. */
+export const defineAlarm = definer<Alarm>()("alarm", {
+  defaults: { source: "" },
+  members: { metrics: "list", advice: "text" },
+  functions: {
+    window: { at: 0, otherwise: 1 },
+    check: {
+      at: 1,
+      returned(finding: Finding | null, { what }) {
+        if (finding !== null) requireReturned(what, finding, { metric: "text", message: "text" });
+        return finding;
+      },
+    },
   },
-): Alarm {
-  return rule;
-}
+});

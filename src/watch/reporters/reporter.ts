@@ -1,3 +1,5 @@
+import { definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/part-members.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { RunEvent } from "../run-event.ts";
 
@@ -33,10 +35,26 @@ export interface Reporter {
   close(outcome: "finished" | "interrupted" | "failed"): Promise<void>;
 }
 
+/** A reporter that a recipe can name. */
 export interface ReporterPart extends PartWithOptions {
-  open(
-    options: Readonly<Record<string, unknown>>,
-    start: RunStart,
-    onTrouble: (message: string) => void,
-  ): Promise<Reporter>;
+  open(options: object, start: RunStart, onTrouble: (message: string) => void): Promise<Reporter>;
 }
+
+/** Makes a reporter; it need only have the functions that it uses. @throws {ConfigError} PLUGIN_BAD_PART without open. */
+export const defineReporter = definer<ReporterPart>()("reporter", {
+  functions: {
+    open: {
+      at: 0,
+      async: true,
+      returned(reporter: Partial<Reporter>, { what }): Reporter {
+        requireReturned(what, reporter, {});
+        return {
+          metrics: (...given) => reporter.metrics?.(...given),
+          evaluation: (...given) => reporter.evaluation?.(...given),
+          event: (event) => reporter.event?.(event),
+          close: async (outcome) => reporter.close?.(outcome),
+        };
+      },
+    },
+  },
+});

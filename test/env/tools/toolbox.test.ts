@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openWaits } from "../../../src/base/waits/waits.ts";
 import { requireSearching } from "../../../src/env/environments/environment.ts";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { scoreTrajectories } from "../../../src/rollout/score.ts";

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { hybrid } from "../../../src/retrieval/combine/hybrid.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
 
-const part = hybrid(retrieverSchema);
+const part = retrievers.get("hybrid", "test");
 const open = (
   options: object = {},
   inner: Retriever[] = [listed(["a", "b"]), listed(["b", "c"])],
-) => part.create({ of: inner.map(() => "none"), ...options }, contextOf(inner));
+) => part.open({ of: inner.map(() => "none"), ...options }, contextOf(inner));
 
 describe("hybrid", () => {
   it("fuses by rank, or by score", async () => {
@@ -83,7 +82,7 @@ describe("hybrid", () => {
     const first = listed([]);
     const opening = [() => Promise.resolve(first), () => Promise.reject(new Error("missing"))];
     const context = { open: () => opening.shift()!() };
-    await expect(part.create({ of: ["none", "none"] }, context)).rejects.toThrow("missing");
+    await expect(part.open({ of: ["none", "none"] }, context)).rejects.toThrow("missing");
     expect(first.closed).toBe(true);
   });
 

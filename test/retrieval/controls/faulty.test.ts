@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { faulty } from "../../../src/retrieval/controls/faulty.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { replay, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
 
-const part = faulty(retrieverSchema);
+const part = retrievers.get("faulty", "test");
 const open = (options: object, inner = listed("abc".split(""))) =>
-  part.create({ of: "none", ...options }, contextOf([inner]));
+  part.open({ of: "none", ...options }, contextOf([inner]));
 const queries = Array.from({ length: 500 }, (_, i) => `query ${i}`);
 
 /** What each query of its own search leads to. */

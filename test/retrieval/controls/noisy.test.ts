@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { noisy } from "../../../src/retrieval/controls/noisy.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import type { Hit } from "../../../src/retrieval/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, passagesOf, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
 
-const part = noisy(retrieverSchema);
+const part = retrievers.get("noisy", "test");
 const ranked = "abcdefghij".split("");
 const corpus = passagesOf(...ranked, "x", "y", "z");
 const open = (options: object, inner = listed(ranked)) =>
-  part.create({ of: "none", ...options }, contextOf([inner], corpus));
+  part.open({ of: "none", ...options }, contextOf([inner], corpus));
 const queries = Array.from({ length: 1000 }, (_, i) => `query ${i}`);
 const noiseIn = (hits: readonly Hit[]) => hits.map(({ id }, i) => id !== ranked[i]);
 

@@ -5,7 +5,7 @@ import { contextOf, passagesOf, shown } from "../../helpers/listed-retriever.ts"
 
 const corpus = passagesOf(..."abcdefghij".split(""));
 const open = (options: object = {}, passages = corpus) =>
-  random.create(options, contextOf([], passages));
+  random.open(options, contextOf([], passages));
 
 describe("random", () => {
   it("gives a query the same passages whatever else was asked, and fewer as the beginning of more", async () => {
@@ -50,7 +50,7 @@ describe("random", () => {
   });
 
   it("needs a corpus", async () => {
-    await expect(random.create({}, contextOf([]))).rejects.toThrow(
+    await expect(random.open({}, contextOf([]))).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", "random searches a dataset's own passages"),
     );
   });

@@ -1,20 +1,19 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { recorded } from "../../../src/retrieval/controls/recorded.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
-const part = recorded(retrieverSchema);
+const part = retrievers.get("recorded", "test");
 const folder = temporaryFolder();
 let files = 0;
 const newFile = (): string => join(folder, `new/${(files += 1)}.jsonl`);
 const recording = (file: string, inner = listed("abc".split("")), mode = "record-missing") =>
-  part.create({ file, mode, of: "none" }, contextOf([inner]));
+  part.open({ file, mode, of: "none" }, contextOf([inner]));
 const replaying = (file: string, fingerprint?: string) =>
-  part.create({ file, mode: "replay", ...(fingerprint && { fingerprint }) }, contextOf([]));
+  part.open({ file, mode: "replay", ...(fingerprint && { fingerprint }) }, contextOf([]));
 const linesOf = (file: string): string[] => readFileSync(file, "utf8").split("\n").slice(0, -1);
 
 /** A file with a recording of one search by each retriever. */
@@ -145,12 +144,12 @@ describe("recorded", () => {
 
   it("wants a retriever to record, and none to replay", async () => {
     for (const options of [{ mode: "record" }, { mode: "replay", of: "none" }]) {
-      await expect(part.create({ file: newFile(), ...options }, contextOf([]))).rejects.toThrow(
+      await expect(part.open({ file: newFile(), ...options }, contextOf([]))).rejects.toThrow(
         errorWith("RECIPE_BAD_VALUE", "recorded.of"),
       );
     }
     await expect(
-      part.create({ file: newFile(), of: "none", fingerprint: "x" }, contextOf([])),
+      part.open({ file: newFile(), of: "none", fingerprint: "x" }, contextOf([])),
     ).rejects.toThrow(errorWith("RECIPE_BAD_VALUE", "recorded.fingerprint"));
   });
 

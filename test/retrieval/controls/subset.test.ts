@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { subset } from "../../../src/retrieval/controls/subset.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import type { RetrieverContext } from "../../../src/retrieval/retriever.ts";
 import type { Passage } from "../../../src/trajectory/task.ts";
 import { collect } from "../../helpers/collect.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { listed, passagesOf } from "../../helpers/listed-retriever.ts";
 
-const part = subset(retrieverSchema);
+const part = retrievers.get("subset", "test");
 const corpus = passagesOf(...Array.from({ length: 200 }, (_, i) => `p${i}`));
 
 /** The ids that the inner retriever is opened over. */
@@ -20,7 +19,7 @@ async function idsWith(options: object, passages: readonly Passage[] = corpus): 
       return listed(ids);
     },
   };
-  await part.create({ of: "none", ...options }, context);
+  await part.open({ of: "none", ...options }, context);
   return ids;
 }
 
@@ -44,7 +43,7 @@ describe("subset", () => {
 
   it("has another fingerprint for another choice", async () => {
     const open = (options: object) =>
-      part.create(
+      part.open(
         { of: "none", ...options },
         {
           corpus: () => corpus,
@@ -63,7 +62,7 @@ describe("subset", () => {
   it("refuses an inner retriever that does not read the corpus, and closes it", async () => {
     const inner = listed(["a"]);
     const context = { corpus: () => corpus, open: () => Promise.resolve(inner) };
-    await expect(part.create({ of: "none", share: 0.5 }, context)).rejects.toThrow(
+    await expect(part.open({ of: "none", share: 0.5 }, context)).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", 'subset.of is "none"'),
     );
     expect(inner.closed).toBe(true);

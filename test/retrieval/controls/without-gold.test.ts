@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { withoutGold } from "../../../src/retrieval/controls/gold.ts";
-import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { retrievers } from "../../../src/retrieval/index.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
 
 const open = () =>
-  withoutGold(retrieverSchema).create({ of: "none" }, contextOf([listed("abcde".split(""))]));
+  retrievers
+    .get("without-gold", "test")
+    .open({ of: "none" }, contextOf([listed("abcde".split(""))]));
 const asker = (...supportingPassages: string[]) => {
   return { task: { ...task, annotations: { supportingPassages } } };
 };

@@ -23,7 +23,7 @@ const folder = temporaryFolder();
 function open(given: object = {}): Promise<Retriever> {
   const context = { open: () => Promise.reject(new Error("nothing inside")) };
   const defaults = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 0 };
-  return llmSearch.create({ ...defaults, ...given }, context);
+  return llmSearch.open({ ...defaults, ...given }, context);
 }
 function asker(id: string, progress?: SearchContext["progress"]): SearchContext {
   const task = { id, question: `Question ${id}?`, references: [`Gold ${id}`, "other"] };

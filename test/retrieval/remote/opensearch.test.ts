@@ -24,7 +24,7 @@ const encoder = { baseUrl: `${embeddings.url}/v1`, model: "words", apiKeyEnv: nu
 /** Opens one; what it needs inside, no surroundings. */
 function open(given: object): Promise<Retriever> {
   const context = { open: () => Promise.reject(new Error("nothing inside")) };
-  return opensearch.create(
+  return opensearch.open(
     { url: engine.url, index: OPENSEARCH_INDEX, retries: 0, ...given },
     context,
   );

@@ -27,7 +27,7 @@ const encoder = { baseUrl: `${embeddings.url}/v1`, model: "words", apiKeyEnv: nu
 function open(given: object = {}): Promise<Retriever> {
   const context = { open: () => Promise.reject(new Error("nothing inside")) };
   const defaults = { url: made.url, collection: "passages", using: "words", encoder, retries: 0 };
-  return qdrant.create({ ...defaults, ...given }, context);
+  return qdrant.open({ ...defaults, ...given }, context);
 }
 const idsAndScores = async (retriever: Retriever, query: string) =>
   (await retriever.search([query], 3))[0]!.map(({ id, score }) => [

@@ -20,7 +20,7 @@ const server = await localServer(({ url, body }, response) => {
 
 function open(given: object = {}): Promise<Retriever> {
   const context = { open: () => Promise.reject(new Error("nothing inside")) };
-  return searchR1Server.create({ url: server.url, retries: 0, ...given }, context);
+  return searchR1Server.open({ url: server.url, retries: 0, ...given }, context);
 }
 const hitsOf = async (items: unknown[]) => {
   result = () => items;

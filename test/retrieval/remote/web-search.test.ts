@@ -24,7 +24,7 @@ function open(given: object): Promise<Retriever> {
     apiKeyEnv: "AGENTRL_TEST_WEB_KEY",
     retries: 0,
   };
-  return webSearch.create({ ...defaults, ...given }, context);
+  return webSearch.open({ ...defaults, ...given }, context);
 }
 /** Results numbered from `from`. */
 const numbered = (from: number, count: number) =>

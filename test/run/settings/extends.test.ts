@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { requireTrainable } from "../../../src/run/checks/require-trainable.ts";
-import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
+import { loadRecipe, selectTier, tiersOf } from "../../../src/run/settings/recipe-file.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, claimsBase, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -106,6 +106,32 @@ describe("extends", () => {
     const recipe = await loadRecipe(file("own.yaml"));
     expect(recipe.below?.name).toBe("search-r1");
     expect(recipe.claims.tests).toEqual([]);
+  });
+
+  it("has the other recipe's tiers where it states neither base nor tiers", async () => {
+    writeFileSync(
+      file("bare.yaml"),
+      "summary: bare\nextends: shared/below.yaml\nclaims: { base: { smoke: { seed: 2 } } }\n",
+    );
+    const recipe = await loadRecipe(file("bare.yaml"));
+    expect(tiersOf(recipe)).toEqual(["smoke", "mini"]);
+    const { settings } = resolveSettings(recipe, { tier: selectTier(recipe, undefined) });
+    expect(settings).toMatchObject({ algorithm: { groupSize: 8, klCoef: 0.1 } });
+    expect(() => selectTier(recipe, "paper")).toThrow("this recipe has no such tier");
+    writeFileSync(
+      file("stray.yaml"),
+      "summary: x\nextends: shared/below.yaml\nclaims: { base: { paper: {} } }\n",
+    );
+    await expect(loadRecipe(file("stray.yaml"))).rejects.toThrow(
+      errorWith(
+        "RECIPE_BAD_VALUE",
+        /claims\.base\.paper is of a tier that the recipe does not have/,
+      ),
+    );
+    writeFileSync(file("alone.yaml"), "summary: x\n");
+    await expect(loadRecipe(file("alone.yaml"))).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /base is missing/),
+    );
   });
 
   it("refuses unknown recipes and circles, with the place", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { taskAnnotations } from "../../../src/synth/annotations/index.ts";
 import type { Passage, Task, TaskAnnotations } from "../../../src/trajectory/task.ts";

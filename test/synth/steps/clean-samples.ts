@@ -1,6 +1,6 @@
-import { mixSchema, tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { mixSchema, tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import type { Environment } from "../../../src/env/environments/environment.ts";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
-import {
-  type GoldChainSettings,
-  teacherSchema,
-} from "../../../src/synth/teachers/teacher-settings.ts";
+import { goldChain } from "../../../src/synth/teachers/gold-chain.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
@@ -22,8 +19,8 @@ function play(
   behaviour: object = {},
   settings: object = {},
 ): Promise<Trajectory> {
-  const teacher = teacherSchema.parse({ name: "gold-chain", style: "brief", behaviour });
-  const policy = goldChainPolicy(teacher as GoldChainSettings);
+  const teacher = { style: "brief", behaviour };
+  const policy = scriptedTeacher(goldChain, environment, teacher);
   const options = rolloutOptions({ policy, environment, task });
   return strategies.get(strategy, "test").run(options, settings);
 }

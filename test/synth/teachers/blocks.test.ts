@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
-import {
-  type GoldChainSettings,
-  teacherSchema,
-} from "../../../src/synth/teachers/teacher-settings.ts";
+import { goldChain } from "../../../src/synth/teachers/gold-chain.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const world = tinyWorld({ seed: 1, split: "base", people: 100 });
@@ -21,10 +18,10 @@ async function messages(
   teacher: object,
   { blocks, tools, strategy }: { blocks: string[]; tools?: []; strategy?: string },
 ): Promise<string[]> {
-  const settings = teacherSchema.parse({ name: "gold-chain", style: "brief", ...teacher });
+  const settings = { style: "brief", ...teacher };
   const protocol = { name: "tags", blocks };
   const environment = searchEnvironment({ protocol, tools }, buildBm25(world.passages()));
-  const policy = goldChainPolicy(settings as GoldChainSettings);
+  const policy = scriptedTeacher(goldChain, environment, settings);
   const options = rolloutOptions({ policy, environment, task: question });
   const thinks = strategy === "given" ? { thinks: true } : {};
   const played = await strategies.get(strategy ?? "agent", "test").run(options, thinks);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { stepQueries } from "../../../src/data/tinyworld/text.ts";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { stepQueries } from "../../../src/worlds/tiny/text.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { briefPlan } from "../../../src/synth/teachers/brief-plan.ts";
-import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/behaviour.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Turn } from "../../../src/trajectory/trajectory.ts";
 

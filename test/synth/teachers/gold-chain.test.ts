@@ -1,20 +1,17 @@
-import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/behaviour.ts";
 import { describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import {
   ASKED_STRATEGIES,
   GOLD_CHAIN_STRATEGIES,
-  goldChainPolicy,
+  goldChain,
 } from "../../../src/synth/teachers/gold-chain.ts";
-import {
-  type GoldChainSettings,
-  teacherSchema,
-} from "../../../src/synth/teachers/teacher-settings.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const passages: Passage[] = [
@@ -71,16 +68,15 @@ const yesNo = asking("Are Northern War and Northern Peace both films?", "yes", {
 const plain = asking("Who directed Northern Peace?", "Piotr Lis", {});
 
 interface Setting {
-  settings?: Partial<GoldChainSettings>;
+  settings?: object;
   environment?: Record<string, unknown>;
   strategy?: string;
   seed?: number;
 }
 
 function play(task: Task, how: Setting = {}): Promise<Trajectory> {
-  const settings = teacherSchema.parse({ name: "gold-chain", ...how.settings });
-  const policy = goldChainPolicy(settings as GoldChainSettings);
   const environment = searchEnvironment(how.environment, corpus);
+  const policy = scriptedTeacher(goldChain, environment, how.settings);
   const options = rolloutOptions({ policy, environment, task, seed: how.seed ?? 3 });
   return strategies.get(how.strategy ?? "agent", "test").run(options);
 }
@@ -94,7 +90,7 @@ function messages({ turns }: Trajectory): string[] {
   return turns.map(({ text }) => text);
 }
 
-describe("goldChainPolicy", () => {
+describe("goldChain", () => {
   it("asks MuSiQue's steps in order, filled with the answers that were read", async () => {
     expect(messages(await play(ofMusique))).toMatchInlineSnapshot(`
       [
@@ -218,10 +214,8 @@ describe("goldChainPolicy", () => {
   });
 
   it("writes the same for the same question, seed and turns, whatever it wrote before", async () => {
-    const policy = goldChainPolicy(
-      teacherSchema.parse({ name: "gold-chain" }) as GoldChainSettings,
-    );
     const environment = searchEnvironment({}, corpus);
+    const policy = scriptedTeacher(goldChain, environment);
     const run = (task: Task, seed: number): Promise<Trajectory> =>
       strategies.get("agent", "test").run(rolloutOptions({ policy, environment, task, seed }));
     const first = await run(ofMusique, 5);
@@ -269,8 +263,8 @@ describe("the brief style", () => {
   const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
   const environment = searchEnvironment({}, buildBm25(world.passages()));
   const brief = (task: Task): Promise<Trajectory> => {
-    const settings = teacherSchema.parse({ name: "gold-chain", style: "brief" });
-    const policy = goldChainPolicy(settings as GoldChainSettings);
+    const settings = { style: "brief" };
+    const policy = scriptedTeacher(goldChain, environment, settings);
     return strategies.get("agent", "test").run(rolloutOptions({ policy, environment, task }));
   };
 
@@ -290,9 +284,7 @@ describe("the brief style", () => {
   });
 
   it("and the telling one answer all questions of a world that its searches can", async () => {
-    const policy = goldChainPolicy(
-      teacherSchema.parse({ name: "gold-chain" }) as GoldChainSettings,
-    );
+    const policy = scriptedTeacher(goldChain, environment);
     for (const task of world.questions(40)) {
       const options = rolloutOptions({ policy, environment, task, id: task.id });
       const { answer, turns } = await strategies.get("agent", "test").run(options);

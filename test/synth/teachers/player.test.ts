@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { arithmetic } from "../../../src/data/arithmetic.ts";
+import { openDataset } from "../../../src/worlds/datasets.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { playerPolicy } from "../../../src/synth/teachers/player.ts";
+import { player } from "../../../src/synth/teachers/player.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const budgets = budgetsSchema.parse([
@@ -18,10 +19,10 @@ const environment = environments
   .create({}, { retriever: noneRetriever(), budgets });
 
 async function played(count: number): Promise<{ trajectory: Trajectory; right: boolean }[]> {
-  const tasks = await (await arithmetic.open({ questions: count })).tasks();
+  const tasks = await (await openDataset({ name: "arithmetic", questions: count }, "test")).tasks();
   return Promise.all(
     tasks.map(async (task, seed) => {
-      const policy = playerPolicy(environment);
+      const policy = scriptedTeacher(player, environment);
       const trajectory = await rollOut(rolloutOptions({ policy, environment, task, seed }));
       return { trajectory, right: task.references.includes(trajectory.answer ?? "") };
     }),
@@ -49,8 +50,10 @@ describe("the player teacher", () => {
 
   it("refuses an environment without a player, and strategies with prompts of their own", async () => {
     const search = searchEnvironment();
-    expect(() => playerPolicy(search)).toThrow(errorWith("TEACHER_CANNOT_PLAY", '"search-qa"'));
-    const options = rolloutOptions({ policy: playerPolicy(environment), environment });
+    expect(() => scriptedTeacher(player, search)).toThrow(
+      errorWith("TEACHER_CANNOT_PLAY", '"search-qa"'),
+    );
+    const options = rolloutOptions({ policy: scriptedTeacher(player, environment), environment });
     await expect(openStrategy("cot", "test").run(options)).rejects.toThrow(
       errorWith("TEACHER_CANNOT_PLAY"),
     );

@@ -6,11 +6,12 @@ import { readPassages } from "../../../src/data/passages.ts";
 import { loadTasks } from "../../../src/data/tasks.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
-import { goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/behaviour.ts";
+import { goldChain } from "../../../src/synth/teachers/gold-chain.ts";
 import { mentionsIn } from "../../../src/text/words.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const data = join(import.meta.dirname, "../../../../shared/data");
@@ -25,7 +26,7 @@ async function playAll(
   for await (const passage of readPassages(file)) passages.push(passage);
   const tools = [{ name: "corpus-search", topK: 3 }];
   const environment = searchEnvironment({ tools, protocol }, buildBm25(passages));
-  const policy = goldChainPolicy({ name: "gold-chain", behaviour: BEHAVIOUR, style: "telling" });
+  const policy = scriptedTeacher(goldChain, environment, { behaviour: BEHAVIOUR });
   const played: { task: Task; trajectory: Trajectory }[] = [];
   for (const task of await loadTasks(file)) {
     const options = rolloutOptions({ policy, environment, task, id: task.id, seed: 1 });

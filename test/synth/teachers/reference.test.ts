@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../../src/env/environments/index.ts";
+import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { referencePolicy } from "../../../src/synth/teachers/reference.ts";
+import { reference } from "../../../src/synth/teachers/reference.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";
 
 const environment = environments
@@ -11,7 +12,11 @@ const environment = environments
   .create({ prompt: "{question}" }, { retriever: noneRetriever() });
 const answered = (strategy: string, references: string[]) => {
   const task = { id: "q", question: "Any?\n", references, source: "test", annotations: {} };
-  const options = rolloutOptions({ policy: referencePolicy(), environment, task });
+  const options = rolloutOptions({
+    policy: scriptedTeacher(reference, environment),
+    environment,
+    task,
+  });
   return openStrategy(strategy, "test").run(options);
 };
 

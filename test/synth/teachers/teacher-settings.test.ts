@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkOptions } from "../../../src/base/schema.ts";
-import { teacherSchema } from "../../../src/synth/teachers/teacher-settings.ts";
+import { teacherSchema } from "../../../src/synth/teachers/index.ts";
 
 describe("teacherSchema", () => {
   it("takes a gold-chain teacher with nothing said as an oracle that tells what it does", () => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { GREEDY } from "../../../src/rollout/sampling.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/behaviour.ts";
 import { briefPlan } from "../../../src/synth/teachers/brief-plan.ts";
 import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { DataError } from "../../../base/errors.ts";
 import { sha256File } from "../../../base/files.ts";
+import { loadPlugin } from "../../../base/plugins.ts";
 import { beirFiles } from "../../../data/beir-folder.ts";
 import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
@@ -12,12 +13,9 @@ import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
-import { checkNumberWorldFolder } from "../../../data/numberworld/check-folder.ts";
-import { NUMBER_WORLD_FORMAT } from "../../../data/numberworld/generate.ts";
-import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
-import { isWorldFolder } from "../../../data/world-folder.ts";
+import { worldOfFolder } from "../../../env/world-folder.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
+import { jsonOption, pluginOption } from "../../options.ts";
 
 /** `agentrl data check PATH|NAME[:SPLIT]` */
 export function addDataCheck(data: Command, context: CliContext): void {
@@ -29,11 +27,13 @@ export function addDataCheck(data: Command, context: CliContext): void {
     )
     .argument(
       "<path>",
-      "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, tiny world, number world); or name[:split] of a downloaded dataset",
+      "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, a generated world); or name[:split] of a downloaded dataset",
     );
   addFieldFlags(command)
+    .addOption(pluginOption())
     .addOption(jsonOption())
-    .action(async (path: string, { json, ...flags }: FieldFlags & { json?: true }) => {
+    .action(async (path: string, { json, plugin = [], ...flags }: CheckFlags) => {
+      for (const each of plugin) await loadPlugin(each, process.cwd(), "--plugin");
       const {
         summary,
         sample = "",
@@ -55,6 +55,11 @@ export function addDataCheck(data: Command, context: CliContext): void {
     });
 }
 
+interface CheckFlags extends FieldFlags {
+  plugin?: string[];
+  json?: true;
+}
+
 interface CheckOptions {
   fields: Fields;
   signal: AbortSignal;
@@ -68,35 +73,30 @@ interface Checked {
   notices?: string[];
 }
 
-/** A generated folder: a tiny world or a number world. */
+/** The folder of a generated world. @throws {DataError} DATA_BAD_RECORD for a world that is not loaded. */
 async function checkWorld(folder: string): Promise<Checked> {
-  if (await isWorldFolder(folder, NUMBER_WORLD_FORMAT)) {
-    const report = await checkNumberWorldFolder(folder);
-    const { questions, strata } = report;
-    return worldChecked(folder, { kind: "numberworld", questions, ...strata }, report);
-  }
-  const report = await checkTinyWorldFolder(folder);
-  const { passages, questions } = report;
-  return worldChecked(folder, { kind: "tinyworld", passages, questions }, report);
-}
-
-function worldChecked(
-  folder: string,
-  summary: Checked["summary"],
-  report: {
-    changedFiles: string[];
-    problems: readonly { where: string; code: string; message: string }[];
-  },
-): Checked {
+  const { worlds } = await import("../../../worlds/index.ts");
+  const name = await worldOfFolder(folder);
+  const world = worlds.parts.find((each) => each.name === name)?.folder;
+  if (world === undefined) throw unknownWorld(folder, name, worlds.names);
+  const { counts, changedFiles, problems } = await world.check(folder);
   return {
-    summary,
+    summary: { kind: name, ...counts },
     problems: [
-      ...report.changedFiles.map(
-        (name) => `${join(folder, name)}: is not the file that manifest.json describes (sha256).`,
+      ...changedFiles.map(
+        (file) => `${join(folder, file)}: is not the file that manifest.json describes (sha256).`,
       ),
-      ...report.problems.map(({ where, code, message }) => `${where}: ${message} [${code}]`),
+      ...problems.map(({ where, code, message }) => `${where}: ${message} [${code}]`),
     ],
   };
+}
+
+function unknownWorld(folder: string, name: string | null, known: readonly string[]): DataError {
+  const found = name === null ? "names no world" : `names the world "${name}", which is not loaded`;
+  return new DataError(
+    "DATA_BAD_RECORD",
+    `${join(folder, "manifest.json")}: "format" ${found}. Known: ${known.join(", ")}. Load the file of another world by --plugin.`,
+  );
 }
 
 async function check(path: string, options: CheckOptions): Promise<Checked> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { unreadable } from "../../../base/files.ts";
 import { isBeirFolder } from "../../../data/beir-folder.ts";
-import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
+import { convertFile, writableLayouts } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
 import {
   addFieldFlags,
@@ -11,7 +11,7 @@ import {
   noteAnswers,
   noteFields,
 } from "../../data-flags.ts";
-import { jsonOption, overwriteOption } from "../../options.ts";
+import { jsonOption, pluginOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, claimOutput } from "../../claim-output.ts";
 
 interface ConvertFlags extends FieldFlags {
@@ -36,9 +36,10 @@ export function addDataConvert(data: Command, context: CliContext): void {
     )
     .argument("<out>", "file to write: .parquet, or JSON lines: .jsonl, .jsonl.gz")
     .addOption(
-      new Option("--to <layout>", "layout to write")
-        .choices(WRITABLE_LAYOUTS)
-        .makeOptionMandatory(),
+      new Option(
+        "--to <layout>",
+        `layout to write: ${writableLayouts().join(", ")}, or one of a plug-in`,
+      ).makeOptionMandatory(),
     )
     .option(
       "--split <name>",
@@ -50,6 +51,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
     );
   addFieldFlags(command)
     .addOption(overwriteOption())
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .addHelpText("after", TRAINERS)
     .action(async (from: string, out: string, flags: ConvertFlags) => {

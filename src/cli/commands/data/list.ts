@@ -4,20 +4,23 @@ import { type Cell, renderText } from "../../../base/table.ts";
 import { allCards, type Card, cardNames, readCard } from "../../../data/cards/card.ts";
 import { placeOf } from "../../../data/cards/card-dataset.ts";
 import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
-import { datasets } from "../../../data/datasets.ts";
+import { datasets } from "../../../worlds/datasets.ts";
+import { worlds } from "../../../worlds/index.ts";
 import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
+import type { World } from "../../../env/world.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
+import { jsonOption, pluginOption } from "../../options.ts";
 
 /** `agentrl data list [NAME]` */
 export function addDataList(data: Command, context: CliContext): void {
   data
     .command("list")
-    .summary("datasets, what of them is here, and layouts")
+    .summary("worlds, datasets, what of them is here, and layouts")
     .description(
-      "List the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
+      "List the worlds, the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
     )
     .argument("[name]", "a dataset that can be downloaded")
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .action((name: string | undefined, { json }: { json?: true }) => {
       if (name !== undefined) {
@@ -76,6 +79,7 @@ const made = () =>
 function lists(): object {
   const all = allCards();
   return {
+    worlds: worlds.parts.map(aboutWorld),
     datasets: [...made(), ...all.filter(({ kind }) => kind === "questions").map(described)],
     corpora: all.filter(({ kind }) => kind === "corpus").map(described),
     questionLayouts: taskLayouts.parts.map(about),
@@ -91,12 +95,31 @@ function listText(): string {
   const columns = ["name", "split", records, "licence", "here"];
   const downloadable = renderText({ columns, rows: allCards().flatMap(rowsOf) }, 2);
   return [
+    `Worlds (* agentrl data generate NAME)\n${renderText({ rows: worlds.parts.map(worldRow) }, 2)}`,
     `Datasets made or given\n${summaries(made())}`,
     `Datasets to download (agentrl data download NAME; more: agentrl data list NAME)\n${downloadable}`,
     `Kept in ${dataFolder()}`,
     `Question files\n${summaries(taskLayouts.parts)}`,
     `Corpora\n${summaries(corpusLayouts.parts)}`,
   ].join("\n\n");
+}
+
+function worldRow({ name, summary, folder }: World): string[] {
+  return [folder === undefined ? name : `${name} *`, summary];
+}
+
+function aboutWorld(world: World): object {
+  const names = (parts: readonly { name: string }[]): string[] => parts.map(({ name }) => name);
+  const { name, summary, datasets, environments, teachers, bases, folder } = world;
+  return {
+    name,
+    summary,
+    settings: Object.keys(folder?.options.shape ?? {}),
+    datasets: names(datasets),
+    environments: names(environments),
+    teachers: names(teachers),
+    bases,
+  };
 }
 
 /** One row per split of the first source; name and licence appear once. */

@@ -9,7 +9,13 @@ import {
   type OpenCorpus,
   PASSAGE_ROLES,
 } from "../../data-flags.ts";
-import { jsonOption, outOption, overwriteOption, wholeNumber } from "../../options.ts";
+import {
+  jsonOption,
+  pluginOption,
+  outOption,
+  overwriteOption,
+  wholeNumber,
+} from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import {
   addDenseOptions,
@@ -36,7 +42,7 @@ export function registerBuild(index: Command, context: CliContext): void {
     )
     .argument("<corpus>", CORPUS)
     .addOption(outOption("folder for the index").makeOptionMandatory());
-  addFieldFlags(command, PASSAGE_ROLES);
+  addFieldFlags(command, PASSAGE_ROLES).addOption(pluginOption());
   addBm25Options(command)
     .addOption(overwriteOption("replace an existing index"))
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));

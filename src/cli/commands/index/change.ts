@@ -5,7 +5,7 @@ import { readText } from "../../../base/files.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
 import type { CliContext } from "../../command.ts";
 import { addFieldFlags, type FieldFlags, openCorpus, PASSAGE_ROLES } from "../../data-flags.ts";
-import { jsonOption, wholeNumber } from "../../options.ts";
+import { jsonOption, pluginOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 import { claimWriting } from "../../claim-output.ts";
@@ -26,6 +26,7 @@ export function registerAdd(index: Command, context: CliContext): void {
     .argument("<index>", INDEX)
     .argument("<corpus>", CORPUS);
   addFieldFlags(command, PASSAGE_ROLES)
+    .addOption(pluginOption())
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0))
     .addOption(jsonOption())
     .action(async (folder: string, path: string, flags: AddFlags) => {

@@ -11,7 +11,7 @@ import {
   type OpenCorpus,
   PASSAGE_ROLES,
 } from "../../data-flags.ts";
-import { decimal, jsonOption, outOption } from "../../options.ts";
+import { decimal, jsonOption, pluginOption, outOption } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { addDenseOptions, type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
 import { addBm25Options, checkKindFlags, CORPUS } from "./index-flags.ts";
@@ -33,7 +33,7 @@ export function registerPlan(index: Command, context: CliContext): void {
     )
     .argument("<corpus>", CORPUS)
     .addOption(outOption("compare with the free disk of this folder and the free memory"));
-  addFieldFlags(command, PASSAGE_ROLES);
+  addFieldFlags(command, PASSAGE_ROLES).addOption(pluginOption());
   addBm25Options(command);
   addDenseOptions(command)
     .option("--max-disk <GB>", "fail if building takes more disk", decimal(0))

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { jsonNumber, namedFigures, type ReporterEvent } from "../reporter-event.ts";
-import type { ReporterPart } from "../reporter.ts";
+import { defineReporter } from "../reporter.ts";
 import { environmentValue, serverOf, serverShape, untilConnected } from "../server.ts";
 import { connectRun, type MlflowRun, MOST, nameFor, tagText } from "./connect-run.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
@@ -24,12 +24,11 @@ const options = z.strictObject({
 });
 
 /** An MLflow tracking server, over its REST API 2.0. */
-export const mlflow: ReporterPart = {
+export const mlflow = defineReporter({
   name: NAME,
   summary: "An MLflow tracking server: parameters, metrics, evaluations and how the run ended.",
   options,
-  async open(given, start, onTrouble) {
-    const settings = parseOptions(options, given, `reporters: ${NAME}`);
+  async open(settings, start, onTrouble) {
     const { maxQueued, closeMs, timeoutMs } = settings;
     const url = trackingAddress(settings.url);
     const experiment =
@@ -42,7 +41,7 @@ export const mlflow: ReporterPart = {
     const backend = mlflowBackend(connect, ledger);
     return queuedReporter(backend, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
   },
-};
+});
 
 function mlflowBackend(
   connect: (signal: AbortSignal) => Promise<MlflowRun>,

@@ -2,11 +2,11 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
 import { makeFolder } from "../../../base/files.ts";
-import { parseOptions, z } from "../../../base/schema.ts";
+import { z } from "../../../base/schema.ts";
 import { AppendedFile } from "../appended-file.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { namedFigures, settingText, type ReporterEvent } from "../reporter-event.ts";
-import type { ReporterPart, RunStart } from "../reporter.ts";
+import { defineReporter, type RunStart } from "../reporter.ts";
 import { tfRecord } from "./events.ts";
 import * as events from "./events.ts";
 
@@ -15,21 +15,19 @@ const NAME = "tensorboard";
 const options = z.strictObject(queueShape);
 
 /** Event files in the run folder's `tensorboard/`: `tensorboard --logdir runs` shows every run below it. */
-export const tensorboard: ReporterPart = {
+export const tensorboard = defineReporter({
   name: NAME,
   summary: "Event files for TensorBoard, in the run folder's tensorboard/.",
   options,
-  open(given, start, onTrouble) {
-    const { maxQueued, closeMs } = parseOptions(options, given, `reporters: ${NAME}`);
-    const reporter = queuedReporter(tensorboardBackend(start, Date.now()), {
+  open({ maxQueued, closeMs }, start, onTrouble) {
+    return queuedReporter(tensorboardBackend(start, Date.now()), {
       maxQueued,
       closeMs,
       intervalMs: 0,
       onTrouble,
     });
-    return Promise.resolve(reporter);
   },
-};
+});
 
 /**
  * Writes the events of a run to a file of its own. A resumed run starts another file, whose first record purges later steps of

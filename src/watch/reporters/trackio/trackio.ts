@@ -14,7 +14,7 @@ import {
   subjectOf,
   type ReporterEvent,
 } from "../reporter-event.ts";
-import type { ReporterPart } from "../reporter.ts";
+import { defineReporter } from "../reporter.ts";
 import {
   type Ask,
   environmentValue,
@@ -38,12 +38,11 @@ const options = z.strictObject({
 });
 
 /** A Trackio server, over its HTTP API of version 1. */
-export const trackio: ReporterPart = {
+export const trackio = defineReporter({
   name: NAME,
   summary: "A Trackio server, here or as a Space of Hugging Face: metrics, evaluations, alerts.",
   options,
-  async open(given, start, onTrouble) {
-    const settings = parseOptions(options, given, `reporters: ${NAME}`);
+  async open(settings, start, onTrouble) {
     const { maxQueued, closeMs, timeoutMs } = settings;
     const access = trackioAccess(settings.url);
     const run = {
@@ -56,7 +55,7 @@ export const trackio: ReporterPart = {
     const backend = trackioBackend(serverOf({ name: NAME, ...access }, timeoutMs), run, config);
     return queuedReporter(backend, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
   },
-};
+});
 
 /** How Trackio's clients name a run. */
 interface RunNames {

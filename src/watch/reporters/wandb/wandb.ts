@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
-import { parseOptions, z } from "../../../base/schema.ts";
+import { z } from "../../../base/schema.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { keptRunId } from "../kept-run-id.ts";
-import type { ReporterPart, RunStart } from "../reporter.ts";
+import { defineReporter, type RunStart } from "../reporter.ts";
 import { environmentValue } from "../server.ts";
 import { OfflineRun, type RunNames } from "./offline-run.ts";
 
@@ -19,12 +19,11 @@ const options = z.strictObject({
 });
 
 /** An offline run of W&B in the run folder's `wandb/`: `wandb sync` uploads it. agentrl itself contacts no W&B server. */
-export const wandb: ReporterPart = {
+export const wandb = defineReporter({
   name: NAME,
   summary: "Offline runs for W&B, in the run folder's wandb/; `wandb sync` uploads them.",
   options,
-  async open(given, start, onTrouble) {
-    const settings = parseOptions(options, given, `reporters: ${NAME}`);
+  async open(settings, start, onTrouble) {
     const { maxQueued, closeMs } = settings;
     const run = {
       id: await keptRunId(start, NAME, () => randomUUID().slice(0, 8)),
@@ -34,7 +33,7 @@ export const wandb: ReporterPart = {
     const backend = wandbBackend(start, run, Date.now);
     return queuedReporter(backend, { maxQueued, closeMs, intervalMs: 0, onTrouble });
   },
-};
+});
 
 /**
  * Writes each event at once, so that a killed run is readable up to its last event. A resumed run writes another offline run with

@@ -1,0 +1,65 @@
+import { rewards as rewardParts } from "../rewards/index.ts";
+import { type Scoring, scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import { rowMetrics } from "./metrics/index.ts";
+import { type MeasuredDraw, metrics as metricParts } from "./metrics/metric.ts";
+
+/** What an evaluation computes of each draw beside `rowMetrics`. */
+export interface Measures {
+  /** Those that score one trajectory alone. One with the name of a metric of every evaluation is that metric, and not computed again. */
+  rewards: readonly WeightedReward[];
+  /** As `evaluation.metrics` has them. */
+  metrics: readonly WeightedReward[];
+}
+
+/** What the settings of a recipe name: `rewards` of any weight and `evaluation.metrics`. */
+export function measuresOf({ rewards, evaluation: { metrics = [] } }: Measuring): Measures {
+  const unweighted = ({ name, as, weight: _, ...options }: NamedMeasure): WeightedReward => {
+    return { name, as, options, weight: 0 };
+  };
+  return {
+    rewards: rewards.map(unweighted).filter(({ name, as = name }) => {
+      const { scope } = rewardParts.get(name, "rewards");
+      return scope === "trajectory" && !rowMetrics.names.includes(as);
+    }),
+    metrics: metrics.map(unweighted),
+  };
+}
+
+/** The settings that say what is measured. */
+interface Measuring {
+  rewards: readonly NamedMeasure[];
+  evaluation: { metrics?: readonly NamedMeasure[] };
+}
+
+interface NamedMeasure {
+  name: string;
+  as?: string;
+  weight?: unknown;
+}
+
+/** The names under which they stand in rows, results and claims. */
+export function measureNames({ rewards, metrics }: Measures): string[] {
+  return [...new Set([...rewards, ...metrics].map(({ name, as = name }) => as))];
+}
+
+/** Measures draws. @returns by name, without what could not be scored. */
+export function measurer(
+  { rewards, metrics }: Measures,
+  scoring: Scoring,
+): (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>> {
+  return async (draw, signal) => {
+    const trajectory = { ...draw.trajectory, rewards: [], reward: null };
+    const scored = [{ ...draw, trajectory }];
+    await scoreTrajectories(scored, rewards, { ...scoring, signal });
+    await scoreTrajectories(scored, metrics, { ...scoring, signal, registry: metricParts });
+    const found: Record<string, number | null> = {};
+    for (const { name, value } of trajectory.rewards as MeasuredDraw["trajectory"]["rewards"]) {
+      const sum = name in found ? (found[name] ?? null) : 0;
+      found[name] = sum === null || value === null ? null : sum + value;
+    }
+    const known = Object.entries(found).filter(
+      (each): each is [string, number] => each[1] !== null,
+    );
+    return Object.fromEntries(known);
+  };
+}

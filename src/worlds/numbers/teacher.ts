@@ -1,0 +1,69 @@
+import { ConfigError, RolloutError } from "../../base/errors.ts";
+import { random } from "../../base/random.ts";
+import { z } from "../../base/schema.ts";
+import { filled, THOUGHTS } from "./language.ts";
+import type { PlannedMessage } from "../../env/protocols/protocol.ts";
+import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
+import { textAfter } from "../../env/planned-text.ts";
+
+/** The tool that it calls. */
+const CALCULATOR = "calculator";
+
+/**
+ * A teacher without a model that solves problems of the number world step by step, with slips, re-checks, detours and calls in given
+ * proportions. The same question, seed and turns give the same message.
+ *
+ * A rollout fails with TEACHER_GAVE_UP if a question has no computed steps, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
+ * strategy has its own prompts.
+ */
+export const numberTeacher = defineTeacher({
+  name: "number-plan",
+  summary: "Calculates problems of the number world step by step.",
+  options: z.strictObject({ behaviour: numberBehaviourSchema.prefault({}) }),
+  open:
+    ({ behaviour }) =>
+    (place) => {
+      if (place.ownPrompt) throw cannotPlay();
+      return written(place, behaviour);
+    },
+});
+
+function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
+  const { task, seed, tools, maxTurns, prefill, protocol } = place;
+  const turns = place.turns.filter(({ chain }) => chain === undefined);
+  const results = turns.flatMap(({ observations }) => observations.map(({ text }) => text));
+  const hasCalculator = tools.some((tool) => tool.function.name === CALCULATOR);
+  const isForced = prefill.startsWith(protocol.answerOpening);
+  const canCall = hasCalculator && turns.length < maxTurns && !isForced;
+  const draw = random(seed).derive("number-plan", task.id);
+  const plan = numberPlan({ task, results, canCall }, behaviour, draw);
+  if (plan === null) throw gaveUp();
+  const { call, answer } = plan;
+  // After an answer in plain words, which the environment refused, the solution is not written again.
+  const isAgain = turns.at(-1)?.actions.length === 0;
+  const lines = isAgain ? [filled(THOUGHTS.answer, { value: answer })] : plan.lines;
+  const message: PlannedMessage = {
+    thought: lines.join(" "),
+    action: call === null ? { tool: "answer", input: answer } : { tool: CALCULATOR, input: call },
+  };
+  const isBoxed = random(seed).derive("box", task.id, turns.length).next() < behaviour.box;
+  if (call !== null || isBoxed || prefill !== "") return textAfter(prefill, message, place);
+  const whole = protocol.write(message, tools);
+  const action = protocol.write({ ...message, thought: "" }, tools);
+  return `${whole.slice(0, -action.length)} ${filled(THOUGHTS.answer, { value: answer })}`;
+}
+
+function cannotPlay(): ConfigError {
+  return new ConfigError(
+    "TEACHER_CANNOT_PLAY",
+    "teacher number-plan: the strategy has its own prompts, which only a model can answer. Choose strategy: agent or direct, or a teacher with a model.",
+  );
+}
+
+function gaveUp(): RolloutError {
+  return new RolloutError(
+    "TEACHER_GAVE_UP",
+    "teacher number-plan: the question has no steps to compute. It needs those of the dataset numberworld.",
+  );
+}
