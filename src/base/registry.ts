@@ -37,6 +37,12 @@ export const PART_KINDS = {
 
 export type PartKind = keyof typeof PART_KINDS;
 
+/** The folder of a kind's template. @example templateOf("judge prompt") // "judge-prompt", by defineJudgePrompt */
+export function templateOf(kind: PartKind): string {
+  const words = PART_KINDS[kind].helper.slice("define".length).split(/(?=[A-Z])/);
+  return words.join("-").toLowerCase();
+}
+
 /** The fields of every registered part. Lists, help and hints are derived from them. */
 export interface Part {
   /** File name = registered name = recipe value. */

@@ -3,12 +3,20 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { ConfigError } from "../base/errors.ts";
-import { removeAtOnce } from "../base/files.ts";
+import { removeAtOnce, writeFileAtomic } from "../base/files.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { openEngine, openNamedDataset, policyFolder } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
-import { readRunFile, RUN_FILE, type RunStage, runStage, writeRunFile } from "./folder/run-file.ts";
+import {
+  readRunFile,
+  RESOLVED_FILE,
+  RUN_FILE,
+  type RunStage,
+  runStage,
+  writeRunFile,
+} from "./folder/run-file.ts";
+import { machineFacts, startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
@@ -18,6 +26,7 @@ import {
   type ResolvedSettings,
   withOverrides,
 } from "./settings/settings.ts";
+import { toYaml } from "./settings/resolved-yaml.ts";
 import { inside, settingsHash } from "./settings/settings-hash.ts";
 import { stageHeads } from "./settings/stage-heads.ts";
 import { shippedStages } from "./stages/shipped.ts";
@@ -63,6 +72,7 @@ export function runAlone<R extends StageResult>(
       const { settings } = resolved;
       const { dataset, evaluation, environment, policy } = settings;
       const download = { ...session.download, signal };
+      if (!shippedStages.has(part.name)) await startPlain(part, resolved, session);
       const result = await part.run(
         {
           ...session,
@@ -87,6 +97,18 @@ export function runAlone<R extends StageResult>(
       return result;
     }),
   );
+}
+
+/** Starts the run of a plug-in's stage; those of the package write more into their manifest, once they know it. */
+async function startPlain(
+  { name }: StagePart,
+  resolved: Resolved,
+  { out, version }: Session,
+): Promise<void> {
+  await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
+  const { recipe, tier } = resolved;
+  const manifest = { agentrl: version, recipe: recipe.name, tier, machine: machineFacts() };
+  await startRun(out, manifest, [runStage(name, name, { number: 1 })]);
 }
 
 /** Writes into `run.json` what a stage left. */

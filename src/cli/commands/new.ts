@@ -1,30 +1,20 @@
+import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Argument, type Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder, readText, writeFileAtomic } from "../../base/files.ts";
 import { packageRoot } from "../../base/package-root.ts";
-import { isPart, type PartKind } from "../../base/registry.ts";
+import { isPart, PART_KINDS, type PartKind, templateOf } from "../../base/registry.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, overwriteOption } from "../options.ts";
 import { claimOutput } from "../claim-output.ts";
 
-/** What can be made, with the kind of its part. Each has a folder in templates/. */
-const KINDS = {
-  reward: "reward",
-  estimator: "advantage estimator",
-  protocol: "protocol",
-  tool: "tool",
-  environment: "environment",
-  world: "world",
-  loss: "loss",
-  strategy: "strategy",
-  sampler: "sampler",
-  filter: "filter",
-  retriever: "retriever",
-  recipe: null,
-} as const satisfies Record<string, PartKind | null>;
-
-type Kind = keyof typeof KINDS;
+/** What can be made, with the kinds of its part: a recipe, and what a define… helper makes. Each has a folder in templates/. */
+const KINDS = new Map<string, PartKind[]>([["recipe", []]]);
+for (const kind of Object.keys(PART_KINDS) as PartKind[]) {
+  const template = templateOf(kind);
+  KINDS.set(template, [...(KINDS.get(template) ?? []), kind]);
+}
 
 interface NewFlags {
   out?: string;
@@ -43,17 +33,17 @@ export const newCommand: CliCommand = {
         "Write a small part that works, a recipe that uses it and a test that passes: NAME.mjs, NAME.yaml and NAME.test.mjs. " +
           "docs/extend.md explains each kind of part.",
       )
-      .addArgument(new Argument("<kind>", "what to write").choices(Object.keys(KINDS)))
+      .addArgument(new Argument("<kind>", "what to write").choices([...KINDS.keys()]))
       .argument("<name>", "name of the part and its files: lower-case words joined by hyphens")
       .addOption(outOption("folder of the files (default: the current folder)"))
       .addOption(overwriteOption("replace files of the same name"))
       .addOption(jsonOption("one JSON document on stdout: .files[], .commands[]"))
-      .action((kind: Kind, name: string, flags: NewFlags) => write(kind, name, flags, context));
+      .action((kind: string, name: string, flags: NewFlags) => write(kind, name, flags, context));
   },
 };
 
 async function write(
-  kind: Kind,
+  kind: string,
   name: string,
   { out = ".", overwrite, json }: NewFlags,
   context: CliContext,
@@ -68,9 +58,12 @@ async function write(
     const from = relative(".", join(out, file));
     return from.startsWith("..") ? join(out, file) : `./${from}`;
   };
+  const recipe = files.get(`${name}.yaml`) ?? "";
+  const isSynthesis = /^ {2}synth:/m.test(recipe) && !/^ {2}stages:/m.test(recipe);
+  const command = isSynthesis ? "synth-data" : "train";
   const commands = [
     `${context.call} recipes check ${path(`${name}.yaml`)}`,
-    `${context.call} train --recipe ${path(`${name}.yaml`)} --tier smoke --out run-${name}`,
+    `${context.call} ${command} --recipe ${path(`${name}.yaml`)} --tier smoke --out run-${name}`,
   ];
   if (json === true) context.out(JSON.stringify({ kind, name, files: paths, commands }));
   else {
@@ -80,18 +73,17 @@ async function write(
 }
 
 /** @throws {ConfigError} USAGE for a name that no part can have, or that a part of the package has. */
-async function requireFreeName(kind: Kind, name: string): Promise<void> {
+async function requireFreeName(kind: string, name: string): Promise<void> {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
     throw new ConfigError(
       "USAGE",
       `<name> is "${name}"; expected lower-case words joined by hyphens, such as my-${kind}.`,
     );
   }
-  const part = KINDS[kind];
-  if (part === null) return;
+  const parts = KINDS.get(kind) ?? [];
   // Loads every registry.
-  await import("../../run/settings/settings-schema.ts");
-  if (!isPart(part, name)) return;
+  if (parts.length > 0) await import("../../run/settings/settings-schema.ts");
+  if (!parts.some((part) => isPart(part, name))) return;
   throw new ConfigError(
     "USAGE",
     `<name> is "${name}"; agentrl has a part of that name, so a plugin cannot bring another. Choose another name.`,
@@ -99,14 +91,15 @@ async function requireFreeName(kind: Kind, name: string): Promise<void> {
 }
 
 /** The files of a template by name, with the template's own name replaced. */
-async function filesOf(kind: Kind, name: string): Promise<Map<string, string>> {
+async function filesOf(kind: string, name: string): Promise<Map<string, string>> {
   const folder = join(packageRoot, "templates", kind);
   const recipe = await readText(join(folder, "recipe.yaml"));
   // The file that the recipe loads is named after the part; a recipe without one has a fixed name.
   const given = /^plugins: \[\.\/(.+)\.mjs\]$/m.exec(recipe)?.[1] ?? "my-recipe";
-  const renamed = (text: string): string => text.replaceAll(given, name);
-  const files = new Map([[`${name}.yaml`, renamed(recipe)]]);
-  if (KINDS[kind] !== null)
-    files.set(`${name}.mjs`, renamed(await readText(join(folder, "part.mjs"))));
-  return files.set(`${name}.test.mjs`, renamed(await readText(join(folder, "part.test.mjs"))));
+  const files = new Map<string, string>();
+  for (const file of await readdir(folder)) {
+    const text = await readText(join(folder, file));
+    files.set(file.replace(/^(part|recipe)/, name), text.replaceAll(given, name));
+  }
+  return files;
 }
