@@ -68,13 +68,16 @@ export interface Rewarded {
 /** One number for all tokens of a trajectory, or one for each of its tokens, [n]. Numbers at untrained tokens have no effect. */
 export type PlainAdvantage = number | readonly number[];
 
-/** With what a critic learns, where the estimator has one. */
-export type Advantage = PlainAdvantage | AdvantageWithReturns;
+/** With what a critic or the loss reads beside it, where the estimator has such. */
+export type Advantage = PlainAdvantage | DetailedAdvantage;
 
-export interface AdvantageWithReturns {
+/** All arrays are [n]. */
+export interface DetailedAdvantage {
   readonly advantages: readonly number[];
-  /** Value targets (returns) per token; NaN where it does not learn. */
-  readonly returns: readonly number[];
+  /** Value targets (returns) per token; NaN where the critic does not learn. */
+  readonly returns?: readonly number[];
+  /** Fields that the loss reads by name, as `writes` lists them. */
+  readonly fields?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** A trajectory's advantage at one of its tokens. */
@@ -92,6 +95,8 @@ export interface AdvantageEstimator extends PartWithOptions {
   readonly needsBaselines?: boolean;
   /** Log-probabilities (beside `old`) and values that it looks at; each costs a forward pass over the batch. */
   readonly reads: readonly ("policy" | "reference" | "values")[];
+  /** Names of the per-token fields that it returns for a loss; none when absent. */
+  readonly writes?: readonly string[];
   /** @returns per trajectory, in order. */
   estimate(
     trajectories: readonly Rewarded[],
@@ -105,8 +110,8 @@ export const defineEstimator = definer<AdvantageEstimator>()("advantage estimato
   functions: {
     estimate: {
       at: 1,
-      returned(advantages: Advantage[], { name, args: [trajectories] }) {
-        requireAdvantages(name, advantages, trajectories);
+      returned(advantages: Advantage[], { part, args: [trajectories] }) {
+        requireAdvantages(part as AdvantageEstimator, advantages, trajectories);
         return advantages;
       },
     },
@@ -115,12 +120,15 @@ export const defineEstimator = definer<AdvantageEstimator>()("advantage estimato
 
 /** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
 function requireAdvantages(
-  name: string,
+  { name, writes = [] }: Pick<AdvantageEstimator, "name" | "writes">,
   advantages: readonly unknown[],
   trajectories: readonly Rewarded[],
 ): void {
   const fits = (advantage: unknown, { tokens: { trained }, reward }: Rewarded): boolean => {
-    const given = isWithReturns(advantage) ? advantage.advantages : advantage;
+    const given = isDetailed(advantage) ? advantage.advantages : advantage;
+    const fields = isDetailed(advantage) ? advantage.fields : undefined;
+    if (reward !== null && writes.some((field) => fields?.[field]?.length !== trained.length))
+      return false;
     return Array.isArray(given)
       ? given.length === trained.length &&
           (reward === null ||
@@ -131,11 +139,11 @@ function requireAdvantages(
   if (isComplete && trajectories.every((each, i) => fits(advantages[i], each))) return;
   throw new ConfigError(
     "PLUGIN_FAILED",
-    `advantage estimator "${name}": estimate must return one finite number per trajectory, or one per token of it. Correct its code.`,
+    `advantage estimator "${name}": estimate must return one finite number per trajectory, or one per token of it${writes.length === 0 ? "" : `, as { advantages, fields } with numbers per token for ${writes.join(", ")}`}. Correct its code.`,
   );
 }
 
-function isWithReturns(advantage: unknown): advantage is AdvantageWithReturns {
+function isDetailed(advantage: unknown): advantage is DetailedAdvantage {
   return typeof advantage === "object" && advantage !== null && "advantages" in advantage;
 }
 

@@ -4,7 +4,7 @@ import { mean, sampleVariance } from "../base/statistics.ts";
 import { ignoredWhen, when } from "../base/setting-effect.ts";
 import { rewardsByToken } from "./credit.ts";
 import {
-  type AdvantageWithReturns,
+  type DetailedAdvantage,
   type CreditTokens,
   defineEstimator,
   type Rewarded,
@@ -80,7 +80,7 @@ interface GaeOptions {
   turnGamma: number;
 }
 
-interface Estimated extends AdvantageWithReturns {
+interface Estimated extends DetailedAdvantage {
   /** Per token, 0 off the axis. */
   advantages: number[];
   returns: number[];

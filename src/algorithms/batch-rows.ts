@@ -19,6 +19,7 @@ import {
 } from "./algorithm.ts";
 import { type CriticSettings, type ValuedRow, valuesOf } from "./critic.ts";
 import { adaptedCoef, batchKl, type KlRewardSettings } from "./kl-reward.ts";
+import { ownField, ownFieldNames } from "./own-fields.ts";
 import { asSampled, finite, policyRows, type PolicyRow, tokensOf } from "./training-rows.ts";
 
 /** What an update needs to know of its run. */
@@ -41,6 +42,8 @@ export interface ReadyRow extends ValuedRow {
   advantages: number[];
   oldLogprobs: readonly number[];
   refLogprobs: readonly number[];
+  /** What the losses read beside the fields of every batch. */
+  own: Record<string, number[]>;
 }
 
 /** A row with the log-probabilities of its targets; null where nothing reads them. */
@@ -87,10 +90,20 @@ export async function readyRows(
     return rewardedOf(trajectory, trajectories, weights, tokens);
   });
   const estimated = estimator.estimate(rewarded, named.options);
+  const names = ownFieldNames(asked.losses);
+  const ownOf = rewarded.map((each, i) =>
+    names.map((name) => [name, ownField(each, estimated[i], name)] as const),
+  );
   const rows = rowsOf.flatMap((own, i) =>
     own.map(({ logprobs, values, ...row }) => ({
       ...row,
       ...credited(row, estimated[i] ?? 0),
+      own: Object.fromEntries(
+        (ownOf[i] ?? []).map(([name, numbers]) => [
+          name,
+          row.lossMask.map((mask, t) => (mask === 1 ? (numbers[row.tokens[t] ?? 0] ?? 0) : 0)),
+        ]),
+      ),
       values: values ?? [],
       oldLogprobs: Array.from(logprobs.old ?? [], finite),
       refLogprobs: Array.from(logprobs.reference ?? [], finite),
@@ -212,7 +225,8 @@ function credited(
   { lossMask, response, tokens }: PolicyRow,
   advantage: Advantage,
 ): Pick<ReadyRow, "advantages" | "returns"> {
-  const returns = typeof advantage === "object" && "returns" in advantage ? advantage.returns : [];
+  const { returns = [] } =
+    typeof advantage === "object" && "advantages" in advantage ? advantage : {};
   return {
     advantages: lossMask.map((mask, i) =>
       mask === 1 ? advantageAt(advantage, tokens[i] ?? 0) : 0,

@@ -1,5 +1,6 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { registry } from "../base/registry.ts";
+import { suggest } from "../base/nearest.ts";
 import type { CriticTrunk } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type OnPolicyOptions,
 } from "./algorithm.ts";
 import { grpo } from "./grpo.ts";
+import { BATCH_FIELDS, ownFieldNames } from "./own-fields.ts";
 import { ppo } from "./ppo.ts";
 import { reinforce } from "./reinforce.ts";
 
@@ -32,6 +34,25 @@ export function readsReference({ name, ...options }: NamedOptions): boolean {
 /** Where an algorithm's critic is; undefined: it has none. */
 export function criticTrunkOf({ name, ...options }: NamedOptions): CriticTrunk | undefined {
   return algorithms.get(name, "algorithm").critic?.(options).trunk;
+}
+
+/**
+ * What is wrong where a loss reads a field that nobody writes; null where all are written.
+ * @param rewards the names of the recipe's rewards.
+ */
+export function unwrittenField(
+  { name: of, ...given }: NamedOptions,
+  rewards: readonly string[],
+): string | null {
+  const algorithm = algorithms.get(of, "algorithm");
+  const options = given as unknown as OnPolicyOptions;
+  const { name } = estimatorOf(algorithm, options);
+  const { writes = [] } = advantageEstimators.get(name, "algorithm.advantage");
+  const losses = lossesOf(algorithm, options);
+  const field = ownFieldNames(losses).find((each) => ![...writes, ...rewards].includes(each));
+  if (field === undefined) return null;
+  const loss = losses.find((each) => ownFieldNames([each]).includes(field))?.name ?? "";
+  return `reads the field "${field}" by its loss "${loss}", and nothing writes it: neither the advantage estimator "${name}" nor a reward of that name. ${suggest(field, [...BATCH_FIELDS, ...writes, ...rewards])}`;
 }
 
 /** An algorithm as a recipe sets it. */

@@ -112,6 +112,7 @@ function forwardBackward(
     );
     const offsets = { rowOffsets: rowOffsets(row.lossMask) };
     const fields = {
+      ...row.own,
       advantages,
       oldLogprobs,
       sampledLogprobs,

@@ -9,6 +9,8 @@ export interface MadeCall<Args> {
   what: string;
   name: string;
   args: Args;
+  /** The part, its defaults filled in. */
+  part: object;
 }
 
 /** How one function of a kind of part is called. */
@@ -136,7 +138,7 @@ function functionOf(
     return (written as LooseFunction).apply(given, all);
   };
   const checked = (made: unknown, args: unknown[]): unknown =>
-    returned === undefined ? made : returned(made, { what, name, args });
+    returned === undefined ? made : returned(made, { what, name, args, part: given });
   return isAsync === true
     ? async (...args) => checked(await called(args), args)
     : (...args) => checked(called(args), args);

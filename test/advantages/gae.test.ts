@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { AdvantageWithReturns, Rewarded } from "../../src/advantages/estimator.ts";
+import type { Advantage, Rewarded } from "../../src/advantages/estimator.ts";
 import { gae } from "../../src/advantages/gae.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { expectClose } from "../helpers/expect-close.ts";
@@ -51,12 +51,11 @@ function asRewarded({ owners, rewards, values }: Known): Rewarded {
   });
 }
 
-function estimate(
-  trajectories: readonly Rewarded[],
-  options: Record<string, unknown>,
-): AdvantageWithReturns[] {
-  return gae.estimate(trajectories, options) as AdvantageWithReturns[];
+function estimate(trajectories: readonly Rewarded[], options: Record<string, unknown>): Valued[] {
+  return gae.estimate(trajectories, options) as Valued[];
 }
+
+type Valued = Record<"advantages" | "returns", readonly number[]> & Advantage;
 
 describe("GAE", () => {
   it.each(golden.gae)("equals verl's and RAGEN's numbers with $options", ({ options, batch }) => {

@@ -32,7 +32,7 @@ import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { type NamedStrategy, openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { synthSchema } from "../../synth/synth-settings.ts";
-import { algorithms } from "../../algorithms/index.ts";
+import { algorithms, unwrittenField } from "../../algorithms/index.ts";
 import { preferenceSchema } from "../../algorithms/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
@@ -315,7 +315,12 @@ const settingsShape = z.strictObject({
 export const settingsSchema = settingsShape.superRefine((settings, context) => {
   for (const { path, message } of unknownNames(settingsShape, settings))
     context.addIssue({ code: "custom", path, message, params: { code: "PART_UNKNOWN" } });
-  const { reward, rewards: named } = settings;
+  const { reward, rewards: named, algorithm } = settings;
+  if (algorithm !== undefined) {
+    const names = named.map(({ name: own, as = own }) => as);
+    const message = unwrittenField(algorithm, names);
+    if (message !== null) context.addIssue({ code: "custom", path: ["algorithm"], message });
+  }
   if (reward === undefined) return;
   try {
     rewardExpression(
