@@ -190,6 +190,7 @@ export const ERROR_CODES = {
     "A required score could not be computed: nothing to evaluate, or its judge is down.",
   SEARCH_FAULT: "A fault-injecting control retriever failed a search on purpose.",
   SEARCH_NOT_RECORDED: "The replayed recording does not contain the requested search.",
+  ROLE_CANNOT: "A model was asked for what it cannot do, such as vectors from a language model.",
   ROLLOUTS_FAILED: "All rollouts of a training step failed: the model server or a tool is down.",
   RUN_ALARM: "An alarm on a metric stopped the run.",
   RUN_DISK_FULL: "The disk of the run folder has no room for one checkpoint.",

@@ -7,7 +7,9 @@ import type { RolloutEngine } from "../engine/held-weights.ts";
 import { chatClient } from "../http/chat.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
 import { completionsClient } from "../http/completions.ts";
+import { embeddingsClient } from "../http/embeddings.ts";
 import type { HttpEnvironment } from "../http/endpoint.ts";
+import type { Encoder } from "../retrieval/dense/encoder.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { AskedTokens, Role, Roles, Vocabulary } from "../trajectory/role.ts";
 import { chatSchema, type Rendering } from "./chat-rendering.ts";
@@ -26,6 +28,11 @@ const remoteModel = z.strictObject({
   endpoint: endpointSchema,
 });
 
+const textEncoder = z.strictObject({
+  /** A text embedding model, a folder or a name of the hub. It embeds texts and writes none. */
+  encoder: z.string(),
+});
+
 const pastPolicy = z.strictObject({
   /** A snapshot of the policy, taken at step 0 and every `every` steps. It scores text and writes none. */
   policy: z.literal("snapshot"),
@@ -33,7 +40,9 @@ const pastPolicy = z.strictObject({
 });
 
 /** A model of a recipe. */
-export type ModelSettings = z.output<typeof frozenModel | typeof remoteModel | typeof pastPolicy>;
+export type ModelSettings = z.output<
+  typeof frozenModel | typeof remoteModel | typeof textEncoder | typeof pastPolicy
+>;
 
 /** The recipe's `models:`, by the name that rewards, tools and strategies use. */
 export const modelsSchema = z.record(
@@ -45,6 +54,7 @@ export const modelsSchema = z.record(
     const has = (key: string): boolean =>
       typeof given === "object" && given !== null && Object.hasOwn(given, key);
     if (has("endpoint")) return { schema: remoteModel, value: given };
+    if (has("encoder")) return { schema: textEncoder, value: given };
     return { schema: has("policy") ? pastPolicy : frozenModel, value: given };
   }),
 );
@@ -86,6 +96,11 @@ export function lazyRoles(
         name,
         complete: async (...asked) => (await open(name, opener)).role.complete(...asked),
         logprobs: async (...asked) => (await open(name, opener)).role.logprobs(...asked),
+        async embed(...asked) {
+          const { role } = await open(name, opener);
+          if (role.embed === undefined) throw cannot(name, "embed texts");
+          return role.embed(...asked);
+        },
         tokenLogprobs: async (...asked) =>
           (await open(name, opener)).role.tokenLogprobs?.(...asked) ?? null,
       };
@@ -93,6 +108,30 @@ export function lazyRoles(
     async close() {
       const roles = await Promise.allSettled(opened.values());
       for (const each of roles) if (each.status === "fulfilled") await each.value.close();
+    },
+  };
+}
+
+function cannot(name: string, what: string): ConfigError {
+  return new ConfigError(
+    "ROLE_CANNOT",
+    `models.${name}: this model cannot ${what}. An endpoint and an encoder embed texts ({ endpoint: { baseUrl, model } }, { encoder: NAME }); a folder of a language model and an endpoint write them.`,
+  );
+}
+
+/** A text embedding model. */
+export function encoderRole(
+  name: string,
+  { encodePassages, dimensions }: Pick<Encoder, "encodePassages" | "dimensions">,
+): Role {
+  const refuse = () => Promise.reject(cannot(name, "write or score text"));
+  return {
+    name,
+    complete: refuse,
+    logprobs: refuse,
+    async embed(texts, signal) {
+      const vectors = await encodePassages(texts, signal);
+      return texts.map((_, i) => vectors.slice(i * dimensions, (i + 1) * dimensions));
     },
   };
 }
@@ -185,7 +224,7 @@ function requireSameVocabulary(name: string, own: Vocabulary, other: Vocabulary)
   sameVocabularies.set(own, known.add(other));
 }
 
-/** A model behind a server. It cannot score a given text. */
+/** A model behind a server. It cannot score a given text; it embeds texts where its server has `POST /embeddings`. */
 export function endpointRole(
   name: string,
   settings: EndpointSettings,
@@ -214,6 +253,8 @@ export function endpointRole(
       return untilStop(text, stop);
     },
     logprobs: () => Promise.resolve(null),
+    embed: (texts, signal) =>
+      asRolloutError(name, () => embeddingsClient(where, settings)(texts, signal)),
   };
 }
 

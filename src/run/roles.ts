@@ -5,6 +5,7 @@ import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
 import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import {
+  encoderRole,
   endpointRole,
   engineRole,
   lazyRoles,
@@ -49,6 +50,11 @@ async function openRole(
   if ("every" in model) return policyRole(name, options.settings, options, snapshotRole(name));
   if ("endpoint" in model) {
     return { role: endpointRole(name, model.endpoint), close: () => Promise.resolve() };
+  }
+  if ("encoder" in model) {
+    const { openEncoder } = await import("../retrieval/dense/encoder.ts");
+    const encoder = await openEncoder(model.encoder);
+    return { role: encoderRole(name, encoder), close: () => encoder.close() };
   }
   const { settings, download } = options;
   const folder = await policyFolder(model.from, download);

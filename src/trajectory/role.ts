@@ -20,6 +20,13 @@ export interface Role {
    */
   logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
   /**
+   * Vectors of texts, in their order: of a model behind an endpoint (`POST /embeddings`), or of an `encoder`. Absent where the model has none;
+   * a role that `Roles.get` returns then refuses.
+   * @throws {ConfigError} ROLE_CANNOT
+   * @throws {RolloutError} when an endpoint gives no answer.
+   */
+  embed?(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
+  /**
    * Log-probability (nats) of tokens in their sequences, all at once. Absent where the model cannot give any.
    * @param vocabulary whose ids they are.
    * @returns per sequence, as long as its ids; NaN where nothing was asked. null where it does not fit the model's context.

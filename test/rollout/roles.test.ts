@@ -1,7 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parseOptions } from "../../src/base/schema.ts";
 import type { Engine, SampleRequest } from "../../src/engine/engine.ts";
-import { endpointRole, engineRole, lazyRoles, modelsSchema } from "../../src/rollout/roles.ts";
+import {
+  encoderRole,
+  endpointRole,
+  engineRole,
+  lazyRoles,
+  modelsSchema,
+} from "../../src/rollout/roles.ts";
 import { endpointSchema } from "../../src/rollout/endpoint/endpoint-settings.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { type AskedChat, chatServer } from "../helpers/chat-server.ts";
@@ -132,6 +140,42 @@ describe("lazyRoles", () => {
     expect(log).toEqual(["open reader", "close reader"]);
     expect(() => roles.get("raeder", "rewards[0].role")).toThrow(
       errorWith("PART_UNKNOWN", /rewards\[0\]\.role is "raeder".*"reader"/),
+    );
+  });
+});
+
+describe("embed", () => {
+  it("asks an endpoint's /embeddings, and an encoder", async () => {
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => {
+        const data = [
+          { index: 1, embedding: [0, 1] },
+          { index: 0, embedding: [1, 0] },
+        ];
+        response.end(JSON.stringify(request.url === "/v1/embeddings" ? { data } : {}));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const given = { baseUrl: `http://127.0.0.1:${port}/v1`, model: "m", apiKeyEnv: null };
+    const remote = endpointRole("encoder", endpointSchema.parse({ ...given, retries: 0 }));
+    const expected = [Float32Array.of(1, 0), Float32Array.of(0, 1)];
+    expect(await remote.embed?.(["a", "b"], signal)).toEqual(expected);
+    const encodePassages = () => Promise.resolve(Float32Array.of(1, 0, 0, 1));
+    const local = encoderRole("encoder", { encodePassages, dimensions: 2 });
+    expect(await local.embed?.(["a", "b"], signal)).toEqual(expected);
+    await expect(local.complete("Q", { maxTokens: 1, signal })).rejects.toMatchObject({
+      code: "ROLE_CANNOT",
+    });
+  });
+
+  it("is refused for a language model, with what can do it", async () => {
+    const role = engineRole("reader", { engine: fakeEngine(""), tokenizer });
+    const opened = () => Promise.resolve({ role, close: () => Promise.resolve() });
+    const embedded = lazyRoles({ reader: opened }).get("reader", "here").embed?.(["a"], signal);
+    await expect(embedded).rejects.toThrow(
+      errorWith("ROLE_CANNOT", /models\.reader: this model cannot embed texts.*endpoint.*encoder/),
     );
   });
 });
