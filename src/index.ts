@@ -8,12 +8,17 @@ import "./base/telemetry.ts";
 
 // Parts.
 export { z } from "./base/schema.ts";
-export { random } from "./base/random.ts";
+export { random, seedFrom } from "./base/random.ts";
 export type { Random } from "./base/random.ts";
 export { meanOrZero as mean } from "./base/statistics.ts";
 export { creditByAddress, tokensAt } from "./advantages/credit.ts";
 export { defineEstimator, sampleDeviation } from "./advantages/estimator.ts";
-export type { Advantage, CreditTokens, Rewarded } from "./advantages/estimator.ts";
+export type {
+  Advantage,
+  CreditTokens,
+  DetailedAdvantage,
+  Rewarded,
+} from "./advantages/estimator.ts";
 export { defineAlgorithm, onPolicyShape, ownLossShape } from "./algorithms/algorithm.ts";
 export { defineFilter } from "./algorithms/filters/filter.ts";
 export { defineSampler } from "./algorithms/samplers/sampler.ts";
@@ -33,11 +38,21 @@ export { protocols } from "./env/protocols/index.ts";
 export { defineTeacher } from "./env/teacher.ts";
 export type { Script, ScriptPlace } from "./env/teacher.ts";
 export { defineTool, stateless } from "./env/tools/tool.ts";
+export type {
+  AgentRequest,
+  AgentResult,
+  Found,
+  ToolCall,
+  ToolContext,
+  ToolSession,
+} from "./env/tools/tool.ts";
 export { defineWorld } from "./env/world.ts";
 export { defineMetric } from "./evaluate/metrics/metric.ts";
-export type { MeasuredDraw } from "./evaluate/metrics/metric.ts";
+export type { EvaluationRow } from "./evaluate/evaluation-row.ts";
+export type { MeasuredDraw, Metric } from "./evaluate/metrics/metric.ts";
 export type { ToolSchema } from "./http/chat-messages.ts";
-export { defineLoss } from "./losses/loss.ts";
+export { defineLoss, weightedSum } from "./losses/loss.ts";
+export type { Loss, LossInputs, LossOutputs } from "./losses/loss.ts";
 export { definePreferenceLoss } from "./losses/preference/preference-loss.ts";
 export type { ComparedSide, PairLoss } from "./losses/preference/preference-loss.ts";
 export { around, defineRetriever, openAll } from "./retrieval/inner-retrievers.ts";
@@ -47,12 +62,13 @@ export type { RewardContext } from "./rewards/context.ts";
 export { answerExpectations } from "./rewards/expectations.ts";
 export { defineJudgePrompt } from "./rewards/judge/judge-prompt.ts";
 export { defineReward } from "./rewards/reward.ts";
-export type { Scored } from "./rewards/reward.ts";
+export type { PlacedValue, Reward, RewardResult, Scored } from "./rewards/reward.ts";
 export { defineHint } from "./rollout/hints/hint.ts";
 export type { HintMoment, OpenedHint } from "./rollout/hints/hint.ts";
 export { defineStage } from "./run/stages/stage.ts";
 export type { StageResult, StageSession } from "./run/stages/stage.ts";
 export { defineStrategy } from "./rollout/strategies/strategy.ts";
+export type { Strategy } from "./rollout/strategies/strategy.ts";
 export { defineAnnotation } from "./synth/annotations/annotation.ts";
 export { defineScorer, likelihoodOf, scoringTeacher } from "./synth/scorers/scorer.ts";
 export type { OpenedScorer, ScorerResources } from "./synth/scorers/scorer.ts";
@@ -66,11 +82,28 @@ export type { MetricsLine } from "./watch/metrics-line.ts";
 export { defineReporter } from "./watch/reporters/reporter.ts";
 export type { Reporter, RunStart } from "./watch/reporters/reporter.ts";
 
+// For strategies: play messages, branch, record.
+export { playMessage, playWritten, rollOutOn } from "./rollout/roll-out.ts";
+export type { Play, PlayedTurn, RolloutVariant, Standing, TurnPlace } from "./rollout/roll-out.ts";
+export type { Dialogue, Input, Message } from "./rollout/dialogue.ts";
+export { rollOutTree } from "./rollout/tree.ts";
+export type { TreeShape } from "./rollout/tree.ts";
+export { appendBranch, record } from "./rollout/record.ts";
+export type { RolloutOptions } from "./rollout/record.ts";
+export { exactMatch, tokenF1 } from "./text/answers.ts";
+
 // The records that parts read.
 export { roleName } from "./trajectory/role.ts";
 export type { Role, Roles } from "./trajectory/role.ts";
-export type { Task } from "./trajectory/task.ts";
-export type { Trajectory, Turn } from "./trajectory/trajectory.ts";
+export type { Passage, Task, TaskAnnotations } from "./trajectory/task.ts";
+export type {
+  Action,
+  Call,
+  EndReason,
+  Observation,
+  Trajectory,
+  Turn,
+} from "./trajectory/trajectory.ts";
 
 // Graph operators, for losses.
 export * as ops from "./autodiff/ops/elementwise.ts";

@@ -1,6 +1,6 @@
 import { deferring } from "../base/deferring.ts";
 import { seedFrom } from "../base/random.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import { emptyTrajectory, recordOn, type RolloutOptions } from "./record.ts";
 import {
   advance,
@@ -17,6 +17,12 @@ export interface TreeShape {
   width: number;
   /** Turns at which the tree branches; after them each leaf is played to its end. */
   depth: number;
+  /**
+   * Plays one segment of the tree: a turn (`advance`) when absent. It updates `standing` to the state after it. An unfinished message stands as
+   * `prefill` there, and the next segment continues it.
+   * @returns how the trajectory ended; null: it continues.
+   */
+  play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 
 /** A trajectory under way. */
@@ -41,7 +47,8 @@ export function rollOutTree(options: RolloutOptions, shape: TreeShape): Promise<
   });
 }
 
-async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory[]> {
+async function grow(node: Node, shape: TreeShape): Promise<Trajectory[]> {
+  const { width, depth, play = advance } = shape;
   if (depth === 0) {
     await recordOn(node.game.trajectory, () => playOut(node.game, node.standing));
     return [leafOf(node)];
@@ -53,8 +60,8 @@ async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory
   const leaves = await allSettled(
     children.map(async (child) => {
       const { game, standing } = child;
-      const end = await recordOn(game.trajectory, () => advance(game, standing));
-      return end === null ? grow(child, { width, depth: depth - 1 }) : [leafOf(child)];
+      const end = await recordOn(game.trajectory, () => play(game, standing));
+      return end === null ? grow(child, { ...shape, depth: depth - 1 }) : [leafOf(child)];
     }),
   );
   return leaves.flat();
