@@ -93,6 +93,7 @@ export type { RolloutOptions } from "./rollout/record.ts";
 export { exactMatch, tokenF1 } from "./text/answers.ts";
 
 // The records that parts read.
+export { readerPrompt, ROLE_REPLY } from "./trajectory/role-prompts.ts";
 export { roleName } from "./trajectory/role.ts";
 export type { Role, Roles } from "./trajectory/role.ts";
 export type { Passage, Task, TaskAnnotations } from "./trajectory/task.ts";

@@ -1,5 +1,6 @@
 import { rewards as rewardParts } from "../rewards/index.ts";
 import { type Scoring, scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import type { RewardValue } from "../trajectory/trajectory.ts";
 import { rowMetrics } from "./metrics/index.ts";
 import { type MeasuredDraw, metrics as metricParts } from "./metrics/metric.ts";
 
@@ -47,19 +48,18 @@ export function measurer(
   { rewards, metrics }: Measures,
   scoring: Scoring,
 ): (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>> {
+  const names = measureNames({ rewards, metrics });
   return async (draw, signal) => {
     const trajectory = { ...draw.trajectory, rewards: [], reward: null };
     const scored = [{ ...draw, trajectory }];
     await scoreTrajectories(scored, rewards, { ...scoring, signal });
     await scoreTrajectories(scored, metrics, { ...scoring, signal, registry: metricParts });
-    const found: Record<string, number | null> = {};
-    for (const { name, value } of trajectory.rewards as MeasuredDraw["trajectory"]["rewards"]) {
-      const sum = name in found ? (found[name] ?? null) : 0;
-      found[name] = sum === null || value === null ? null : sum + value;
-    }
-    const known = Object.entries(found).filter(
-      (each): each is [string, number] => each[1] !== null,
-    );
-    return Object.fromEntries(known);
+    const values = trajectory.rewards as RewardValue[];
+    const sums = names.map((name) => {
+      const own = values.filter((each) => each.name === name);
+      // A reward that names no place is 0 in all.
+      return [name, own.reduce((sum, { value }) => sum + (value ?? NaN), 0)] as const;
+    });
+    return Object.fromEntries(sums.filter(([, sum]) => !Number.isNaN(sum)));
   };
 }

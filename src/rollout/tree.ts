@@ -76,12 +76,14 @@ async function allSettled<T>(all: readonly Promise<T>[]): Promise<T[]> {
 /** The k-th continuation of a node, from 0. */
 function childOf({ game, standing }: Node, k: number): Node {
   const { dialogue, episode, turn } = standing;
-  const id = k === 0 ? game.id : `${game.id}.${turn}.${k}`;
+  // A turn may have several segments, and each is a call.
+  const segment = game.trajectory.calls.length;
+  const id = k === 0 ? game.id : `${game.id}.${segment}.${k}`;
   const seed = seedFrom(game.seed, "branch", turn, k);
   const trajectory = k === 0 ? game.trajectory : branchOf(game.trajectory, id, seed);
   const { calls, turns } = trajectory;
   // Its sequence has a name of its own: the parent's has ended.
-  const fork = dialogue.fork({ id: `${id}~${turn}`, seed, calls, turns });
+  const fork = dialogue.fork({ id: `${id}~${segment}`, seed, calls, turns });
   return {
     game: { ...game, id, seed, trajectory },
     standing: { ...standing, episode: episode.fork(), dialogue: fork },

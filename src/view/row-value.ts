@@ -9,6 +9,8 @@ export function rowValue(row: ReportRow, metric: string): number | null {
   if (row.error !== undefined) return null;
   const told = row[metric];
   if (typeof told === "number") return told;
+  const own = (row as Partial<EvaluationRow>).metrics?.[metric];
+  if (own !== undefined) return own;
   try {
     return metrics.get(metric)?.of(row as unknown as EvaluationRow) ?? null;
   } catch (error) {

@@ -28,7 +28,10 @@ export const turnText: LintRule = {
     for (const [index, { call: number, text, chain }] of trajectory.turns.entries()) {
       const call = trajectory.calls[number];
       if (call === undefined) continue;
-      const [before, written] = [openingText(call, reading), writtenText(call, reading)];
+      const segments = segmentsOf(trajectory.calls, call);
+      const before = openingText(segments[0] ?? call, reading);
+      const texts = segments.map((each) => writtenText(each, reading));
+      const written = texts.includes(null) ? null : texts.join("");
       if (before === null || written === null) return null;
       // Hidden hints are also at a prompt's end, but are not a prefill.
       const opening = text.startsWith(before) ? before : "";
@@ -48,6 +51,13 @@ export const turnText: LintRule = {
     return found;
   },
 };
+
+/** The calls that wrote one message: a call without a prompt continues one that ended at its length. */
+function segmentsOf(calls: readonly Call[], call: Call): Call[] {
+  const before = call.parent === null ? undefined : calls[call.parent];
+  const continues = before?.finish === "length" && call.prompt.length === 0;
+  return continues ? [...segmentsOf(calls, before), call] : [call];
+}
 
 /** Whether a text is that of a call with a prefill that ended with EOS, and one tag more: the end of an answer that was forced. */
 function isForcedAnswer(
