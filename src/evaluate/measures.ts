@@ -6,29 +6,36 @@ import { type MeasuredDraw, metrics as metricParts } from "./metrics/metric.ts";
 
 /** What an evaluation computes of each draw beside `rowMetrics`. */
 export interface Measures {
-  /** Those that score one trajectory alone. One with the name of a metric of every evaluation is that metric, and not computed again. */
+  /**
+   * Those that score one trajectory alone, without a snapshot, which exists in training only. One with the name of a metric of every
+   * evaluation is that metric, and not computed again.
+   */
   rewards: readonly WeightedReward[];
   /** As `evaluation.metrics` has them. */
   metrics: readonly WeightedReward[];
 }
 
 /** What the settings of a recipe name: `rewards` of any weight and `evaluation.metrics`. */
-export function measuresOf({ rewards, evaluation: { metrics = [] } }: Measuring): Measures {
+export function measuresOf({ rewards, models, evaluation }: Measuring): Measures {
+  const isSnapshot = (option: unknown): boolean =>
+    typeof option === "string" && "every" in Object(models?.[option]);
   const unweighted = ({ name, as, weight: _, ...options }: NamedMeasure): WeightedReward => {
     return { name, as, options, weight: 0 };
   };
   return {
-    rewards: rewards.map(unweighted).filter(({ name, as = name }) => {
+    rewards: rewards.map(unweighted).filter(({ name, as = name, options }) => {
       const { scope } = rewardParts.get(name, "rewards");
-      return scope === "trajectory" && !rowMetrics.names.includes(as);
+      if (scope !== "trajectory" || rowMetrics.names.includes(as)) return false;
+      return !Object.values(options).some(isSnapshot);
     }),
-    metrics: metrics.map(unweighted),
+    metrics: (evaluation.metrics ?? []).map(unweighted),
   };
 }
 
 /** The settings that say what is measured. */
 interface Measuring {
   rewards: readonly NamedMeasure[];
+  models?: Readonly<Record<string, unknown>>;
   evaluation: { metrics?: readonly NamedMeasure[] };
 }
 
