@@ -24,6 +24,7 @@ function newGold(turn, before, { annotations: { supportingPassages = [] } }) {
     .size;
 }
 
+/** @param {import("agentrl").Turn} turn */
 const isMain = ({ chain }) => chain === undefined;
 
 /**
@@ -32,7 +33,7 @@ const isMain = ({ chain }) => chain === undefined;
  */
 async function playBest(place, { candidates, critic }) {
   const { options, trajectory, turn } = place;
-  const role = options.roles.get(critic, "strategy.critic");
+  const role = options.roles?.get(critic, "strategy.critic");
   const first = trajectory.turns.length;
   const tried = [];
   // A kept sequence takes a place of the engine that the candidates need.
@@ -59,7 +60,7 @@ async function playBest(place, { candidates, critic }) {
   ];
   const scores = await Promise.all(
     turns.map(async ({ text }) => {
-      const logprobs = await role.logprobs(`${state.join("\n")}\n`, text, options.signal);
+      const logprobs = await role?.logprobs(`${state.join("\n")}\n`, text, options.signal);
       return logprobs?.length ? logprobs.reduce((a, b) => a + b, 0) / logprobs.length : -Infinity;
     }),
   );

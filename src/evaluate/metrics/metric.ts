@@ -40,11 +40,11 @@ export function defineMetric<S extends z.ZodObject>({
   ...head
 }: RewardHead<S> & {
   isShare?: boolean;
-  score(
+  score: (
     draw: MeasuredDraw,
     options: Resolved<z.output<S>>,
     context: RewardContext,
-  ): number | null | Promise<number | null>;
+  ) => number | null | Promise<number | null>;
 }): Metric {
   requireDescribed("metric", { ...head, score } as { name: string }, ["score"]);
   if (rowMetrics.names.includes(head.name)) {

@@ -16,7 +16,8 @@ const closed: number[] = [];
 function session(): ToolSession<{ query: string }> {
   const own = closed.push(0) - 1;
   return {
-    async call({ query }, { callTool, signal }) {
+    async call({ query }, at) {
+      const { signal } = at;
       if (query === "fail") throw new Error("the disk is full");
       if (query === "wait")
         await new Promise((_, reject) => {
@@ -24,7 +25,7 @@ function session(): ToolSession<{ query: string }> {
             reject(new Error("aborted"));
           });
         });
-      const { text } = await callTool(query === "self" ? "look-up" : "search", query);
+      const { text } = await at.callTool(query === "self" ? "look-up" : "search", query);
       return { text: `looked up: ${text}` };
     },
     fork: session,
@@ -92,7 +93,7 @@ describe("close of a tool's session", () => {
     expect(leaves.map(({ end }) => end)).toEqual(Array.from({ length: 4 }, () => "answered"));
     expect(closed).toEqual(Array.from({ length: 7 }, () => 1));
     const strategy = strategies.get("self-consistent-actions", "test");
-    const messages = [..."123"].map(() => look("Norway"));
+    const messages = Array.from({ length: 3 }, () => look("Norway"));
     await strategy.run(optionsOf([...messages, ANSWER, ANSWER, ANSWER]), { actions: 3 });
     expect(closed.length).toBeGreaterThan(3);
     expect(new Set(closed)).toEqual(new Set([1]));
