@@ -4,9 +4,10 @@ import { algorithms } from "../dist/algorithms/index.js";
 import { filters } from "../dist/algorithms/filters/index.js";
 import { samplers } from "../dist/algorithms/samplers/index.js";
 import { advantageEstimators } from "../dist/advantages/index.js";
-import { datasets } from "../dist/data/datasets.js";
+import { datasets } from "../dist/worlds/datasets.js";
 import { corpusLayouts, taskLayouts } from "../dist/data/layouts/index.js";
-import { environments } from "../dist/env/environments/index.js";
+import { stageHeads } from "../dist/run/settings/stage-heads.js";
+import { environments } from "../dist/worlds/environments.js";
 import { protocols } from "../dist/env/protocols/index.js";
 import { tools } from "../dist/env/tools/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
@@ -75,6 +76,7 @@ const GROUPS = {
     "Layouts of `synth-data export`": exportFormats,
     "Targets of `recipes export`": exportTargets,
   },
+  Stages: { "": stageHeads },
   Alarms: { "": alarms },
   Reporters: { "": reporters },
 };

@@ -9,7 +9,7 @@ import {
 } from "./held-out-evaluation.ts";
 import { openRunFolder } from "./folder/run-folder.ts";
 import { runPlanned, runStages, type StageOutcome } from "./driver.ts";
-import { SEVERAL } from "./folder/run-file.ts";
+import { readRunFile, SEVERAL, writeRunFile } from "./folder/run-file.ts";
 import type { Session } from "./session.ts";
 import { stageList } from "./settings/stages.ts";
 import { trainStage } from "./stages/shipped.ts";
@@ -41,11 +41,17 @@ export async function runRecipe(
   const { out, signal } = session;
   const isOne = settings.stages === undefined;
   const claim = { out, stage: isOne ? trainStage : STAGES, resolved, use: session, signal };
-  return withClaimedRun(claim, () =>
-    isOne
-      ? trainByRollouts({ ...session, resolved }, evaluatedAround())
-      : runInStages(resolved, session),
-  );
+  return withClaimedRun(claim, async () => {
+    const result = isOne
+      ? await trainByRollouts({ ...session, resolved }, evaluatedAround())
+      : await runInStages(resolved, session);
+    const stages = (await readRunFile(out)) ?? [];
+    await writeRunFile(
+      out,
+      stages.map((stage) => ({ ...stage, done: true })),
+    );
+    return result;
+  });
 }
 
 async function runInStages(
