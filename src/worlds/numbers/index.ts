@@ -22,7 +22,7 @@ const written = numberWorldSchema.omit({ split: true }).extend({
   questions: z.int().min(1).default(500),
 });
 
-/** The number world: expressions and word problems of two to six steps, with their solutions. docs/number-world.md */
+/** The number world: expressions and word problems of two to six steps, with their solutions. docs/worlds.md */
 export const numbers = defineWorld({
   name: "numberworld",
   summary: "Generated expressions and problems of two to six steps.",

@@ -28,7 +28,7 @@ const written = tinyWorldSchema.omit({ split: true }).extend({
 
 /**
  * The tiny world: an encyclopedia of fictional people, towns, works and firms, with questions of one to six hops. No model has memorised it, so a
- * right answer proves a search. docs/tiny-world.md
+ * right answer proves a search. docs/worlds.md
  */
 export const tiny = defineWorld({
   name: "tinyworld",
