@@ -32,7 +32,7 @@ interface FunctionRule<F> {
 type FunctionRules<P> = { readonly [K in keyof P]?: FunctionRule<NonNullable<P[K]>> };
 
 /** What all parts of a kind have in common. */
-interface KindRules<P, R, D> {
+interface KindRules<R, D> {
   /** Functions that take the part's options, by name. */
   functions: R;
   /** Other members that a part must have. */
@@ -88,7 +88,7 @@ export function definer<P extends Part>() {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no defaults
   return <const R extends FunctionRules<P>, const D extends Partial<P> = {}>(
       kind: PartKind,
-      { functions, members, defaults }: KindRules<P, R, D>,
+      { functions, members, defaults }: KindRules<R, D>,
     ) =>
     <S extends z.ZodObject>(described: Described<P, S, R, D>): P => {
       const rules = Object.entries(functions as Record<string, LooseRule>);
@@ -100,11 +100,12 @@ export function definer<P extends Part>() {
         ...(takesOptions ? { options: "schema" } : {}),
         ...members,
       });
-      const made = rules.map(([own, rule]) => [
-        own,
-        functionOf(given[own], rule, { what: `${kind} "${given.name}": ${own}`, given }),
-      ]);
-      return { ...given, part: kind, ...Object.fromEntries(made) } as unknown as P;
+      const part: Record<string, unknown> = { ...given, part: kind };
+      for (const [own, rule] of rules) {
+        const what = `${kind} "${given.name}": ${own}`;
+        part[own] = functionOf(given[own], rule, { what, given });
+      }
+      return part as unknown as P;
     };
 }
 

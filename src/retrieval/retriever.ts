@@ -88,9 +88,3 @@ export interface RetrieverContext {
    */
   open(settings: RetrieverSettings, corpus?: RetrieverContext["corpus"]): Promise<Retriever>;
 }
-
-/**
- * The schema of an option for an inner retriever. A part with such an option is a function of
- * it: only the list of all parts (index.ts) can make the schema, and parts cannot import the list that contains them.
- */
-export type InnerRetriever = z.ZodType<RetrieverSettings>;
