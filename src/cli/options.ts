@@ -30,7 +30,9 @@ export function overwriteOption(what = "replace an existing file"): Option {
 export function setOption(
   what = "override a setting of the recipe, e.g. algorithm.groupSize=4; repeatable",
 ): Option {
-  return new Option("--set <key=value>", what).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+  return new Option("--set <key=value>", what).argParser(
+    (text: string, before: string[] | undefined) => [...(before ?? []), text],
+  );
 }
 
 /** --plugin FILE: the user's own parts. */
@@ -39,6 +41,11 @@ export function pluginOption(): Option {
     "--plugin <file>",
     "load parts of your own from a file or an npm package, e.g. ./my-parts.mjs (docs/extend.md); repeatable",
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+}
+
+/** An option whose value names a part: of the package, or of a plug-in, which the command itself checks. */
+export function partOption(flags: string, description: string, names: readonly string[]): Option {
+  return new Option(flags, description).choices(names).argParser((name: string) => name);
 }
 
 /** --device NAME: device of sampling and training; engine.device of a recipe. */

@@ -13,7 +13,7 @@ import { serverAddress } from "../../http/http-options.ts";
 import { folderCache, noCache } from "../../http/reply-cache.ts";
 import type { CliContext } from "../command.ts";
 import { addEndpointOptions, type EndpointFlags, endpointValues } from "../endpoint-flags.ts";
-import { decimal, pluginOption, wholeNumber } from "../options.ts";
+import { decimal, partOption, pluginOption, wholeNumber } from "../options.ts";
 import { calibrationText } from "./judge-text.ts";
 
 /** Flags of every command that asks a judge. */
@@ -49,9 +49,10 @@ export function addJudgeOptions(
   command.addOption(endpoint).addOption(model.makeOptionMandatory(options.required));
   return addEndpointOptions(command, { maxTokens: "512", cache: options.cache })
     .addOption(
-      new Option(
+      partOption(
         "--prompt <name>",
         `${judgePrompts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ")} Or one of a plug-in.`,
+        judgePrompts.names,
       ),
     )
     .addOption(pluginOption())

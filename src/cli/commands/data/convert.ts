@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { unreadable } from "../../../base/files.ts";
 import { isBeirFolder } from "../../../data/beir-folder.ts";
 import { convertFile, writableLayouts } from "../../../data/convert.ts";
@@ -11,7 +11,7 @@ import {
   noteAnswers,
   noteFields,
 } from "../../data-flags.ts";
-import { jsonOption, pluginOption, overwriteOption } from "../../options.ts";
+import { jsonOption, partOption, pluginOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, claimOutput } from "../../claim-output.ts";
 
 interface ConvertFlags extends FieldFlags {
@@ -36,9 +36,10 @@ export function addDataConvert(data: Command, context: CliContext): void {
     )
     .argument("<out>", "file to write: .parquet, or JSON lines: .jsonl, .jsonl.gz")
     .addOption(
-      new Option(
+      partOption(
         "--to <layout>",
-        `layout to write: ${writableLayouts().join(", ")}, or one of a plug-in`,
+        "layout to write, or one of a plug-in",
+        writableLayouts(),
       ).makeOptionMandatory(),
     )
     .option(
