@@ -33,6 +33,14 @@ export function writableLayouts(): string[] {
   return taskLayouts.parts.filter(({ write }) => write !== undefined).map(({ name }) => name);
 }
 
+/** @throws {ConfigError} USAGE for a layout that nothing is written in, before any file is read. */
+export function requireLayout(to: string): void {
+  const written = [...taskLayouts.parts, ...corpusLayouts.parts].filter(({ write }) => write);
+  const names = [...new Set(written.map(({ name }) => name))];
+  if (names.includes(to)) return;
+  throw new ConfigError("USAGE", `--to is "${to}"; no such layout is written. ${suggest(to, names)}`);
+}
+
 /**
  * Converts a question file, a BEIR folder or a corpus to another layout, streamed. Writes `out` atomically: as Parquet if its name
  * ends in `.parquet`, else as JSON lines, compressed if it ends in `.gz`.

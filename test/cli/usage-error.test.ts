@@ -53,7 +53,7 @@ describe("a mistake on the command line", () => {
       `Did you mean "tinyworld"?`,
     );
     expect(await errorOf("data", "convert", "a", "b", "--to", "verll")).toContain(
-      "Did you mean verl?",
+      `Did you mean "verl"?`,
     );
   });
 

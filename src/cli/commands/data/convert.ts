@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { unreadable } from "../../../base/files.ts";
 import { isBeirFolder } from "../../../data/beir-folder.ts";
-import { convertFile, writableLayouts } from "../../../data/convert.ts";
+import { convertFile, requireLayout, writableLayouts } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
 import {
   addFieldFlags,
@@ -57,6 +57,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
     .addHelpText("after", TRAINERS)
     .action(async (from: string, out: string, flags: ConvertFlags) => {
       const { to, split, prompt, overwrite, json } = flags;
+      requireLayout(to);
       refuseOwnInput(out, [from], "OUT");
       claimOutput(out, overwrite);
       const fields = fieldsOf(flags);
