@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { atlasSystems } from "../dist/cli/atlas.js";
-import { atlasMarkdown } from "../dist/cli/atlas-markdown.js";
+import { atlasDocument } from "../dist/view/documents/atlas.js";
+import { documentMarkdown } from "../dist/view/markdown.js";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
@@ -60,7 +61,7 @@ async function formattedRecipePages() {
 }
 
 async function atlasPage() {
-  const text = atlasMarkdown(await atlasSystems(undefined, null));
+  const text = documentMarkdown(atlasDocument(await atlasSystems(undefined, null)));
   return `<!-- Generated from recipes/results by \`npm run generate\`. -->\n\n${text}`;
 }
 

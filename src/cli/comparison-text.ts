@@ -19,7 +19,7 @@ import type { MetricResult } from "../experiment/compare/compare-sides.ts";
 import { differenceText } from "../experiment/compare/protocol-differences.ts";
 import type { Measurement, PublishedGap } from "../experiment/compare/published-gap.ts";
 import { disagreementNotes } from "../evaluate/paired-test.ts";
-import { READS_GOLD } from "./evaluation-text.ts";
+import { READS_GOLD } from "../view/documents/scores.ts";
 
 /** Format of a comparison: for a terminal, or as Markdown for a pull request. */
 export type ComparisonFormat = keyof typeof TABLE_WRITERS;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { traceCommand } from "../../src/cli/commands/trace.ts";
 import { screenOf } from "../../src/cli/trace/screen.ts";
-import { beside, painted, piece, wrap } from "../../src/cli/trace/styled.ts";
+import { beside, painted, piece, wrap } from "../../src/view/styled.ts";
 import { lintRules } from "../../src/trajectory/lint/index.ts";
 import { LINE_CODES } from "../../src/trajectory/lint/lint-lines.ts";
 import { readText } from "../../src/base/files.ts";

@@ -30,7 +30,7 @@ import {
   type EvalRetrievalFlags,
   metricsOf,
 } from "../eval-retrieval-flags.ts";
-import { READS_GOLD } from "../evaluation-text.ts";
+import { READS_GOLD } from "../../view/documents/scores.ts";
 import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
 import { claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";

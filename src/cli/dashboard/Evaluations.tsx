@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { type Line, piece, widthOf } from "../trace/styled.ts";
+import { type Line, piece, widthOf } from "../../view/styled.ts";
 import { signedShare } from "./metric-rows.ts";
 import type { EvaluationPoint } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";

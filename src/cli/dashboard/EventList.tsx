@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { RunEvent } from "../../watch/run-event.ts";
-import { type Line, piece, type Style } from "../trace/styled.ts";
+import { type Line, piece, type Style } from "../../view/styled.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
 const STYLES: Record<RunEvent["kind"], Style> = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { type Line, piece, widthOf } from "../trace/styled.ts";
+import { type Line, piece, widthOf } from "../../view/styled.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
 /** The keys, each with a short and a long description. */

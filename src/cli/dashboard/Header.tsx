@@ -1,6 +1,6 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { type Line, piece } from "../trace/styled.ts";
+import { type Line, piece } from "../../view/styled.ts";
 import { shortDuration } from "./durations.ts";
 import type { RunView } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { type Line, piece } from "../trace/styled.ts";
+import { type Line, piece } from "../../view/styled.ts";
 import { KEYS } from "./Footer.tsx";
 import type { MetricRow } from "./metric-rows.ts";
 import { StyledLines } from "./StyledLines.tsx";

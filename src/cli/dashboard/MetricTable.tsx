@@ -1,8 +1,8 @@
 import { Box } from "ink";
 import type { ReactNode } from "react";
-import { type Line, piece, type Style } from "../trace/styled.ts";
+import { type Line, piece, type Style } from "../../view/styled.ts";
 import type { MetricRow } from "./metric-rows.ts";
-import { sparkline } from "./sparkline.ts";
+import { sparkline } from "../../view/sparkline.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
 interface MetricTableProps {

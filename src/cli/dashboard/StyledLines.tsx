@@ -1,6 +1,6 @@
 import { Text } from "ink";
 import type { ReactNode } from "react";
-import { type Line, painted } from "../trace/styled.ts";
+import { type Line, painted } from "../../view/styled.ts";
 
 /** Lines, each cut where its box ends. Colours are escape codes of our own: Ink's follow stdout, which may be a file. */
 export function StyledLines(props: { lines: readonly Line[]; colours: boolean }): ReactNode {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
-import { type Line, type Piece, piece, widthOf } from "../trace/styled.ts";
+import { type Line, type Piece, piece, widthOf } from "../../view/styled.ts";
 import { LEAST_TRAJECTORY } from "./layout.ts";
 import type { Batch } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";

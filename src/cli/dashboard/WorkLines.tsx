@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { type Line, piece } from "../trace/styled.ts";
+import { type Line, piece } from "../../view/styled.ts";
 import { shortDuration, stepDuration } from "./durations.ts";
 import type { RunView } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";

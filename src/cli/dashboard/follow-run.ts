@@ -3,7 +3,7 @@ import type { RunControl } from "../../run/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import type { RunEvents, RunStep } from "../../run/train/run-events.ts";
-import { knownMean } from "./sparkline.ts";
+import { knownMean } from "../../view/sparkline.ts";
 import {
   type Asked,
   type Batch,

@@ -1,4 +1,4 @@
-import { knownMean } from "./sparkline.ts";
+import { knownMean } from "../../view/sparkline.ts";
 import type { StepPoint } from "./run-view.ts";
 import { TOKENS_PER_SECOND } from "./run-view.ts";
 

@@ -1,6 +1,6 @@
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
-import { type Line, piece, type Piece } from "../trace/styled.ts";
+import { type Line, piece, type Piece } from "../../view/styled.ts";
 import { trajectoryLines } from "../trace/trajectory-lines.ts";
 
 /** Space for a trajectory. */

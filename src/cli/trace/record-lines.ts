@@ -1,7 +1,7 @@
 import { exactMatch } from "../../text/answers.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { beside, type Line, type Piece, piece, wrap } from "./styled.ts";
+import { beside, type Line, type Piece, piece, wrap } from "../../view/styled.ts";
 import type { Asked, TraceRecord } from "./trace-records.ts";
 import { trajectoryLines, type TrajectoryView } from "./trajectory-lines.ts";
 

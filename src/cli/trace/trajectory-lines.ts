@@ -1,6 +1,6 @@
 import { mainLine } from "../../trajectory/lint/lint-rule.ts";
 import type { Call, Owner, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { type Line, type Piece, piece, type Style, widthOf, wrap } from "./styled.ts";
+import { type Line, type Piece, piece, type Style, widthOf, wrap } from "../../view/styled.ts";
 
 /** Options of showing trajectories. */
 export interface TrajectoryView {

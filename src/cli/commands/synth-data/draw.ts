@@ -8,7 +8,7 @@ import { jsonOption, outOption, wholeNumber } from "../../options.ts";
 import { packageVersion } from "../../../base/package-version.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { defaultRunFolder } from "../../recipe-options.ts";
-import { drawnText, synthesisText } from "../../synthesis-text.ts";
+import { drawnText, synthesisBlocks } from "../../../view/documents/synthesis.ts";
 import { addSynthOptions, type SynthFlags, synthSettings } from "../../synth-flags.ts";
 
 interface DrawFlags extends SynthFlags {
@@ -51,7 +51,7 @@ async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void>
   const outcome = await run(resolved, { ...flags, out }, context);
   const { result } = outcome;
   if (flags.json === true) context.out(JSON.stringify({ ...result, ...summary(outcome) }));
-  else context.out(synthesisText(result, out));
+  else context.out(synthesisBlocks(result, out));
   context.note(drawnText(outcome));
   const { requireComplete, requireRows } = await import("../../../run/synth/run-synth.ts");
   requireComplete(result, flags.allowErrors ?? 0);

@@ -2,48 +2,15 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readText } from "../../base/files.ts";
 import { packageRoot } from "../../base/package-root.ts";
-import { embedded, type ItemSpec, viewerFrame, type ViewerItem } from "../viewer/embed.ts";
-import { type Content, html, type Markup } from "./markup.ts";
-import { type Made, madeLine } from "./made.ts";
+import type { Document, Made } from "../document.ts";
+import { embedded, viewerFrame } from "../viewer/embed.ts";
+import { drawn, inline } from "./draw.ts";
+import { html, tag } from "./markup.ts";
 import { ATLAS_STYLE } from "./atlas-style.ts";
 import { CURVE_STYLE } from "./curve-style.ts";
 import { BASE_STYLE } from "./style.ts";
 
 const STYLE = BASE_STYLE + CURVE_STYLE + ATLAS_STYLE;
-
-/** A part of a report under a heading. */
-export interface ReportSection {
-  id: string;
-  title: string;
-  /** Small print after the title. */
-  note?: string | null;
-  content: Content;
-}
-
-/** Everything that a report shows. */
-export interface Report {
-  /** Kind of report: "evaluation". */
-  kind: string;
-  title: string;
-  /** A line for each reported result. */
-  headlines: readonly Markup[];
-  /** Command, version and day of the page. */
-  made: Made;
-  /** A warning before everything else. */
-  warning?: Markup;
-  sections: readonly ReportSection[];
-  /** Last section: the viewer; null: nothing to browse. */
-  viewer: (Omit<ReportSection, "content"> & ViewerContent) | null;
-  /** Whether sections have interactive curves. */
-  hasCurves?: true;
-  /** Whether the page has the filter of the atlas. */
-  hasAtlas?: true;
-}
-
-interface ViewerContent {
-  spec: ItemSpec;
-  items: AsyncIterable<ViewerItem>;
-}
 
 /**
  * A report as one self-contained page, in pieces: it loads nothing from any address. Its content security policy allows only the one script
@@ -51,11 +18,13 @@ interface ViewerContent {
  *
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
-export async function* reportPage(report: Report): AsyncGenerator<string> {
-  const { kind, title, hasCurves, hasAtlas, viewer } = report;
+export async function* documentPage(document: Document, made: Made): AsyncGenerator<string> {
+  const { kind, title, sections, viewer } = document;
+  const has = (of: "curves" | "filter"): boolean =>
+    sections.some(({ blocks }) => blocks.some((block) => block.kind === of));
   const script = await browserScript([
-    ...(hasCurves === true ? (["curves"] as const) : []),
-    ...(hasAtlas === true ? (["atlas"] as const) : []),
+    ...(has("curves") ? (["curves"] as const) : []),
+    ...(has("filter") ? (["atlas"] as const) : []),
     ...(viewer === null ? [] : (["viewer"] as const)),
   ]);
   const policy = [
@@ -81,14 +50,14 @@ export async function* reportPage(report: Report): AsyncGenerator<string> {
     "</head>",
     "<body>\n",
   ].join("\n");
-  yield* body(report);
+  yield* body(document, made);
   yield `<script>${script}</script>\n</body>\n</html>\n`;
 }
 
-async function* body(report: Report): AsyncGenerator<string> {
-  const { kind, title, headlines, made, warning, viewer } = report;
+async function* body(document: Document, made: Made): AsyncGenerator<string> {
+  const { kind, title, lead, warnings = [], viewer } = document;
   const sections = [
-    ...report.sections,
+    ...document.sections.map(({ blocks, ...own }) => ({ ...own, content: drawn(blocks) })),
     ...(viewer === null ? [] : [{ ...viewer, content: viewerFrame(viewer.spec) }]),
   ];
   const last = sections.at(-1);
@@ -97,7 +66,8 @@ async function* body(report: Report): AsyncGenerator<string> {
       <div class="inner">
         <p class="kicker">agentrl ${kind}</p>
         <h1>${title}</h1>
-        ${headlines} ${madeLine(made)}
+        ${lead.map((line) => tag("p", { class: "headline" }, inline(line)))}
+        <p class="made">${made.date} · agentrl ${made.version} · <code>${made.command}</code></p>
       </div>
     </header>
     <nav class="sections" aria-label="Sections">
@@ -106,7 +76,7 @@ async function* body(report: Report): AsyncGenerator<string> {
       </div>
     </nav> `.text;
   yield "<main>\n";
-  if (warning !== undefined) yield warning.text;
+  yield html`${drawn(warnings)}`.text;
   for (const { id, title: name, note = null, content } of sections) {
     yield html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
       <h2 id="${id}-title">${name}${note !== null && html` <span>${note}</span>`}</h2>

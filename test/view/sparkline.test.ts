@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sparkline } from "../../../src/cli/dashboard/sparkline.ts";
+import { sparkline } from "../../src/view/sparkline.ts";
 
 describe("a sparkline", () => {
   it("goes from the lowest bar for the least value to the highest for the greatest", () => {

@@ -1,6 +1,6 @@
 /** Text for a terminal: pieces with a style, wrapped to a width, painted with escape codes only at the end. */
-import { displayWidth } from "../../base/table.ts";
-import { visibleLine, visibleText } from "../../base/visible-text.ts";
+import { displayWidth } from "../base/table.ts";
+import { visibleLine, visibleText } from "../base/visible-text.ts";
 
 /** Style of a piece; "plain" is the terminal's own. */
 export type Style =
@@ -54,9 +54,6 @@ export class Painted {
     this.text = textOf(lines, colours);
   }
 }
-
-/** Text, perhaps with data in it, or lines that this program has painted. */
-export type Printed = string | Painted;
 
 /** Lines as text. @param colours false: without escape codes. */
 export function painted(lines: readonly Line[], colours: boolean): Painted {

@@ -1,0 +1,258 @@
+/** The pen of terminals: blocks as lines, wrapped at words. */
+import {
+  ABSENT,
+  formatInterval,
+  type NumberFormat,
+  orAbsent,
+  shortNumber,
+} from "../base/format.ts";
+import {
+  type Block,
+  type Cell,
+  type Column,
+  type Document,
+  type Figure,
+  type Inline,
+  plainText,
+  type Table,
+} from "./document.ts";
+import { sparkline } from "./sparkline.ts";
+import { type Line, type Piece, piece, type Style, widthOf, wrap } from "./styled.ts";
+
+const STYLES: Partial<Record<string, Style>> = {
+  strong: "bold",
+  small: "dim",
+  good: "good",
+  bad: "bad",
+  note: "note",
+  trouble: "bad",
+};
+
+/** Text as pieces. */
+export function pieces(inline: Inline, style: Style = "plain"): Piece[] {
+  if (inline === null || inline === false || inline === "") return [];
+  if (typeof inline === "string") return [piece(inline, style)];
+  if (!("text" in inline)) return inline.flatMap((each) => pieces(each, style));
+  const own = pieces(inline.text, STYLES[inline.style] ?? style);
+  return inline.style === "small" ? [piece(" "), ...own] : own;
+}
+
+/** A document with its title and the headings of its sections. */
+export function documentLines(document: Document, columns = Infinity): Line[] {
+  return blockLines(documentBlocks(document), columns);
+}
+
+/** Blocks that only pages draw. */
+const DRAWN = new Set(["curves", "filter"]);
+
+/** A document's blocks, for pens without pages. */
+export function documentBlocks({ title, lead, warnings = [], sections }: Document): Block[] {
+  return [
+    { kind: "heading", text: title },
+    ...lead.map((text): Block => ({ kind: "text", text })),
+    ...warnings,
+    ...sections
+      .filter(({ blocks }) => blocks.some(({ kind }) => !DRAWN.has(kind)))
+      .flatMap(({ title: name, note = null, blocks }): Block[] => [
+        { kind: "heading", level: 1, text: [name, note !== null && ` (${note})`] },
+        ...blocks,
+      ]),
+  ];
+}
+
+const PARAGRAPHS = new Set(["text", "note", "warning", "list", "figures"]);
+
+/** Blocks as lines, apart by blank lines; paragraphs follow each other without, and what a heading is for follows it. */
+export function blockLines(blocks: readonly Block[], columns = Infinity): Line[] {
+  const lines: Line[] = [];
+  let [before, indent] = ["", 0];
+  for (const block of flat(blocks)) {
+    const { kind } = block;
+    const own = linesOf(block, columns - indent);
+    if (own.length === 0) continue;
+    const joined = before === "heading" || (PARAGRAPHS.has(before) && PARAGRAPHS.has(kind));
+    if (lines.length > 0 && !joined) lines.push([]);
+    if (kind === "heading") indent = 2;
+    const space = kind === "heading" ? "" : " ".repeat(indent);
+    lines.push(
+      ...own.map((line) => (line.length === 0 || space === "" ? line : [piece(space), ...line])),
+    );
+    before = kind;
+  }
+  return lines;
+}
+
+/** Blocks without groups; folded ones are for pages. */
+function flat(blocks: readonly Block[]): Block[] {
+  return blocks.flatMap((block) => {
+    if (block.kind === "group") return flat(block.blocks);
+    return block.kind === "fold" ? [] : [block];
+  });
+}
+
+function linesOf(block: Block, columns: number): Line[] {
+  switch (block.kind) {
+    case "heading":
+      return wrap(pieces(block.text, "bold"), columns);
+    case "text":
+      return wrap(pieces(block.text), columns);
+    case "note":
+      return wrap(pieces(block.text), columns);
+    case "warning":
+      return [
+        ...wrap(pieces(block.text, "note"), columns),
+        ...(block.table === undefined ? [] : tableLines(block.table, columns)),
+      ];
+    case "list":
+      return block.items.flatMap((item) =>
+        wrap(pieces(item), columns - 2).map((line, i) => [piece(i === 0 ? "- " : "  "), ...line]),
+      );
+    case "facts":
+      return aligned(
+        block.facts.map(([label, value]) => [pieces(label), pieces(value)]),
+        { columns },
+      );
+    case "figures":
+      return block.figures.flatMap((figure) => wrap(figureLine(figure), columns));
+    case "table":
+      return tableLines(block, columns);
+    case "curves":
+      return [];
+    case "curve": {
+      const { panel } = block;
+      return panel.values.flatMap((own) => {
+        const last = own.at(-1)?.value;
+        if (last === undefined) return [];
+        const shape = sparkline(
+          own.map(({ value }) => value),
+          Math.min(40, columns),
+          panel.spec.share,
+        );
+        return [
+          [
+            piece(`${panel.spec.title.padEnd(24)} `),
+            piece(shape, "tag"),
+            piece(` ${shortNumber(last)}`),
+          ],
+        ];
+      });
+    }
+    case "command":
+      return wrap([piece(`${block.does}:  `, "dim"), piece(block.command, "bold")], Infinity);
+    case "fold":
+    case "group":
+    case "filter":
+      return [];
+  }
+}
+
+/** @example "EM 0.500  0.100 … 0.900, 12 questions" */
+export function figureLine({ name, value, format, label, tone, details }: Figure): Piece[] {
+  const shown = typeof value === "number" && format ? orAbsent(value, format) : (value ?? ABSENT);
+  return [
+    ...(plainText(name) === "" ? [] : pieces([name, "  "])),
+    ...(plainText(label) === "" ? [] : pieces([label, " "])),
+    piece(String(shown), tone ?? "bold"),
+    ...details
+      .filter((each) => plainText(each) !== "")
+      .flatMap((each) => [piece("  "), ...pieces(each)]),
+  ];
+}
+
+/** The columns that a pen of text writes, with their place in a row. */
+export function writtenColumns({ columns }: Table): { column: Column; at: number }[] {
+  return columns.flatMap((each, at) => {
+    const column = typeof each === "string" ? { label: each } : each;
+    return column.drawn === true || column.axis !== undefined ? [] : [{ column, at }];
+  });
+}
+
+/** Rows of all groups: a group's title is a row of its own, its side the first cell. */
+export function writtenRows({ groups }: Table): { title?: Inline; row: readonly Cell[] }[] {
+  return groups.flatMap(({ title, side, rows }) => [
+    ...(title === undefined || rows.length === 0 ? [] : [{ title, row: [] }]),
+    ...rows.map((row, i) => ({ row: side === undefined ? row : [i === 0 ? side : "", ...row] })),
+  ]);
+}
+
+export function alignOf({ align, format }: Column): "left" | "right" {
+  return align ?? (format === undefined ? "left" : "right");
+}
+
+/** A cell as text with styles. @param wide whether intervals have room. */
+export function written(cell: Cell, format: NumberFormat = String, wide = true): Inline {
+  if (cell === undefined) return "";
+  if (cell === null) return ABSENT;
+  if (typeof cell === "number") return orAbsent(cell, format);
+  if (cell === false || typeof cell === "string") return cell;
+  if (isInterval(cell)) return formatInterval(cell, format);
+  if (!("value" in cell)) return "text" in cell || Array.isArray(cell) ? (cell as Inline) : "";
+  const { value, interval, remark, tone } = cell;
+  const shown = orAbsent(value, format);
+  return [
+    tone ? { text: shown, style: tone } : shown,
+    wide && interval != null && ` (${formatInterval(interval, format)})`,
+    remark != null && remark !== "" && { text: remark, style: "small" },
+  ];
+}
+
+export function isInterval(cell: unknown): cell is readonly [number, number] {
+  return Array.isArray(cell) && typeof cell[0] === "number";
+}
+
+function tableLines(table: Table, columns: number): Line[] {
+  const shown = writtenColumns(table);
+  const rows = writtenRows(table);
+  if (rows.length === 0) return [];
+  const labels = shown.map(({ column }) => pieces(column.label, "dim"));
+  const heads = labels.some((label) => widthOf(label) > 0) ? [labels] : [];
+  const lines = (wide: boolean): Line[] =>
+    aligned(
+      [
+        ...heads,
+        ...rows.map(({ title, row }) =>
+          title === undefined
+            ? (shown.length === 0 ? row : shown.map(({ at }) => row[at])).map((cell, i) =>
+                pieces(written(cell, shown[i]?.column.format, wide)),
+              )
+            : [pieces(title, "bold")],
+        ),
+      ],
+      { columns, aligns: shown.map(({ column }) => alignOf(column)) },
+    );
+  const whole = lines(true);
+  // Without room, intervals are left out before lines are broken.
+  const own = whole.some((line) => widthOf(line) > columns) ? lines(false) : whole;
+  return table.titled === true ? [[piece(table.caption, "bold")], ...own] : own;
+}
+
+/** Fewest columns of a last cell that is wrapped. */
+const LEAST = 24;
+
+/** Cells under each other, two spaces apart; the text of the last column is wrapped. */
+function aligned(
+  rows: readonly Line[][],
+  { columns, aligns = [] }: { columns: number; aligns?: readonly ("left" | "right")[] },
+): Line[] {
+  const count = Math.max(...rows.map((row) => row.length));
+  // A title of a group is wider than its column.
+  const widths = Array.from({ length: count }, (_, i) =>
+    Math.max(0, ...rows.map((row) => (row.length === 1 && count > 1 ? 0 : widthOf(row[i] ?? [])))),
+  );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return rows.flatMap((row) => {
+    const cells = row.slice(0, count - 1).flatMap((cell, i): Piece[] => {
+      const space = piece(" ".repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell))));
+      return aligns[i] === "right" ? [space, ...cell, piece("  ")] : [...cell, space, piece("  ")];
+    });
+    const last = row[count - 1] ?? [];
+    if (aligns[count - 1] === "right")
+      return [[...cells, piece(" ".repeat((widths[count - 1] ?? 0) - widthOf(last))), ...last]];
+    const room = columns - before;
+    if (widthOf(last) <= room || room < LEAST) return [[...cells, ...last]];
+    return wrap(last, room).map((line, i) => [
+      ...(i === 0 ? cells : [piece(" ".repeat(before))]),
+      ...line,
+    ]);
+  });
+}
