@@ -15,6 +15,16 @@ const ROUNDING = 1e-9;
  * @example sparkline([1, 0.99, 1], 3, true) // "███"
  */
 export function sparkline(values: readonly number[], columns: number, isShare = false): string {
+  return curveRows(values, columns, isShare)[0] ?? "";
+}
+
+/** As `sparkline`, in several rows, the upper first. */
+export function curveRows(
+  values: readonly number[],
+  columns: number,
+  isShare = false,
+  rows = 1,
+): string[] {
   const means = bucketMeans(values, columns);
   const known = means.filter((value) => !Number.isNaN(value));
   const [least, greatest] = [Math.min(...known), Math.max(...known)];
@@ -22,14 +32,15 @@ export function sparkline(values: readonly number[], columns: number, isShare = 
   const range = Math.max(greatest - least, LEAST_RANGE * magnitude);
   const centred = (least + greatest - range) / 2;
   const low = isShare ? Math.min(Math.max(centred, 0), 1 - range) : centred;
-  return means
-    .map((value) => {
-      if (Number.isNaN(value)) return " ";
-      // Constant zeros are drawn in the middle.
-      const height = range === 0 ? 0.5 : (value - low) / range;
-      return BARS[Math.round(height * (BARS.length - 1) + ROUNDING)] ?? "";
-    })
-    .join("");
+  const levels = means.map((value) => {
+    // Constant zeros are drawn in the middle.
+    const height = range === 0 ? 0.5 : (value - low) / range;
+    return Math.round(height * (BARS.length * rows - 1) + ROUNDING);
+  });
+  return Array.from({ length: rows }, (_, i) => {
+    const foot = BARS.length * (rows - 1 - i);
+    return levels.map((level) => BARS[Math.min(level - foot, BARS.length - 1)] ?? " ").join("");
+  });
 }
 
 function bucketMeans(values: readonly number[], columns: number): number[] {

@@ -1,17 +1,20 @@
-import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { type Decode, hasTexts, segmentText } from "../../trajectory/segment-text.ts";
-import type { ViewerBlock, ViewerPassage, ViewerSpan } from "./contract.ts";
+import { rounded } from "../base/format.ts";
+import { mainLine } from "../trajectory/lint/lint-rule.ts";
+import type { Call, Observation, Segment, Trajectory, Turn } from "../trajectory/trajectory.ts";
+import type { ViewerBlock, ViewerPassage, ViewerSpan } from "./viewer/contract.ts";
 
 /** What a trajectory's text is read with. */
 export interface TrajectoryReading {
-  /** Without it messages are shown as they were scored, not as tokens were. */
-  decode: Decode | null;
+  /** null: it has only ids, and there is no tokenizer. */
+  textOf: (segment: Segment) => string | null;
   /** Ids of the passages that were to be found; null: not known. */
   gold: readonly string[] | null;
+  /** The first call that is shown. */
+  fromCall?: number;
 }
 
 /**
- * A trajectory as blocks for the viewer: one per message, what led to it first. Text is that of the tokens, by who wrote them;
+ * A trajectory as blocks, for pages and terminals: one per message, what led to it first. Text is that of the tokens, by who wrote them;
  * where the tokens cannot be read (no tokenizer), messages and observations stand for them, which lack prompt and template.
  */
 export function trajectoryBlocks(
@@ -19,42 +22,49 @@ export function trajectoryBlocks(
   reading: TrajectoryReading,
 ): ViewerBlock[] {
   const { calls, turns, error, given = [] } = trajectory;
-  const exact = calls.length > 0 && hasTexts(calls, reading.decode);
+  const { fromCall = 0, textOf } = reading;
+  const segments = calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
+  const exact = calls.length > 0 && segments.every((segment) => textOf(segment) !== null);
   const messages = exact
     ? calls.flatMap((call, index) => {
-        const turn = turns.find((own) => own.call === index);
+        if (index < fromCall) return [];
         const before = turns.find((own) => own.call === call.parent);
         const shown = before?.observations ?? (call.parent === null ? given : []);
-        return messageOfCall({ call, index, turn, shown }, calls, reading);
+        return messageOfCall({ call, index, shown }, trajectory, reading);
       })
-    : turns.flatMap((turn, index) => messageOfTurn(turn, index, reading));
+    : turns.flatMap((turn, i) => (turn.call < fromCall ? [] : messageOfTurn(turn, i, reading)));
   return [
     ...(exact || turns.length === 0 ? [] : [NO_TOKENIZER]),
     ...messages,
-    ...(error === undefined ? [] : [failure(error)]),
+    ...(error === undefined
+      ? []
+      : [remark("problem", `${error.boundary}: ${error.code}`, error.message)]),
   ];
 }
 
-const NO_TOKENIZER: ViewerBlock = {
-  kind: "remark",
-  tone: "plain",
-  title: "Messages as they were scored",
-  text: "The policy's tokenizer was not at hand, so prompt and template are not shown.",
-};
+function remark(tone: "plain" | "problem", title: string, text: string): ViewerBlock {
+  return { kind: "remark", tone, title, text };
+}
+
+const NO_TOKENIZER = remark(
+  "plain",
+  "Messages as they were scored",
+  "The policy's tokenizer was not at hand, so prompt and template are not shown.",
+);
 
 interface Message {
   call: Call;
   index: number;
-  turn: Turn | undefined;
   /** What came back before it. */
   shown: readonly Observation[];
 }
 
 function messageOfCall(
-  { call, index, turn, shown }: Message,
-  calls: readonly Call[],
+  { call, index, shown }: Message,
+  { calls, turns, rewards }: Trajectory,
   reading: TrajectoryReading,
 ): ViewerBlock[] {
+  const turn = turns.find((own) => own.call === index);
   const read = (segments: readonly Segment[]): ViewerSpan[] =>
     segments.flatMap((segment) => spansOf(segment, shown, reading));
   const prompt = read(call.prompt);
@@ -62,30 +72,46 @@ function messageOfCall(
   const first = prompt.map((span): ViewerSpan => ({ ...span, mentionsTags: true }));
   const spans = [...(call.parent === null ? first : prompt), ...read(call.completion)];
   const written = call.completion.reduce((sum, { ids }) => sum + ids.length, 0);
-  const tokens = call.usage?.completionTokens ?? (written > 0 ? written : null);
+  const tokens = call.usage?.completionTokens ?? written;
   const branches = calls.filter(({ parent }) => parent === call.parent).length > 1;
+  const follows = call.parent !== null && (branches || call.parent !== index - 1);
   const title = [
     `Message ${index + 1}`,
     ...(call.role === "policy" ? [] : [call.role]),
-    ...(branches && call.parent !== null ? [`continues message ${call.parent + 1}`] : []),
-    ...(tokens === null ? [] : [`${tokens} tokens`]),
+    ...(turn?.chain === undefined ? [] : [turn.chain]),
+    ...(turn === undefined && mainLine({ turns }).length > 0 ? ["of no turn"] : []),
+    ...(follows ? [`continues message ${(call.parent ?? 0) + 1}`] : []),
+    ...(index > 0 && call.parent === null ? ["a prompt of its own"] : []),
+    ...(tokens > 0 ? [`${tokens} tokens`] : []),
     ...(call.finish === "stop" || call.finish === "eos" ? [] : [`cut: ${call.finish}`]),
   ].join(" · ");
+  const addressed = rewards.filter(({ at }) => at?.call === index);
   return [
     { kind: "message", title, spans, passages: passagesOf(shown, reading) },
-    ...(call.reasoning === undefined ? [] : [thought(call.reasoning)]),
+    ...(call.reasoning === undefined
+      ? []
+      : [remark("plain", "Thought before the message", call.reasoning)]),
+    ...addressed.map(({ name, value, at }) => {
+      const place = at?.token === undefined ? "" : ` at token ${at.token}`;
+      return remark(
+        "plain",
+        "Reward",
+        `${name} ${value === null ? "not scored" : rounded(value)}${place}`,
+      );
+    }),
     ...problemsOf(turn),
   ];
 }
 
 function messageOfTurn(turn: Turn, index: number, reading: TrajectoryReading): ViewerBlock[] {
-  const { text, observations } = turn;
+  const { text, observations, chain } = turn;
   const spans: ViewerSpan[] = [
     { owner: "policy", text },
     ...observations.flatMap((shown) => marked("environment", shown.text, [shown], reading)),
   ];
+  const title = [`Message ${index + 1}`, ...(chain === undefined ? [] : [chain])].join(" · ");
   const passages = passagesOf(observations, reading);
-  return [{ kind: "message", title: `Message ${index + 1}`, spans, passages }, ...problemsOf(turn)];
+  return [{ kind: "message", title, spans, passages }, ...problemsOf(turn)];
 }
 
 function spansOf(
@@ -93,7 +119,7 @@ function spansOf(
   shown: readonly Observation[],
   reading: TrajectoryReading,
 ): ViewerSpan[] {
-  const text = segmentText(segment, reading.decode) ?? "";
+  const text = reading.textOf(segment) ?? "";
   if (text === "") return [];
   return segment.owner === "policy"
     ? [{ owner: "policy", text }]
@@ -135,23 +161,7 @@ function passagesOf(shown: readonly Observation[], { gold }: TrajectoryReading):
 }
 
 function problemsOf(turn: Turn | undefined): ViewerBlock[] {
-  if (turn === undefined) return [];
-  const problems = [
-    ...turn.problems,
-    ...turn.observations.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
-  ];
-  return problems.map(({ code, message }) => ({
-    kind: "remark",
-    tone: "problem",
-    title: code,
-    text: message,
-  }));
-}
-
-function thought(text: string): ViewerBlock {
-  return { kind: "remark", tone: "plain", title: "Thought before the message", text };
-}
-
-function failure({ boundary, code, message }: NonNullable<Trajectory["error"]>): ViewerBlock {
-  return { kind: "remark", tone: "problem", title: `${boundary}: ${code}`, text: message };
+  const { problems = [], observations = [] } = turn ?? {};
+  const all = [...problems, ...observations.flatMap(({ problem }) => problem ?? [])];
+  return all.map(({ code, message }) => remark("problem", code, message));
 }

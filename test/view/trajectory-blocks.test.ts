@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { trajectoryBlocks } from "../../../src/view/viewer/trajectory-detail.ts";
-import { searchTrajectory } from "../../helpers/report-folder.ts";
+import { trajectoryBlocks } from "../../src/view/trajectory-blocks.ts";
+import { textsBy } from "../../src/trajectory/segment-text.ts";
+import { searchTrajectory } from "../helpers/report-folder.ts";
 
 const made = searchTrajectory({ id: "a", question: "Where?", em: 1 });
 const sampled = {
@@ -13,7 +14,7 @@ const sampled = {
 
 describe("a trajectory for the viewer", () => {
   it("has passages in the text apart, those that were to be found marked", () => {
-    const [, second] = trajectoryBlocks(made, { decode: null, gold: ["p2"] });
+    const [, second] = trajectoryBlocks(made, { textOf: textsBy(null), gold: ["p2"] });
     expect(second).toMatchObject({
       title: "Message 2",
       spans: [
@@ -33,7 +34,10 @@ describe("a trajectory for the viewer", () => {
   });
 
   it("reads token ids by the tokenizer", () => {
-    const [first] = trajectoryBlocks(sampled, { decode: (ids) => ids.join("-"), gold: null });
+    const [first] = trajectoryBlocks(sampled, {
+      textOf: textsBy((ids) => ids.join("-")),
+      gold: null,
+    });
     expect(first).toMatchObject({
       title: "Message 1 · 2 tokens",
       spans: [
@@ -45,7 +49,7 @@ describe("a trajectory for the viewer", () => {
   });
 
   it("shows messages as they were scored where there are ids and no tokenizer, and says so", () => {
-    const [remark, first] = trajectoryBlocks(sampled, { decode: null, gold: null });
+    const [remark, first] = trajectoryBlocks(sampled, { textOf: textsBy(null), gold: null });
     expect(remark).toMatchObject({ kind: "remark", title: "Messages as they were scored" });
     expect(first).toMatchObject({ spans: [{ owner: "policy" }, { owner: "environment" }] });
   });
@@ -54,7 +58,10 @@ describe("a trajectory for the viewer", () => {
     const problem = { code: "no-action", message: "neither search nor answer" };
     const error = { boundary: "model", code: "HTTP_TIMEOUT", message: "no answer in 5 s" };
     const turns = [{ ...made.turns[0]!, problems: [problem] }];
-    const blocks = trajectoryBlocks({ ...made, turns, error }, { decode: null, gold: null });
+    const blocks = trajectoryBlocks(
+      { ...made, turns, error },
+      { textOf: textsBy(null), gold: null },
+    );
     expect(blocks.filter(({ kind }) => kind === "remark")).toEqual([
       { kind: "remark", tone: "problem", title: "no-action", text: problem.message },
       { kind: "remark", tone: "problem", title: "model: HTTP_TIMEOUT", text: error.message },
