@@ -4,7 +4,7 @@ import { parseEvaluationName } from "../evaluate/evaluation-name.ts";
 import type { LearnedData, RunEvents, RunStep } from "../run/train/run-events.ts";
 import { metricCells } from "./dashboard/metric-rows.ts";
 import { startProgress, type Progress } from "./progress.ts";
-import { rewardCheckLine } from "./reward-check-text.ts";
+import { rewardCheckLine } from "../view/documents/checks.ts";
 import { sampleLines } from "./sft-text.ts";
 import type { TrainWatch } from "./train-news.ts";
 

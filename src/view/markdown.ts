@@ -1,14 +1,7 @@
 /** The pen of Markdown, for pull requests and docs. */
 import { renderMarkdown } from "../base/table.ts";
 import { type Block, type Document, type Inline, plainText, type Table } from "./document.ts";
-import {
-  alignOf,
-  documentBlocks,
-  figureLine,
-  written,
-  writtenColumns,
-  writtenRows,
-} from "./terminal.ts";
+import { documentBlocks, figureLine, writtenTable } from "./terminal.ts";
 
 /** A document as Markdown. */
 export function documentMarkdown(document: Document): string {
@@ -69,20 +62,12 @@ function blockMarkdown(block: Block, level: number): string {
 }
 
 function tableMarkdown(table: Table): string {
-  const shown = writtenColumns(table);
-  const rows = writtenRows(table);
+  const { columns, rows } = writtenTable(table);
   if (rows.length === 0) return "";
   return renderMarkdown({
-    columns: shown.map(({ column }) => ({
-      label: inlineMarkdown(column.label),
-      align: alignOf(column),
-    })),
-    rows: rows.map(({ title, row }) =>
-      title === undefined
-        ? (shown.length === 0 ? row : shown.map(({ at }) => row[at])).map((cell, i) =>
-            inlineMarkdown(written(cell, shown[i]?.column.format)),
-          )
-        : [`**${inlineMarkdown(title)}**`],
+    columns: columns.map(({ label, align }) => ({ label: inlineMarkdown(label), align })),
+    rows: rows.map(({ title, cells }) =>
+      title === undefined ? cells.map(inlineMarkdown) : [`**${inlineMarkdown(title)}**`],
     ),
   });
 }
@@ -107,5 +92,5 @@ function inlineMarkdown(inline: Inline): string {
 
 /** Text on one line, without Markdown; tables escape their own bars. */
 function escaped(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#~]/g, "\\$&").replace(/\s*\n\s*/g, " ");
+  return text.replace(/[\\`*_{}[\]#~]|<(?=[a-z/!])|^>/gi, "\\$&").replace(/\s*\n\s*/g, " ");
 }

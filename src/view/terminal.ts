@@ -13,6 +13,7 @@ import {
   type Document,
   type Figure,
   type Inline,
+  type Measured,
   plainText,
   type Table,
 } from "./document.ts";
@@ -159,70 +160,98 @@ export function figureLine({ name, value, format, label, tone, details }: Figure
   ];
 }
 
-/** The columns that a pen of text writes, with their place in a row. */
-export function writtenColumns({ columns }: Table): { column: Column; at: number }[] {
-  return columns.flatMap((each, at) => {
-    const column = typeof each === "string" ? { label: each } : each;
-    return column.drawn === true || column.axis !== undefined ? [] : [{ column, at }];
-  });
-}
-
-/** Rows of all groups: a group's title is a row of its own, its side the first cell. */
-export function writtenRows({ groups }: Table): { title?: Inline; row: readonly Cell[] }[] {
-  return groups.flatMap(({ title, side, rows }) => [
-    ...(title === undefined || rows.length === 0 ? [] : [{ title, row: [] }]),
-    ...rows.map((row, i) => ({ row: side === undefined ? row : [i === 0 ? side : "", ...row] })),
-  ]);
-}
-
 export function alignOf({ align, format }: Column): "left" | "right" {
   return align ?? (format === undefined ? "left" : "right");
-}
-
-/** A cell as text with styles. @param wide whether intervals have room. */
-export function written(cell: Cell, format: NumberFormat = String, wide = true): Inline {
-  if (cell === undefined) return "";
-  if (cell === null) return ABSENT;
-  if (typeof cell === "number") return orAbsent(cell, format);
-  if (cell === false || typeof cell === "string") return cell;
-  if (isInterval(cell)) return formatInterval(cell, format);
-  if (!("value" in cell)) return "text" in cell || Array.isArray(cell) ? (cell as Inline) : "";
-  const { value, interval, remark, tone } = cell;
-  const shown = orAbsent(value, format);
-  return [
-    tone ? { text: shown, style: tone } : shown,
-    wide && interval != null && ` (${formatInterval(interval, format)})`,
-    remark != null && remark !== "" && { text: remark, style: "small" },
-  ];
 }
 
 export function isInterval(cell: unknown): cell is readonly [number, number] {
   return Array.isArray(cell) && typeof cell[0] === "number";
 }
 
-function tableLines(table: Table, columns: number): Line[] {
-  const shown = writtenColumns(table);
-  const rows = writtenRows(table);
-  if (rows.length === 0) return [];
-  const labels = shown.map(({ column }) => pieces(column.label, "dim"));
-  const heads = labels.some((label) => widthOf(label) > 0) ? [labels] : [];
-  const lines = (wide: boolean): Line[] =>
-    aligned(
-      [
-        ...heads,
-        ...rows.map(({ title, row }) =>
-          title === undefined
-            ? (shown.length === 0 ? row : shown.map(({ at }) => row[at])).map((cell, i) =>
-                pieces(written(cell, shown[i]?.column.format, wide)),
-              )
-            : [pieces(title, "bold")],
-        ),
-      ],
-      { columns, aligns: shown.map(({ column }) => alignOf(column)) },
+/** A table as text: its columns, and rows of as many cells, or with a title alone. */
+export interface WrittenTable {
+  columns: { label: Inline; align: "left" | "right" }[];
+  rows: { title?: Inline; cells: Inline[] }[];
+}
+
+/**
+ * A table for the pens of text: without drawings, groups as rows. A column of measured values has a second one beside it, with intervals
+ * and remarks.
+ * @param wide whether there is room for the second ones.
+ */
+export function writtenTable({ columns, groups }: Table, wide = true): WrittenTable {
+  const rows = groups.flatMap(({ title, side, rows: own }) => [
+    ...(title === undefined || own.length === 0 ? [] : [{ title, row: [] }]),
+    ...own.map((row, i) => ({ row: side === undefined ? row : [i === 0 ? side : "", ...row] })),
+  ]);
+  const count = Math.max(columns.length, ...rows.map(({ row }) => row.length));
+  const shown = Array.from({ length: count }, (_, at) => {
+    const given = columns[at] ?? "";
+    const column = typeof given === "string" ? { label: given } : given;
+    const measured = rows.flatMap(({ row }) => measuredOf(row[at]) ?? []);
+    const hasInterval = measured.some(({ interval }) => interval != null);
+    const hasRemark = measured.some(({ remark = null }) => plainText(remark) !== "");
+    return { column, at, hasInterval, isDouble: wide && (hasInterval || hasRemark) };
+  }).filter(({ column }) => column.drawn !== true && column.axis === undefined);
+  return {
+    columns: shown.flatMap(({ column, hasInterval, isDouble }) => [
+      { label: column.label, align: alignOf(column) },
+      ...(isDouble ? [{ label: hasInterval ? "95 % interval" : "", align: "left" as const }] : []),
+    ]),
+    rows: rows.map(({ row, ...title }) => ({
+      ...title,
+      cells: shown.flatMap(({ column: { format }, at, isDouble }) => [
+        written(row[at], format),
+        ...(isDouble ? [besideOf(measuredOf(row[at]), format)] : []),
+      ]),
+    })),
+  };
+}
+
+function measuredOf(cell: Cell): Measured | null {
+  return typeof cell === "object" && cell !== null && "value" in cell ? cell : null;
+}
+
+/** A cell's value. */
+function written(cell: Cell, format: NumberFormat = String): Inline {
+  if (cell === undefined) return "";
+  if (cell === null) return ABSENT;
+  if (typeof cell === "number") return orAbsent(cell, format);
+  if (cell === false || typeof cell === "string") return cell;
+  if (isInterval(cell)) return formatInterval(cell, format);
+  const measured = measuredOf(cell);
+  if (measured === null) return "text" in cell || Array.isArray(cell) ? (cell as Inline) : "";
+  const shown = orAbsent(measured.value, format);
+  return measured.tone ? { text: shown, style: measured.tone } : shown;
+}
+
+/** A measured value's interval and remark. */
+function besideOf(cell: Measured | null, format: NumberFormat = String): Inline {
+  const { value, interval, remark = null } = cell ?? {};
+  const isKnown = value !== null && value !== undefined;
+  return [
+    interval != null ? formatInterval(interval, format) : isKnown && interval === null && ABSENT,
+    plainText(remark) !== "" && [interval != null && " ", remark],
+  ];
+}
+
+function tableLines(table: Table, width: number): Line[] {
+  const lines = (wide: boolean): Line[] => {
+    const { columns, rows } = writtenTable(table, wide);
+    if (rows.length === 0) return [];
+    const labels = columns.map(({ label }) => pieces(label, "dim"));
+    const heads = labels.some((label) => widthOf(label) > 0) ? [labels] : [];
+    const cells = rows.map(({ title, cells: own }) =>
+      title === undefined ? own.map((cell) => pieces(cell)) : [pieces(title, "bold")],
     );
+    return aligned([...heads, ...cells], {
+      columns: width,
+      aligns: columns.map(({ align }) => align),
+    });
+  };
   const whole = lines(true);
   // Without room, intervals are left out before lines are broken.
-  const own = whole.some((line) => widthOf(line) > columns) ? lines(false) : whole;
+  const own = whole.some((line) => widthOf(line) > width) ? lines(false) : whole;
   return table.titled === true ? [[piece(table.caption, "bold")], ...own] : own;
 }
 
