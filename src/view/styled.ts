@@ -100,7 +100,9 @@ export function wrap(pieces: readonly Piece[], width: number): Line[] {
         if (used > 0 && used + displayWidth(word.trimEnd()) > width) close();
         for (const part of partsOf(word, width)) {
           if (used > 0 && used + displayWidth(part.trimEnd()) > width) close();
-          line.push(piece(part, style));
+          const last = line.at(-1);
+          if (last?.style === style) last.text += part;
+          else line.push(piece(part, style));
           used += displayWidth(part);
         }
       }

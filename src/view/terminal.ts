@@ -61,7 +61,7 @@ export function documentBlocks({ title, lead, warnings = [], sections }: Documen
   ];
 }
 
-const PARAGRAPHS = new Set(["text", "note", "warning", "list", "figures"]);
+const PARAGRAPHS = new Set(["text", "note", "warning", "list", "figures", "command"]);
 
 /** Blocks as lines, apart by blank lines; paragraphs follow each other without, and what a heading is for follows it. */
 export function blockLines(blocks: readonly Block[], columns = Infinity): Line[] {
