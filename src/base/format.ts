@@ -88,7 +88,7 @@ export function formatBytes(bytes: number): string {
 
 /** @example formatDuration(3.21) // "3.2 s"; formatDuration(200) // "3 min 20 s"; formatDuration(7500) // "2 h 5 min" */
 export function formatDuration(seconds: number): string {
-  if (seconds < 9.95 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);

@@ -1,3 +1,4 @@
+import { formatScore } from "../../base/format.ts";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -138,7 +139,7 @@ async function judged(
     return await judge(({ correct }, done) => {
       if (correct !== null) judgedCount += 1;
       if (correct === true) right += 1;
-      progress.update(done, judgedCount === 0 ? "" : `correct ${(right / judgedCount).toFixed(3)}`);
+      progress.update(done, judgedCount === 0 ? "" : `correct ${formatScore(right / judgedCount)}`);
     });
   } finally {
     progress.stop();

@@ -96,7 +96,8 @@ function headLine({ facts, device, stage, elapsedMs }: RunView, columns: number)
     stage === null
       ? ""
       : ` · stage ${number}/${total}: ${name}${name === kind ? "" : ` (${kind})`}`;
-  const time = formatDuration(Math.round(elapsedMs / 1000));
+  const seconds = Math.round(elapsedMs / 1000);
+  const time = seconds < 10 ? `${seconds} s` : formatDuration(seconds);
   const left = [
     piece(facts.recipe, "bold"),
     piece(` · ${of.join(" · ")}`, "dim"),

@@ -26,7 +26,7 @@ import {
 import { drawnPanel } from "../runs/drawn-panels.ts";
 import type { PanelSpec } from "../runs/panels.ts";
 import type { ItemSpec, ViewerItem } from "../viewer/embed.ts";
-import { baseTable, claimBlocks, tierNote, VERDICT_TONES } from "./reproduction.ts";
+import { baseTable, claimBlocks, splitReason, tierNote, VERDICT_TONES } from "./reproduction.ts";
 
 /** A recipe with claims, and what is known of them. */
 export interface AtlasSystem {
@@ -95,6 +95,7 @@ export function atlasDocument(systems: readonly AtlasSystem[]): Document {
         strong(plural(systems.length, "system")),
         `, ${measured} measured: what papers claim of search and tool agents, and what their miniatures show`,
       ],
+      tallyText({ claims: systems.flatMap(({ results }) => results?.claims ?? []) }),
     ],
     sections: [
       { id: "overview", title: "Overview", blocks: [atlasOverview(systems)] },
@@ -177,7 +178,8 @@ function measuredBlocks(results: KeptResults): Block[] {
       className: "claim",
       data: { verdict: claim.verdict },
       blocks: [
-        heading(badge(claim), ` ${claim.id}: ${verdictLine(claim, results)}`),
+        heading(badge(claim), ` ${claim.id}`),
+        ...reasonNotes(claim, results),
         ...claimBlocks(claim),
         {
           kind: "group",
@@ -207,6 +209,11 @@ function measuredBlocks(results: KeptResults): Block[] {
       blocks: [runTable(runs)],
     },
   ];
+}
+
+function reasonNotes(claim: ClaimResult, results: KeptResults): Block[] {
+  const [, reason] = splitReason(verdictLine(claim, results));
+  return reason === null ? [] : [note(reason)];
 }
 
 /** Reward in training with held-out EM, then the claim's other curves, each with all arms. */

@@ -59,7 +59,10 @@ export function judgeRunBlocks(summary: JudgeSummary): Block[] {
       names.map((name) => [
         ...[
           name,
-          { value: metrics[name], interval: name === "judge_accuracy" ? intervals[name] : undefined },
+          {
+            value: metrics[name],
+            interval: name === "judge_accuracy" ? intervals[name] : undefined,
+          },
         ],
       ]),
     ),

@@ -65,7 +65,7 @@ export interface Scored {
 /** Headings of the kinds of groups. */
 const KINDS: Readonly<Record<string, string>> = { hops: "By hops", type: "By type" };
 
-/** Every headline metric of all questions and of each group, a row for each result: dot and 95 % interval, all on one axis. */
+/** Every headline metric of all questions and of each group, a row for each result; the first metric also as dot and 95 % interval. */
 export function scoreTable(results: readonly Scored[]): Table {
   const present = new Set(results.flatMap(({ groups }) => Object.keys(groups[0]?.metrics ?? {})));
   const has = (metric: string): boolean =>
@@ -88,10 +88,10 @@ export function scoreTable(results: readonly Scored[]): Table {
     return [
       several ? named(series, name) : of,
       group?.n ?? null,
-      ...charted.flatMap((metric): Cell[] => {
+      ...charted.flatMap((metric, i): Cell[] => {
         const interval = group?.intervals[metric] ?? null;
         const own = { value: value(metric), interval };
-        return [{ dots: [{ ...own, series }] }, own];
+        return [...(i === 0 ? [{ dots: [{ ...own, series }] }] : []), own];
       }),
       ...others.map(value),
     ];
@@ -111,8 +111,8 @@ export function scoreTable(results: readonly Scored[]): Table {
     columns: [
       ...(several ? ["questions", "result"] : ["questions"]),
       { label: "n", format: formatCount },
-      ...charted.flatMap((metric): Column[] => [
-        { label: metricLabel(metric), axis },
+      ...charted.flatMap((metric, i): Column[] => [
+        ...(i === 0 ? [{ label: metricLabel(metric), axis }] : []),
         metricColumn(metric),
       ]),
       ...others.map(metricColumn),

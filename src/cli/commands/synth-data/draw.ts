@@ -1,3 +1,4 @@
+import { formatScore } from "../../../base/format.ts";
 import type { Command } from "commander";
 import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
 import type { ResolvedSettings } from "../../../run/settings/settings.ts";
@@ -96,7 +97,7 @@ async function run(
         progress = begin("drawing");
       },
       onDraw: ({ questions, failed, reward }) => {
-        const mean = reward === null ? "" : `reward ${reward.toFixed(3)}`;
+        const mean = reward === null ? "" : `reward ${formatScore(reward)}`;
         progress?.update(questions, `${mean}${failed === 0 ? "" : `, ${failed} failed`}`);
       },
       onSelect: (questions) => {
