@@ -3,10 +3,9 @@ import { visibleText } from "../base/visible-text.ts";
 import { EXIT } from "./exit-code.ts";
 import { programCall } from "./program-call.ts";
 import { writeAroundProgress } from "./progress.ts";
-import type { Block } from "../view/document.ts";
 import { Painted, painted } from "../view/styled.ts";
 import { type Screen, screenOf } from "./trace/screen.ts";
-import { blockLines } from "../view/terminal.ts";
+import { blockLines, type Printed } from "../view/terminal.ts";
 
 /**
  * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
@@ -35,9 +34,6 @@ export interface CliIo {
 
 /** Lines in a pipe are as long as their text. */
 const PIPE: Screen = { columns: Infinity, colours: false };
-
-/** Text, perhaps with data in it; lines that this program has painted; or blocks, which are drawn for the stream that they go to. */
-export type Printed = string | Painted | readonly Block[];
 
 /** The border that everything printed crosses. It adds a missing final newline. */
 export interface PrintingIo extends Omit<CliIo, "out" | "err"> {

@@ -7,7 +7,7 @@ import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
 import type { RunOptions } from "../run/train/training-method.ts";
 import type { Block } from "../view/document.ts";
 import type { CliContext } from "./command.ts";
-import type { Printed } from "./io.ts";
+import type { Printed } from "../view/terminal.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { ConfigError } from "../base/errors.ts";
 import { overwriteOption } from "./options.ts";

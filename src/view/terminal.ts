@@ -18,7 +18,7 @@ import {
   type Table,
 } from "./document.ts";
 import { sparkline } from "./sparkline.ts";
-import { type Line, type Piece, piece, type Style, widthOf, wrap } from "./styled.ts";
+import { type Line, type Painted, type Piece, piece, type Style, widthOf, wrap } from "./styled.ts";
 
 const STYLES: Partial<Record<string, Style>> = {
   strong: "bold",
@@ -29,18 +29,16 @@ const STYLES: Partial<Record<string, Style>> = {
   trouble: "bad",
 };
 
+/** What a command prints: text, perhaps with data in it; painted lines; or blocks, which are drawn for the stream that they go to. */
+export type Printed = string | Painted | readonly Block[];
+
 /** Text as pieces. */
-export function pieces(inline: Inline, style: Style = "plain"): Piece[] {
+function pieces(inline: Inline, style: Style = "plain"): Piece[] {
   if (inline === null || inline === false || inline === "") return [];
   if (typeof inline === "string") return [piece(inline, style)];
   if (!("text" in inline)) return inline.flatMap((each) => pieces(each, style));
   const own = pieces(inline.text, STYLES[inline.style] ?? style);
   return inline.style === "small" ? [piece(" "), ...own] : own;
-}
-
-/** A document with its title and the headings of its sections. */
-export function documentLines(document: Document, columns = Infinity): Line[] {
-  return blockLines(documentBlocks(document), columns);
 }
 
 /** Blocks that only pages draw. */

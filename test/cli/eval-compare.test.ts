@@ -132,7 +132,9 @@ describe("agentrl eval compare", () => {
     expect(refused.stderr).toContain("--across retriever. [COMPARE_UNLIKE]");
     const meant = await compare(["a", "dense"], "--across", "retriever");
     expect(meant.status).toBe(0);
-    expect(meant.stdout).toMatch(/where --across allows it \(A first\):\n- retriever: "bm25-1" ≠ "dense-1"/);
+    expect(meant.stdout).toMatch(
+      /where --across allows it \(A first\):\n- retriever: "bm25-1" ≠ "dense-1"/,
+    );
   });
 
   it("takes several runs of a system as one side", async () => {

@@ -20,9 +20,7 @@ describe("results as Markdown", () => {
     const place = writeResults(join(folder, "a"), rows, { results: { groups } });
     const text = await resultsMarkdown([place]);
     expect(text).toContain("policy made/policy · strategy agent · 4 questions");
-    expect(text).toMatch(
-      /^\| all \| 4 \| 0\.500 \| 0\.100 … 0\.900 \| .* \| 1\.000 \| 1\.00 \|$/m,
-    );
+    expect(text).toMatch(/^\| all \| 4 \| 0\.500 \| 0\.100 … 0\.900 \| .* \| 1\.000 \| 1\.00 \|$/m);
     expect(text).toMatch(/^\| 1-hop \| 2 \| 1\.000 \| 0\.342 … 1\.000 \| .* \| – \| – \|$/m);
     expect(text).toMatch(/^\| 2-hop \| 2 \| 0\.000 \| 0\.000 … 0\.658 \| /m);
   });

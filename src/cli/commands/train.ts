@@ -1,5 +1,4 @@
 import { Option } from "commander";
-import { formatDuration } from "../../base/format.ts";
 import { mapAround } from "../../run/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
 import type { RecipeResult } from "../../run/run-recipe.ts";

@@ -16,7 +16,7 @@ const HALVES = [" ", "▄", "▀", "█"];
 /** A number in letters of three rows. @example bigText("0.5")[0] // "█▀█   █▀▀" */
 export function bigText(text: string): string[] {
   return [0, 1, 2].map((row) =>
-    [...text]
+    Array.from(text)
       .map((character) => {
         const bits = DIGITS[character];
         if (bits === undefined) return row === 2 ? "▄" : " ";

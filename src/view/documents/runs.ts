@@ -245,7 +245,10 @@ function clear(value: number, mean: number): number {
 
 function lead(arm: Arm, isNamed: boolean): Inline {
   const { runs } = arm;
-  const seeds = runs.map(({ settings }) => String(settings?.values.get("seed") ?? ABSENT));
+  const seeds = runs.map(({ settings }) => {
+    const seed = settings?.values.get("seed");
+    return typeof seed === "number" ? String(seed) : ABSENT;
+  });
   const [first] = runs;
   const done = [...new Set(runs.map(({ steps }) => steps.done))].sort((a, b) => a - b);
   const facts = [

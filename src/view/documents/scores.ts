@@ -230,7 +230,7 @@ export function evaluationBlocks(result: EvalResult): Block[] {
     (kind: string) =>
     ([name, own]: [string, GroupSummary]): GroupScores => ({
       ...{ kind, name, n: own.n },
-      metrics: own.metrics as unknown as GroupScores["metrics"],
+      metrics: own.metrics,
       intervals: {},
     });
   const scored = [
@@ -373,7 +373,7 @@ export function rowsBlocks(summary: RowsSummary): Block[] {
         name,
         value,
         metricCounts[name] ?? n,
-        intervals[name as keyof typeof intervals],
+        intervals[name],
       ]),
     ),
     ...(failures === "" ? [] : [{ kind: "warning" as const, text: failures }]),

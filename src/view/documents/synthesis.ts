@@ -156,7 +156,7 @@ function stepTable(yields: Yields): Block {
 
 /** The yield of each draw before any step. */
 function drawTable(draws: readonly DrawYield[]): Block {
-  const hinted = draws.some(({ hints = {} }) => Object.keys(hints).length > 0);
+  const hinted = draws.some(({ hints }) => Object.keys(hints).length > 0);
   const bar = (share: number | null, series: number): Cell =>
     share === null ? undefined : { share, series };
   return table(
@@ -173,7 +173,7 @@ function drawTable(draws: readonly DrawYield[]): Block {
       ...(hinted ? ["hints"] : []),
     ],
     draws.map(
-      ({ name, rollouts, failed, toolRate, answerRate, searches, reward, hints = {} }, series) => [
+      ({ name, rollouts, failed, toolRate, answerRate, searches, reward, hints }, series) => [
         ...[
           name,
           rollouts,

@@ -79,7 +79,7 @@ export function preferenceBlocks(
   const formats = [formatLoss, formatLoss, formatScore];
   const columns = ["loss", "margin", "accuracy"].map((label, i) => ({ label, format: formats[i] }));
   const rows = (["before", "after"] as const).map((when) => {
-    const measured = validation?.[when] as Readonly<Record<string, number>> | undefined;
+    const measured = validation?.[when];
     return [when, ...names.map((name) => measured?.[`validation/${name}`] ?? null)];
   });
   return [

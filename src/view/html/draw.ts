@@ -104,7 +104,8 @@ function drawnBlock(block: Block): Content {
 
 /** Text with its styles. */
 export function inline(text: Inline): Content {
-  if (text === null || text === false || typeof text === "string") return text || null;
+  if (text === null || text === false || typeof text === "string")
+    return text === false ? null : text;
   if (!("text" in text)) return text.map(inline);
   const content = inline(text.text);
   const { style, series, href, hint = null } = text;
@@ -167,7 +168,7 @@ function figureCard({ name, series, value, format, tone, label, details }: Figur
 const STACKED_COLUMNS = 4;
 
 /** A table: headings with their scope, numbers on the right. */
-export function drawnTable(table: Table): Markup {
+function drawnTable(table: Table): Markup {
   const { caption, titled, className = "plain", columns, groups } = table;
   const shown = columns.map((column) => (typeof column === "string" ? { label: column } : column));
   const stacks = shown.length >= STACKED_COLUMNS ? " stacks" : "";

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)("the page of samples, in a browser (skipped without
     const { page, complaints, requests } = await opened();
     expect(await page.locator("h1").innerText()).toBe("made");
     const format = page.locator("#steps tbody tr").nth(1);
-    expect(await format.locator(".number").allInnerTexts()).toEqual(["4", "3 75 %", "3"]);
+    expect(await format.locator(".number").allInnerTexts()).toEqual(["4", "3", "75 %", "3"]);
     expect(await format.locator(".reasons").innerText()).toContain(`1 unpaired tag${ATTACK}`);
     const bars = "#steps tbody tr:nth-child(2) rect";
     const widths = await page.evaluate(
