@@ -5,7 +5,7 @@ import type { RunFolderUse } from "../run/folder/claim-run.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
 import type { RunOptions } from "../run/train/training-method.ts";
-import type { Block } from "../view/document.ts";
+import { type Block, heading } from "../view/document.ts";
 import type { CliContext } from "./command.ts";
 import type { Printed } from "../view/terminal.ts";
 import { noteAnswers } from "./data-flags.ts";
@@ -179,6 +179,7 @@ function nextBlocks(out: string, { environment }: Settings, call: string): Block
   const report = `${call} runs report ${quoted(out)}`;
   const ask = `${call} ask --policy ${quoted(out)}`;
   return [
+    heading("Next:"),
     { kind: "command", does: "curves, figures and rollouts as a page", command: report },
     ...(environment.name === "search-qa"
       ? [{ kind: "command" as const, does: "questions to the trained policy", command: ask }]

@@ -137,7 +137,8 @@ function linesOf(block: Block, columns: number): Line[] {
       });
     }
     case "command":
-      return wrap([piece(`${block.does}:  `, "dim"), piece(block.command, "bold")], Infinity);
+      // As a comment of the shell, so that the whole line can be copied.
+      return [[piece(block.command, "bold"), piece(`  # ${block.does}`, "dim")]];
     case "fold":
     case "group":
     case "filter":
@@ -165,6 +166,8 @@ export function alignOf({ align, format }: Column): "left" | "right" {
 export function isInterval(cell: unknown): cell is readonly [number, number] {
   return Array.isArray(cell) && typeof cell[0] === "number";
 }
+
+const INTERVAL = "95 % interval";
 
 /** A table as text: its columns, and rows of as many cells, or with a title alone. */
 export interface WrittenTable {
@@ -194,7 +197,7 @@ export function writtenTable({ columns, groups }: Table, wide = true): WrittenTa
   return {
     columns: shown.flatMap(({ column, hasInterval, isDouble }) => [
       { label: column.label, align: alignOf(column) },
-      ...(isDouble ? [{ label: hasInterval ? "95 % interval" : "", align: "left" as const }] : []),
+      ...(isDouble ? [{ label: hasInterval ? INTERVAL : "", align: "left" as const }] : []),
     ]),
     rows: rows.map(({ row, ...title }) => ({
       ...title,
@@ -248,8 +251,10 @@ function tableLines(table: Table, width: number): Line[] {
     });
   };
   const whole = lines(true);
-  // Without room, intervals are left out before lines are broken.
-  const own = whole.some((line) => widthOf(line) > width) ? lines(false) : whole;
+  const isTooWide = whole.some((line) => widthOf(line) > width);
+  // Without room, the intervals of several columns are left out; that of one is what the table is for.
+  const measured = writtenTable(table).columns.filter(({ label }) => label === INTERVAL).length;
+  const own = isTooWide && measured > 1 ? lines(false) : whole;
   return table.titled === true ? [[piece(table.caption, "bold")], ...own] : own;
 }
 

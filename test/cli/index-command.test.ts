@@ -125,7 +125,7 @@ describe("agentrl index", () => {
     const memory = await index("plan", "./corpus.jsonl", "--max-memory", "0", "--json");
     expect(JSON.parse(memory.stdout)).toMatchObject({ error: { code: "INDEX_TOO_LARGE" } });
     expect(memory.stderr).toContain(
-      "of memory once opened, but only 1 B are available. About 0 of its",
+      "of memory once opened, but only 0 B are available. About 0 of its",
     );
     const build = await index("build", "./corpus.jsonl", "--out", "./x", "--max-memory", "0");
     expect(build.stderr).toContain("[INDEX_TOO_LARGE]");

@@ -51,7 +51,7 @@ describe("agentrl reproduce", () => {
     expect(stdout).toMatch(/search +0\.800 +0\.552 … 1\.000 +0\.431 +table-2, RL, average, M$/m);
     expect(stdout).toMatch(/none +0\.000 +–$/m);
     expect(stdout).toMatch(
-      /search > none +\+0\.800 +\+0\.358 … \+1\.000 +\.0052 +\.0052 +0\.503 +supported$/m,
+      /search > none +\+0\.800 +\+0\.358 … \+1\.000 +\.0052 +0\.503 +supported$/m,
     );
     expect(stdout).toContain("after Holm's correction over all comparisons");
     expect(stderr.split("\n").slice(0, 2)).toEqual([

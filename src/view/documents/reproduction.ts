@@ -136,7 +136,10 @@ export function claimBlocks(claim: ClaimResult): Block[] {
   const { arms, comparisons, isShare, questions } = claim;
   const ends = arms.flatMap(({ mean, ci95, paper }) => [ci95?.[1] ?? mean, paper?.value ?? 0]);
   const score = { format: formatScore };
-  const p: Column[] = ["p", "p (Holm)"].map((label) => ({ label, format: formatP }));
+  const p: Column[] = [
+    { label: "p", format: formatP, drawn: true, className: "number" },
+    { label: "Holm", format: formatP },
+  ];
   const of = questions === null ? "" : `; ${formatCount(questions)} questions`;
   return [
     { kind: "text", text: `${claim.statement} (${claim.source}; ${claim.metric}${of})` },
