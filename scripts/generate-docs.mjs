@@ -4,7 +4,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { atlasSystems } from "../dist/cli/atlas.js";
-import { atlasMarkdown } from "../dist/cli/atlas-markdown.js";
+import { atlasDocument } from "../dist/view/documents/atlas.js";
+import { documentMarkdown } from "../dist/view/markdown.js";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
 import * as prettier from "prettier";
@@ -42,7 +43,7 @@ for (const [name, text] of Object.entries(pages)) {
 }
 
 async function atlasPage() {
-  const text = atlasMarkdown(await atlasSystems(undefined, null));
+  const text = documentMarkdown(atlasDocument(await atlasSystems(undefined, null)));
   return `<!-- Generated from recipes/results by \`npm run generate\`. -->\n\n${text}`;
 }
 

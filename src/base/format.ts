@@ -23,6 +23,34 @@ export function signed(decimals: number): NumberFormat {
   return (value) => withPlus(fixed(decimals)(value), value);
 }
 
+/** A score or share. @example formatScore(0.5) // "0.500" */
+export const formatScore = fixed(3);
+/** A score of retrieval or of answers in a file, where small differences count. */
+export const formatFineScore = fixed(4);
+/** A difference of scores. @example formatDifference(0.1) // "+0.100" */
+export const formatDifference = signed(3);
+/** A loss or KL, in nats. */
+export const formatLoss = fixed(4);
+/** A mean of counts: searches, turns. */
+export const formatMean = fixed(2);
+/** A rate: questions a second, tokens in the mean. */
+export const formatRate = fixed(1);
+
+/** A value over many orders of magnitude. @example formatTiny(0.00012) // "1.2e−4" */
+export function formatTiny(value: number): string {
+  return value === 0 ? "0" : value.toExponential(1).replaceAll("-", "−");
+}
+
+/** A sum of money. @example formatMoney({ amount: 1.5, currency: "USD" }) // "1.50 USD" */
+export function formatMoney({ amount, currency }: { amount: number; currency: string }): string {
+  return `${formatMean(amount)} ${currency}`;
+}
+
+/** The time of an ISO date, to the minute. @example formatTime("2026-03-01T12:34:56.789Z") // "2026-03-01 12:34 UTC" */
+export function formatTime(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}
+
 /** Adds "+" to a formatted positive number, unless it rounded to 0. @example withPlus("0.2", 0.2) // "+0.2" */
 export function withPlus(text: string, value: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;

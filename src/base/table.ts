@@ -1,4 +1,4 @@
-/** Tables for the terminal and for Markdown; view/html/html-table.ts writes them for pages. */
+/** Tables as aligned text and as Markdown; src/view draws those of reports. */
 import { ABSENT, formatInterval, type NumberFormat, orAbsent } from "./format.ts";
 import { visibleLine } from "./visible-text.ts";
 
@@ -34,7 +34,7 @@ function cellText(cell: Cell, format: NumberFormat = String): string {
 }
 
 /** The alignment of a column. */
-export function alignOf(column: Column | string | undefined): "left" | "right" {
+function alignOf(column: Column | string | undefined): "left" | "right" {
   if (column === undefined || typeof column === "string") return "left";
   return column.align ?? (column.format === undefined ? "left" : "right");
 }
@@ -101,9 +101,6 @@ export function renderMarkdown(table: Table): string {
   );
   return [line(labels), line(rule), ...texts.map(line)].join("\n");
 }
-
-/** Writers for people: `text` for a terminal, `md` for a pull request. */
-export const TABLE_WRITERS = { text: (table: Table) => renderText(table), md: renderMarkdown };
 
 /** Terminal columns of a text: wide East Asian characters and emoji take two, combining marks none. */
 export function displayWidth(text: string): number {

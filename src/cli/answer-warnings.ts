@@ -1,4 +1,4 @@
-import { shorten } from "../base/format.ts";
+import { formatPercent, shorten } from "../base/format.ts";
 import type { EvalOutcome } from "../run/run-eval.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { cutWarnings } from "./cut-text.ts";
@@ -18,9 +18,8 @@ export function answerWarnings(outcome: EvalOutcome, settings: Settings): string
 function inThoughtsWarning({ answersInThoughts }: EvalOutcome): string[] {
   if (answersInThoughts === undefined) return [];
   const { messages, inside } = answersInThoughts;
-  const share = ((100 * inside) / messages).toFixed(inside === messages ? 0 : 1);
   return [
-    `The answer stands inside of a thought in ${share} % of the messages that answer (${inside} of ${messages}): this protocol takes a message's first tags, as published. environment.protocol=hermes ignores what thoughts quote.`,
+    `The answer stands inside of a thought in ${formatPercent(inside / messages)} of the messages that answer (${inside} of ${messages}): this protocol takes a message's first tags, as published. environment.protocol=hermes ignores what thoughts quote.`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { formatScore } from "../base/format.ts";
 import { existsSync } from "node:fs";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { ArmRun } from "../experiment/arms/arm-runs.ts";
@@ -35,7 +36,7 @@ export async function trainArm(
       stage = name;
     },
     onEvaluationProgress: ({ done, em }) => {
-      onProgress(`${stage} ${done} questions, EM ${em.toFixed(3)}`);
+      onProgress(`${stage} ${done} questions, EM ${formatScore(em)}`);
     },
     onStage: ({ name }) => {
       stage = name;
@@ -44,7 +45,7 @@ export async function trainArm(
       onProgress(`${stage} ${total === null ? done : `${done}/${total}`} ${note}`);
     },
     onStep: ({ step, totalSteps, metrics }) => {
-      const reward = (metrics["rollout/reward_mean"] ?? 0).toFixed(3);
+      const reward = formatScore(metrics["rollout/reward_mean"] ?? 0);
       onProgress(`step ${step}/${totalSteps}, reward ${reward}`);
     },
   });

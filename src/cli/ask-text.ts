@@ -3,7 +3,7 @@ import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import type { Protocol, ProtocolTag } from "../env/protocols/protocol.ts";
 import { searchCount } from "../trajectory/search-count.ts";
 import type { Observation, Trajectory, Turn } from "../trajectory/trajectory.ts";
-import { type Line, piece, type Style, wrap } from "./trace/styled.ts";
+import { type Line, piece, type Style, wrap } from "../view/styled.ts";
 
 /** What the lines of a turn are made with. */
 export interface TurnView {

@@ -2,15 +2,14 @@ import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { writeAtomic, writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
-import { renderText } from "../base/table.ts";
 import type { ClaimResult } from "../experiment/claims/claim-results.ts";
 import { type KeptResults, readKeptResults } from "../experiment/claims/kept-results.ts";
 import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import { shippedBases } from "../run/settings/base-names.ts";
 import { keptResultsFile, loadRecipe, shippedRecipes } from "../run/settings/recipe-file.ts";
 import type { RecipeFile } from "../run/settings/recipe-schema.ts";
-import type { AtlasSystem } from "../view/html/atlas-page.ts";
-import { atlasMarkdown, atlasOverview } from "./atlas-markdown.ts";
+import { atlasDocument, atlasOverview, type AtlasSystem } from "../view/documents/atlas.ts";
+import { documentMarkdown } from "../view/markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
 import { madeBy } from "./made-by.ts";
@@ -35,20 +34,21 @@ export async function writeAtlas(
   measure: Measure,
   context: CliContext,
 ): Promise<void> {
-  const { atlasPage } = await import("../view/html/atlas-page.ts");
+  const { documentPage } = await import("../view/html/page.ts");
   const page = flags.page ?? "runs/atlas.html";
   const text = `${page.replace(/\.html?$/, "")}.md`;
   claimWriting(page);
   claimWriting(text);
   const systems = await atlasSystems(flags.family, flags.stored === true ? null : measure);
+  const document = atlasDocument(systems);
   await writeAtomic(page, async (write) => {
-    for await (const piece of atlasPage(systems, madeBy())) await write(piece);
+    for await (const piece of documentPage(document, madeBy())) await write(piece);
   });
   const { version, command } = madeBy();
   const origin = `Written by agentrl ${version}: \`${command}\``;
-  await writeFileAtomic(text, `${atlasMarkdown(systems)}\n${origin}\n`);
+  await writeFileAtomic(text, `${documentMarkdown(document)}\n${origin}\n`);
   if (flags.json === true) context.out(JSON.stringify({ systems: systems.map(systemJson), page }));
-  else context.out(renderText(atlasOverview(systems)));
+  else context.out([atlasOverview(systems)]);
   for (const file of [page, text]) context.note(`written to ${file}`);
 }
 

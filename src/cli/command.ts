@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Printed } from "./trace/styled.ts";
+import type { Printed } from "../view/terminal.ts";
 
 /** Input and output of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {

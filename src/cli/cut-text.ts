@@ -15,12 +15,6 @@ interface Cut {
   cure: string;
 }
 
-/** What budgets cut, in one line; none where nobody was asked. */
-export function cutsText(summary: Measured): string[] {
-  const cuts = cutsOf(summary).map(({ what, share }) => `${what} in ${formatPercent(share)}`);
-  return cuts.length === 0 ? [] : [`cut, of the questions: ${cuts.join(", ")}`];
-}
-
 /** Warnings about cuts in at least 2 % of the questions, each with what helps. */
 export function cutWarnings(summary: Measured, settings: Settings): string[] {
   return cutsOf(summary, settings)

@@ -4,7 +4,7 @@ import { access, constants, readFile, statfs } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "../base/errors.ts";
-import { formatBytes } from "../base/format.ts";
+import { formatBytes, formatRate } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
 import { findBase, placeOfBases, SHIPPED_POLICIES } from "../run/bases.ts";
@@ -63,7 +63,7 @@ function checkCores(): Check {
     name,
     ok: true,
     there: false,
-    found: `a container's quota of ${quota.toFixed(1)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
+    found: `a container's quota of ${formatRate(quota)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
   };
 }
 

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ANSWER_KINDS, type AnswerKind } from "../evaluate/answer-kind.ts";
-import type { ComparisonFormat } from "./comparison-text.ts";
 import { decimal, wholeNumber } from "./options.ts";
 
 /** Flags of `agentrl eval compare`. */
@@ -19,7 +18,7 @@ export interface EvalCompareFlags {
   referencesField?: string;
   references?: string;
   idField?: string;
-  format?: ComparisonFormat;
+  format?: "text" | "md";
   seed?: number;
   json?: true;
 }

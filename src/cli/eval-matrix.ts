@@ -1,20 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { renderText } from "../base/table.ts";
 import { failuresText } from "../evaluate/evaluation-summary.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { EvalOutcome, EvalResult } from "../run/run-eval.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
-import {
-  AVERAGE_NOTE,
-  MATRIX_METRICS,
-  matrixOf,
-  type MatrixPlace,
-  matrixPlaces,
-  type MatrixRow,
-  matrixTable,
-} from "../view/score-matrix.ts";
+import { MATRIX_METRICS, matrixOf, type MatrixPlace, matrixPlaces } from "../view/score-matrix.ts";
+import type { Block } from "../view/document.ts";
+import { matrixBlocks } from "../view/documents/scores.ts";
 import { answerWarnings } from "./answer-warnings.ts";
 import type { CliContext } from "./command.ts";
 import { writeReport } from "./commands/eval-report.ts";
@@ -115,7 +108,8 @@ export async function evaluateMatrix(
     const results = done.map(({ result }) => result);
     const named = matrixPlaces(results) ?? results.map((result, i) => placeOf(cells[i], result));
     const matrix = matrixOf(results, named);
-    if (format === undefined) context.out(matrixText(matrix, results, named));
+    if (format === undefined)
+      context.out([...matrixBlocks(matrix), ...failureNotes(results, named)]);
     else if (format === "json") context.out(JSON.stringify({ matrix, cells: results }));
     else if (root !== undefined) {
       const folders = cells.map(({ folder }) => join(root, folder));
@@ -141,14 +135,10 @@ function placeOf(cell: MatrixCell | undefined, result: EvalResult): MatrixPlace 
   return { policy, dataset };
 }
 
-function matrixText(
-  rows: readonly MatrixRow[],
-  results: readonly EvalResult[],
-  places: readonly MatrixPlace[],
-): string {
-  const failures = results.flatMap(({ errors }, i) => {
+function failureNotes(results: readonly EvalResult[], places: readonly MatrixPlace[]): Block[] {
+  return results.flatMap(({ errors }, i): Block[] => {
     const { policy = "", dataset = "" } = places[i] ?? {};
-    return errors.n === 0 ? [] : [`${policy} on ${dataset}: ${failuresText(errors)}`];
+    if (errors.n === 0) return [];
+    return [{ kind: "warning", text: `${policy} on ${dataset}: ${failuresText(errors)}` }];
   });
-  return [renderText(matrixTable(rows)), "", ...failures, AVERAGE_NOTE].join("\n");
 }

@@ -3,7 +3,9 @@ import { visibleText } from "../base/visible-text.ts";
 import { EXIT } from "./exit-code.ts";
 import { programCall } from "./program-call.ts";
 import { writeAroundProgress } from "./progress.ts";
-import { Painted, type Printed } from "./trace/styled.ts";
+import { Painted, painted } from "../view/styled.ts";
+import { type Screen, screenOf } from "./trace/screen.ts";
+import { blockLines, type Printed } from "../view/terminal.ts";
 
 /**
  * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
@@ -19,6 +21,9 @@ export interface CliIo {
   readonly terminal: boolean;
   /** Whether a person watches stdout. */
   readonly outTerminal: boolean;
+  /** Of stdout and stderr; undefined: a pipe. */
+  readonly outScreen?: Screen;
+  readonly errScreen?: Screen;
   /** Columns for help. */
   readonly width: number;
   /** How the user starts the program, for commands to copy. */
@@ -26,6 +31,9 @@ export interface CliIo {
   /** Calls back when the process must stop; returns a function to stop listening. */
   onStop(listener: (reason: StopRequest) => void): () => void;
 }
+
+/** Lines in a pipe are as long as their text. */
+const PIPE: Screen = { columns: Infinity, colours: false };
 
 /** The border that everything printed crosses. It adds a missing final newline. */
 export interface PrintingIo extends Omit<CliIo, "out" | "err"> {
@@ -40,15 +48,19 @@ export interface PrintingIo extends Omit<CliIo, "out" | "err"> {
  * pieces are shown before they get their style, has escape codes.
  */
 export function printing(io: CliIo): PrintingIo {
-  const shown = (text: Printed): string =>
-    closed(text instanceof Painted ? text.text : visibleText(text));
+  const shown = (text: Printed, { columns, colours }: Screen = PIPE): string => {
+    if (typeof text === "string") return closed(visibleText(text));
+    return closed(
+      (text instanceof Painted ? text : painted(blockLines(text, columns), colours)).text,
+    );
+  };
   return {
     ...io,
     out: (text) => {
-      io.out(shown(text));
+      io.out(shown(text, io.outScreen));
     },
     err: (text) => {
-      io.err(shown(text));
+      io.err(shown(text, io.errScreen));
     },
     document: (text) => {
       io.out(io.outTerminal ? shown(text) : closed(text));
@@ -75,6 +87,8 @@ export function processIo(): CliIo {
     },
     terminal: process.stderr.isTTY && process.env["TERM"] !== "dumb",
     outTerminal: process.stdout.isTTY,
+    outScreen: process.stdout.isTTY ? screenOf(process.stdout, process.env) : undefined,
+    errScreen: process.stderr.isTTY ? screenOf(process.stderr, process.env) : undefined,
     width: Math.min(process.stdout.isTTY ? process.stdout.columns : 80, 100),
     call: programCall(),
     onStop: (listener) => {

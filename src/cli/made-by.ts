@@ -1,4 +1,4 @@
-import type { Made } from "../view/html/made.ts";
+import type { Made } from "../view/document.ts";
 import { packageVersion } from "../base/package-version.ts";
 
 /** Day, version and command line for the header of a page. */

@@ -8,7 +8,8 @@ import { publishedCells, publishedSetup } from "../experiment/published.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { CliContext } from "./command.ts";
 import type { EvalCompareFlags } from "./eval-compare-flags.ts";
-import { type PublishedComparison, publishedText } from "./comparison-text.ts";
+import { type PublishedComparison, publishedBlocks } from "../view/documents/comparison.ts";
+import { shown } from "./comparison-format.ts";
 
 /** Compares one side with a paper's tables or a number, and prints the result. */
 export async function comparePublished(
@@ -20,7 +21,7 @@ export async function comparePublished(
   const found =
     paper === undefined ? againstNumber(side, flags) : await againstPaper(side, paper, flags);
   if (flags.json === true) context.out(JSON.stringify({ comparisons: found }));
-  else context.out(found.map((each) => publishedText(each, format)).join("\n\n"));
+  else context.out(shown(found.flatMap(publishedBlocks), format));
 }
 
 function againstNumber(side: Side, flags: EvalCompareFlags): PublishedComparison[] {

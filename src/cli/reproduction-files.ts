@@ -3,8 +3,8 @@ import { writeAtomic, writeFileAtomic, writeJson } from "../base/files.ts";
 import type { ReproducedRun, Reproduction } from "../experiment/claims/claim-results.ts";
 import type { KeptResults } from "../experiment/claims/kept-results.ts";
 import type { RunFiles } from "../view/runs/run-files.ts";
+import { documentMarkdown } from "../view/markdown.ts";
 import { madeBy } from "./made-by.ts";
-import { reproductionText } from "./reproduction-text.ts";
 import { openRunReader } from "./run-reading.ts";
 
 /** A run with what its folder holds; null: it has none. */
@@ -23,7 +23,8 @@ export async function writeReproductionFiles(
 ): Promise<KeptResults> {
   const { isRunFolder, readRun } = await import("../view/runs/run-files.ts");
   const { keptRun, keptSamples } = await import("../view/runs/kept-run.ts");
-  const { reproductionPage } = await import("../view/html/reproduction-page.ts");
+  const { reproductionDocument } = await import("../view/documents/reproduction.ts");
+  const { documentPage } = await import("../view/html/page.ts");
   const runs: ReadRun[] = await Promise.all(
     result.runs.map(async (run) => {
       const folder = folderOf(run);
@@ -38,14 +39,13 @@ export async function writeReproductionFiles(
     samples: await keptSamples(runs, result, readingOf),
   };
   await writeJson(join(out, "results.json"), kept);
+  const document = await reproductionDocument(result, trainedArms(runs));
   await writeAtomic(join(out, "report.html"), async (write) => {
-    const made = madeBy();
-    for await (const piece of reproductionPage(result, { arms: trainedArms(runs), made }))
-      await write(piece);
+    for await (const piece of documentPage(document, madeBy())) await write(piece);
   });
   const { date, version, command } = madeBy();
   const origin = `${date}, agentrl ${version}: \`${command}\``;
-  await writeFileAtomic(join(out, "report.md"), `${reproductionText(result, "md")}\n\n${origin}\n`);
+  await writeFileAtomic(join(out, "report.md"), `${documentMarkdown(document)}\n${origin}\n`);
   return kept;
 }
 

@@ -1,3 +1,4 @@
+import { formatScore } from "../base/format.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +78,7 @@ export async function runEvaluation(
         progress = startProgress(context, { label: "evaluating", total: draws ?? 0, unit });
       },
       onProgress: ({ done, failed, em, error }) => {
-        progress?.update(done, `EM ${em.toFixed(3)}${failed === 0 ? "" : `, ${failed} failed`}`);
+        progress?.update(done, `EM ${formatScore(em)}${failed === 0 ? "" : `, ${failed} failed`}`);
         if (error !== undefined && !failures.has(error.code))
           failures.set(error.code, error.message);
       },

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { metricNames } from "../evaluate/evaluation-summary.ts";
 import { summarizeRowsFile } from "../evaluate/rows-file.ts";
 import type { CliContext } from "./command.ts";
-import { rowsText } from "./evaluation-text.ts";
+import { rowsBlocks } from "../view/documents/scores.ts";
 import { parseRequirement, requireScores } from "./require-scores.ts";
 
 /** The flags of `agentrl score --rows`. */
@@ -44,6 +44,6 @@ export async function scoreRows(
   const own = Object.keys(summary.metrics);
   const names = [...new Set([...metricNames(summary.samplesPerTask), ...own])];
   const requirements = require.map((text) => parseRequirement(text, names));
-  context.out(json === true ? JSON.stringify(summary) : rowsText(summary));
+  context.out(json === true ? JSON.stringify(summary) : rowsBlocks(summary));
   requireScores(requirements, summary.metrics);
 }

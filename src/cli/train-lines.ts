@@ -1,29 +1,18 @@
+import { fixed, formatLoss, formatScore } from "../base/format.ts";
 import type { CliContext } from "./command.ts";
 import { parseEvaluationName } from "../evaluate/evaluation-name.ts";
 import type { LearnedData, RunEvents, RunStep } from "../run/train/run-events.ts";
-import { eventLine } from "./event-line.ts";
+import { metricCells } from "./dashboard/metric-rows.ts";
 import { startProgress, type Progress } from "./progress.ts";
-import { rewardCheckLine } from "./reward-check-text.ts";
+import { rewardCheckLine } from "../view/documents/checks.ts";
 import { sampleLines } from "./sft-text.ts";
 import type { TrainWatch } from "./train-news.ts";
 
-/** Heading, metric, and how it is written. */
-type Column = readonly [string, string, (value: number) => string];
-
-/** Columns of the step table. @param emMetric the run's own name of exact match. */
-const columnsOf = (emMetric: string): readonly Column[] => [
-  ["reward", "rollout/reward_mean", (v) => v.toFixed(3)],
-  ["EM", emMetric, (v) => v.toFixed(3)],
-  ["searches", "rollout/searches", (v) => v.toFixed(2)],
-  ["answered", "rollout/answer_rate", (v) => v.toFixed(2)],
-  ["entropy", "rollout/entropy", (v) => v.toFixed(3)],
-  ["KL", "losses/kl", (v) => v.toFixed(4)],
-  ["flat groups", "rollout/zero_variance_share", (v) => v.toFixed(2)],
-];
+/** Columns of the step table, by their names in the live view. */
+const COLUMNS = ["reward", "EM", "searches", "answered", "entropy", "KL", "flat groups"];
 
 /** A training as permanent lines, one per step: for pipes, logs and terminals too small for the live view. */
 export function trainLines(context: CliContext, emMetric: string): TrainWatch {
-  const columns = columnsOf(emMetric);
   let progress: Progress | null = null;
   let rows = 0;
   let stage = "";
@@ -40,7 +29,7 @@ export function trainLines(context: CliContext, emMetric: string): TrainWatch {
       progress = startProgress(context, { label: `evaluating ${name}`, total, unit: "questions" });
     },
     onEvaluationProgress: ({ done, em }) => {
-      progress?.update(done, `EM ${em.toFixed(3)}`);
+      progress?.update(done, `EM ${formatScore(em)}`);
     },
     onEvaluation: (name, { metrics, n }) => {
       stop();
@@ -48,7 +37,7 @@ export function trainLines(context: CliContext, emMetric: string): TrainWatch {
       const around = when === "before" || when === "after" ? `${when} training` : when;
       // A world that pays has no answers to compare.
       const { em, return: paid } = metrics;
-      const figure = paid === undefined ? `EM ${em.toFixed(3)}` : `return ${paid.toFixed(3)}`;
+      const figure = paid === undefined ? `EM ${formatScore(em)}` : `return ${formatScore(paid)}`;
       const of = set === null ? "held-out questions" : `questions of set ${set}`;
       context.note(`${around}: ${figure} on ${n} ${of}`);
     },
@@ -77,13 +66,13 @@ export function trainLines(context: CliContext, emMetric: string): TrainWatch {
       if (isOfData(step)) {
         const bar = { label: "training", total: step.totalSteps, unit: "steps" };
         progress ??= startProgress(context, bar);
-        progress.update(step.step, `loss ${lossOf(step).toFixed(3)}`);
+        progress.update(step.step, `loss ${formatLoss(lossOf(step))}`);
         const every = Math.max(1, Math.round(step.totalSteps / LINES));
         const isShown = step.step % every === 0 || step.step === step.totalSteps;
         if (isShown) context.note(lossLine(step));
         return;
       }
-      const [heads, cells] = alignedRow(step, columns);
+      const [heads, cells] = alignedRow(step, emMetric);
       if (rows === 0) {
         stop();
         context.note(heads);
@@ -96,7 +85,8 @@ export function trainLines(context: CliContext, emMetric: string): TrainWatch {
       progress.update(step.step);
     },
     onEvent: (event) => {
-      context.note(eventLine(event));
+      const { kind, step, message } = event;
+      context.note(`${kind}, after step ${step}: ${message}`);
     },
   };
   return { news, stop };
@@ -120,25 +110,25 @@ function lossLine(step: RunStep): string {
   const digits = String(totalSteps).length;
   const parts = [
     `step ${String(step.step).padStart(digits)}/${totalSteps}`,
-    ...(compared.length > 0 ? compared : [`loss ${lossOf(step).toFixed(4)}`]),
-    `${(timing["tokensPerSecond"] ?? NaN).toFixed(0).padStart(6)} tokens/s`,
+    ...(compared.length > 0 ? compared : [`loss ${formatLoss(lossOf(step))}`]),
+    `${fixed(0)(timing["tokensPerSecond"] ?? NaN).padStart(6)} tokens/s`,
   ];
   return parts.join("  ");
 }
 
 function pairFigures(prefix: string, metrics: Readonly<Record<string, number>>): string {
-  const value = (name: string, digits: number): string =>
-    (metrics[prefix + name] ?? NaN).toFixed(digits);
-  return `loss ${value("losses/preference", 4)}  margin ${value("rewards/margin", 4)}  accuracy ${value("rewards/accuracy", 3)}`;
+  const value = (name: string): number => metrics[prefix + name] ?? NaN;
+  const [loss, margin] = [value("losses/preference"), value("rewards/margin")].map(formatLoss);
+  return `loss ${loss}  margin ${margin}  accuracy ${formatScore(value("rewards/accuracy"))}`;
 }
 
 /** A measurement of held-out samples or pairs. */
-export function validationText(metrics: Readonly<Record<string, number>>): string {
+function validationText(metrics: Readonly<Record<string, number>>): string {
   if ("validation/losses/preference" in metrics) return pairFigures("validation/", metrics);
   const { "validation/loss": loss, "validation/em": em } = metrics;
   return [
-    ...(loss === undefined ? [] : [`loss ${loss.toFixed(4)}`]),
-    ...(em === undefined ? [] : [`EM ${em.toFixed(3)}`]),
+    ...(loss === undefined ? [] : [`loss ${formatLoss(loss)}`]),
+    ...(em === undefined ? [] : [`EM ${formatScore(em)}`]),
   ].join(", ");
 }
 
@@ -161,17 +151,14 @@ function dataLines(data: LearnedData, totalSteps: number): string[] {
 /** A step's row under its heading. */
 function alignedRow(
   { step, totalSteps, metrics, timing }: RunStep,
-  columns: readonly Column[],
+  emMetric: string,
 ): [heads: string, cells: string] {
   const digits = String(totalSteps).length;
-  const heads = ["step", ...columns.map(([head]) => head), "tokens/s"];
+  const heads = ["step", ...COLUMNS, "tokens/s"];
   const cells = [
     `${String(step).padStart(digits)}/${totalSteps}`,
-    ...columns.map(([, metric, write]) => {
-      const value = metrics[metric];
-      return value === undefined ? "–" : write(value);
-    }),
-    (timing["tokensPerSecond"] ?? NaN).toFixed(0),
+    ...metricCells(metrics, COLUMNS, emMetric),
+    fixed(0)(timing["tokensPerSecond"] ?? NaN),
   ];
   const aligned = (row: readonly string[]): string =>
     row.map((cell, i) => cell.padStart(columnWidth(heads[i] ?? "", digits))).join("  ");

@@ -5,13 +5,14 @@ import type { RunFolderUse } from "../run/folder/claim-run.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
 import type { Session } from "../run/session.ts";
+import { type Block, heading } from "../view/document.ts";
 import type { CliContext } from "./command.ts";
+import type { Printed } from "../view/terminal.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { ConfigError } from "../base/errors.ts";
 import { overwriteOption } from "./options.ts";
 import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
-import { renderText } from "../base/table.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
 import {
@@ -115,7 +116,7 @@ export interface ShownTraining<R> {
   train: (session: Session) => Promise<R>;
   /** For --json. */
   json: (result: R, wallSeconds: number) => unknown;
-  text: (result: R, wallSeconds: number) => string;
+  text: (result: R, wallSeconds: number) => Printed;
 }
 
 /**
@@ -159,7 +160,7 @@ export async function showTraining<R>(
     const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
     const isJson = flags.json === true;
     context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
-    context.note(nextText(out, resolved.settings, context.call));
+    context.note(nextBlocks(out, resolved.settings, context.call));
   } catch (error) {
     const { MANIFEST_FILE } = await import("../run/folder/run-file.ts");
     // Without a run folder there is nothing to resume, and a wrong setting is wrong again.
@@ -174,9 +175,14 @@ export async function showTraining<R>(
 }
 
 /** The commands that follow a training. */
-function nextText(out: string, { environment }: Settings, call: string): string {
-  const rows = [[`${call} runs report ${quoted(out)}`, "curves, figures and rollouts as a page"]];
-  if (environment.name === "search-qa")
-    rows.push([`${call} ask --policy ${quoted(out)}`, "questions to the trained policy"]);
-  return `\nNext:\n${renderText({ rows }, 2)}`;
+function nextBlocks(out: string, { environment }: Settings, call: string): Block[] {
+  const report = `${call} runs report ${quoted(out)}`;
+  const ask = `${call} ask --policy ${quoted(out)}`;
+  return [
+    heading("Next:"),
+    { kind: "command", does: "curves, figures and rollouts as a page", command: report },
+    ...(environment.name === "search-qa"
+      ? [{ kind: "command" as const, does: "questions to the trained policy", command: ask }]
+      : []),
+  ];
 }

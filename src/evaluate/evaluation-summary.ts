@@ -1,4 +1,4 @@
-import { plural } from "../base/format.ts";
+import { formatScore, plural } from "../base/format.ts";
 import { mean } from "../base/statistics.ts";
 import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
@@ -215,7 +215,7 @@ export function failuresText({ n, asWrong }: EvaluationErrors): string {
   if (n === 0) return "";
   const failed = `${plural(n, "draw")} failed: not measured`;
   if (asWrong === undefined) return failed;
-  const [em, f1] = [asWrong.em, asWrong.f1].map((value) => value.toFixed(3));
+  const [em, f1] = [asWrong.em, asWrong.f1].map(formatScore);
   return `${failed}; with failures counted as wrong, over ${plural(asWrong.n, "question")}: EM ${em}, F1 ${f1}`;
 }
 

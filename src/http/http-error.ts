@@ -1,3 +1,4 @@
+import { formatDuration } from "../base/format.ts";
 import { type ErrorCode, ExternalError } from "../base/errors.ts";
 import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import type { Endpoint, HttpRequest, SettingName } from "./endpoint.ts";
@@ -85,7 +86,7 @@ function failureMessage({ nameOf = String }: Endpoint, given: GivenUp): string {
   const { attempts, spentMs, deadlineMs, outOfTime } = given;
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   const end = outOfTime ? `, stopped at deadlineMs ${deadlineMs}` : "";
-  return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given, nameOf)}`;
+  return `${found(given.failure)} (${count} in ${formatDuration(spentMs / 1000)}${end}). ${given.remedy ?? remedy(given, nameOf)}`;
 }
 
 /** What a body says, on one line: the text of a web page, the message of a long error, else the body's beginning. */

@@ -1,3 +1,4 @@
+import { formatBytes } from "../base/format.ts";
 import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
 import { exists, freeDiskBytes } from "../base/files.ts";
@@ -217,12 +218,8 @@ async function refuseUnlessFits(
   if (wanted <= free) return;
   throw new ConfigError(
     "HUB_DISK_FULL",
-    `${hubNameText(name)}: the download needs ${gigabytes(wanted)}, but only ${gigabytes(free)} are free at ${settings.cache}. Free space there, or set HF_HUB_CACHE to a folder on another disk.`,
+    `${hubNameText(name)}: the download needs ${formatBytes(wanted)}, but only ${formatBytes(free)} are free at ${settings.cache}. Free space there, or set HF_HUB_CACHE to a folder on another disk.`,
   );
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
 /**

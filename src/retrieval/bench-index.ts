@@ -1,3 +1,4 @@
+import { formatDuration } from "../base/format.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Retriever } from "./retriever.ts";
 
@@ -133,5 +134,5 @@ export function rolloutWarning({
 }: Pick<RetrieverSpeed, "queriesPerSecond">): string | null {
   const seconds = ROLLOUTS / queriesPerSecond;
   if (seconds <= 1) return null;
-  return `a batch of ${ROLLOUTS} rollouts waits ${seconds.toFixed(1)} s for its searches in every turn; aim for less than 1 s`;
+  return `a batch of ${ROLLOUTS} rollouts waits ${formatDuration(seconds)} for its searches in every turn; aim for less than 1 s`;
 }

@@ -1,3 +1,4 @@
+import { formatLoss } from "../base/format.ts";
 import { type Engine, temperatureField, type TrainingRow } from "../engine/engine.ts";
 import { tokenRows } from "../trajectory/token-rows.ts";
 import type { Call, Trajectory } from "../trajectory/trajectory.ts";
@@ -71,7 +72,7 @@ export function recomputeLogprobs(
         sum.largest = Math.max(sum.largest, difference);
         // NaN counts as the largest difference.
         if (difference <= tolerance || difference < (worst.get(of)?.difference ?? 0)) return;
-        const message = `calls[${callOf[t] ?? 0}]: a token was recorded at ${known.toFixed(4)} and is ${own.toFixed(4)} under the model: ${difference.toFixed(4)} nats apart, ${tolerance} are allowed.`;
+        const message = `calls[${callOf[t] ?? 0}]: a token was recorded at ${formatLoss(known)} and is ${formatLoss(own)} under the model: ${formatLoss(difference)} nats apart, ${tolerance} are allowed.`;
         worst.set(of, { difference, message });
       });
     });

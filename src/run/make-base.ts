@@ -1,3 +1,4 @@
+import { formatDuration } from "../base/format.ts";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -58,7 +59,7 @@ async function cardOf({ name, key, resolved }: Base, policy: string, seconds: nu
 ${recipe.summary}
 
 ${recipe.notes.map((note) => `- ${note}\n`).join("")}
-Made by agentrl ${packageVersion()} from \`${recipe.path}\`, tier ${tier}, in ${seconds.toFixed(0)} s on ${cpus()[0]?.model ?? "an unknown processor"}.
+Made by agentrl ${packageVersion()} from \`${recipe.path}\`, tier ${tier}, in ${formatDuration(seconds)} on ${cpus()[0]?.model ?? "an unknown processor"}.
 Key \`${key}\`; SHA-256 of \`model.safetensors\`: \`${await sha256File(join(policy, "model.safetensors"))}\`.
 \`recipe.resolved.yaml\` has its settings; docs/worlds.md has measured figures.
 `;

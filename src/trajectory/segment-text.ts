@@ -1,4 +1,4 @@
-import type { Call, Segment, Trajectory } from "./trajectory.ts";
+import type { Segment, Trajectory } from "./trajectory.ts";
 
 /** The text of token ids, special tokens included: a tokenizer's `decode`. */
 export type Decode = (ids: readonly number[]) => string;
@@ -10,14 +10,13 @@ export function segmentText({ text, ids }: Segment, decode: Decode | null): stri
   return ids.length === 0 ? "" : null;
 }
 
+/** `segmentText` by a tokenizer. */
+export function textsBy(decode: Decode | null): (segment: Segment) => string | null {
+  return (segment) => segmentText(segment, decode);
+}
+
 /** The first prompt as the model got it; null if its text is unknown. */
 export function promptText({ calls }: Trajectory, decode: Decode | null): string | null {
   const texts = (calls[0]?.prompt ?? []).map((segment) => segmentText(segment, decode));
   return calls.length === 0 || texts.includes(null) ? null : texts.join("");
-}
-
-/** Whether the texts of all segments are known. */
-export function hasTexts(calls: readonly Call[], decode: Decode | null): boolean {
-  const segments = calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
-  return decode !== null || segments.every((segment) => segmentText(segment, null) !== null);
 }

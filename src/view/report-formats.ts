@@ -1,6 +1,7 @@
-import { evaluationPage } from "./html/evaluation-page.ts";
-import type { Made } from "./html/made.ts";
-import { resultsAsMarkdown } from "./markdown.ts";
+import type { Made } from "./document.ts";
+import { evaluationDocument } from "./documents/evaluation.ts";
+import { documentPage } from "./html/page.ts";
+import { documentMarkdown } from "./markdown.ts";
 import { rowsAsCsv, rowsAsJsonl } from "./rows-text.ts";
 import type { ReadableResult } from "./viewer/evaluation-items.ts";
 
@@ -35,9 +36,9 @@ export async function* reportText(
       yield* rowsAsCsv(files);
       return;
     case "md":
-      yield await resultsAsMarkdown(files, across);
+      yield documentMarkdown(await evaluationDocument(results, across));
       return;
     case "html":
-      yield* evaluationPage(results, made, across);
+      yield* documentPage(await evaluationDocument(results, across), made);
   }
 }

@@ -1,7 +1,5 @@
 import { distinctNames } from "../base/distinct-names.ts";
-import { fixed } from "../base/format.ts";
 import { mean } from "../base/statistics.ts";
-import type { Table } from "../base/table.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { Interval } from "../evaluate/statistics.ts";
 import type { Results } from "./results-schema.ts";
@@ -101,35 +99,6 @@ export function matrixOf(
 function cellOf({ n, metrics, intervals }: MatrixResult): MatrixRow["datasets"][string] {
   const [em, f1] = [metrics["em"] ?? null, metrics["f1"] ?? null];
   return { n, em, f1, emInterval: intervals["em"] ?? null };
-}
-
-/**
- * A matrix for a terminal or Markdown: a row per policy; for each dataset, and on average, the scores.
- * @param written how names are written.
- */
-export function matrixTable(
-  rows: readonly MatrixRow[],
-  written: (name: string) => string = String,
-): Table {
-  const datasets = [...new Set(rows.flatMap((row) => Object.keys(row.datasets)))];
-  const format = fixed(3);
-  return {
-    columns: [
-      "policy",
-      ...[...datasets, "average"].flatMap((name) =>
-        MATRIX_METRICS.map((metric) => ({
-          label: `${written(name)} ${metric.toUpperCase()}`,
-          format,
-        })),
-      ),
-    ],
-    rows: rows.map(({ policy, datasets: of, average }) => [
-      written(policy),
-      ...[...datasets.map((name) => of[name]), average].flatMap((scores) =>
-        MATRIX_METRICS.map((metric) => scores?.[metric] ?? null),
-      ),
-    ]),
-  };
 }
 
 /** Under every matrix. */

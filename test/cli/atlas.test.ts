@@ -22,9 +22,7 @@ describe("agentrl reproduce --all", () => {
     expect(readFileSync(page, "utf8")).toContain('id="search-r1"');
     const text = readFileSync(join(folder, "atlas.md"), "utf8");
     expect(text).toContain("| search-agents | search-r1 | search-beats-no-search |");
-    expect(text).toMatch(
-      /^- 20\d\d-\d\d-\d\d, agentrl \S+, .* cores, .*: `agentrl .*`, seeds 1, /m,
-    );
+    expect(text).toMatch(/^\| 20\d\d-\d\d-\d\d \| \S+ \| .* cores, .* \| `agentrl .*` \| 1, /m);
   });
 
   it.each([

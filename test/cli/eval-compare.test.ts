@@ -54,9 +54,9 @@ describe("agentrl eval compare", () => {
         "status": 0,
         "stderr": "21 changed questions written to c.jsonl
       ",
-        "stdout": "A  a
-      B  b
-      60 questions compared
+        "stdout": "A          a
+      B          b
+      questions  60 questions compared
 
               A      B   A − B  95 % interval         p   Holm  A is
       em  0.667  0.350  +0.317  +0.183 … +0.450  <.0001  .0002  higher
@@ -75,12 +75,13 @@ describe("agentrl eval compare", () => {
                  f1  0.750  0.500  +0.250  +0.125 … +0.375
 
       em: A is better on 20 questions, worse on 1
-        + What is number 1?
-        + What is number 4?
-        + What is number 7?
-        − What is number 0?
-        --changed FILE.jsonl writes all of them
 
+      +  What is number 1?
+      +  What is number 4?
+      +  What is number 7?
+      −  What is number 0?
+
+      --changed FILE.jsonl writes all of them
       p: paired permutation test over questions; Holm: corrected for 2 tests
       A is: by the corrected p, at level .05
       detectable: the smallest true difference that the test finds with probability .8
@@ -132,13 +133,15 @@ describe("agentrl eval compare", () => {
     expect(refused.stderr).toContain("--across retriever. [COMPARE_UNLIKE]");
     const meant = await compare(["a", "dense"], "--across", "retriever");
     expect(meant.status).toBe(0);
-    expect(meant.stdout).toContain('The protocols differ where --across allows it (A first):\n  retriever: "bm25-1" ≠ "dense-1"'); // prettier-ignore
+    expect(meant.stdout).toMatch(
+      /where --across allows it \(A first\):\n- retriever: "bm25-1" ≠ "dense-1"/,
+    );
   });
 
   it("takes several runs of a system as one side", async () => {
     const { stdout, status } = await compare(["a,dense", "b"], "--across", "retriever");
     expect(status).toBe(0);
-    expect(stdout).toContain("A  a,dense\n");
+    expect(stdout).toMatch(/^A +a,dense$/m);
     expect(stdout).toContain("Several runs: intervals resample runs and questions");
   });
 
@@ -157,7 +160,7 @@ describe("agentrl eval compare", () => {
 
       gap: ours minus published, which is treated as exact (--n makes it a sample).
       The protocols differ:
-        tools.0.topK: ours 2, theirs 3
+      - tools.0.topK: ours 2, theirs 3
       Not known of both sides: corpus, retriever, prompt, n.
       ",
       }
@@ -175,7 +178,7 @@ describe("agentrl eval compare", () => {
 
       gap: ours minus published; the interval treats both as samples.
       The protocols differ:
-        questions: ours 60, theirs 7405
+      - questions: ours 60, theirs 7405
       Not known of both sides: model, corpus, retriever, top-k, prompt.
       "
     `);

@@ -15,7 +15,7 @@ describe("agentrl eval report", () => {
   it("prints Markdown, or the rows in a format that is named", async () => {
     const { stdout, status } = await run("report", place);
     expect(status).toBe(0);
-    expect(stdout).toContain("| all | 2 | 0.500 [0.100, 0.900] |");
+    expect(stdout).toContain("| all | 2 | 0.500 | 0.100 … 0.900 |");
     const csv = (await run("report", place, "--format", "csv")).stdout;
     expect(csv.split("\r\n")).toHaveLength(4);
   });

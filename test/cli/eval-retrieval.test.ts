@@ -172,7 +172,6 @@ describe("agentrl eval retrieval", () => {
       mrr@10  0.5000  0.0000 … 1.0000
 
       protocol retrieval-…
-
       compared with good.run
 
               theirs  difference  95 % interval          p    Holm  verdict

@@ -121,11 +121,11 @@ describe("agentrl index", () => {
   it("ends with 2 when an index would not fit, and says how much of it would", async () => {
     const disk = await index("plan", "./corpus.jsonl", "--max-disk", "0.000001");
     expect(disk.status).toBe(2);
-    expect(disk.stderr).toMatch(/needs 0\.0 MB of disk during the build; .* \[INDEX_TOO_LARGE\]/);
+    expect(disk.stderr).toMatch(/needs 2\.\d kB of disk during the build; .* \[INDEX_TOO_LARGE\]/);
     const memory = await index("plan", "./corpus.jsonl", "--max-memory", "0", "--json");
     expect(JSON.parse(memory.stdout)).toMatchObject({ error: { code: "INDEX_TOO_LARGE" } });
     expect(memory.stderr).toContain(
-      "of memory once opened, but only 0.0 MB are available. About 0 of its",
+      "of memory once opened, but only 0 B are available. About 0 of its",
     );
     const build = await index("build", "./corpus.jsonl", "--out", "./x", "--max-memory", "0");
     expect(build.stderr).toContain("[INDEX_TOO_LARGE]");

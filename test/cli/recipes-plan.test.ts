@@ -54,7 +54,6 @@ describe("agentrl recipes plan", () => {
       forecast at the peak, of the process …
 
       Fits in 1.0 GB. A retriever over a large corpus comes on top.
-
       Budgets fit together; no setting is ignored.
       Not checked against questions and passages: the tokenizer of tiny is not here.
 

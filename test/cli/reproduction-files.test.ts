@@ -106,11 +106,11 @@ it("writes a self-contained page and Markdown with verdict, cells, curves and or
   expect(html).not.toContain(ATTACK);
   expect(html).not.toMatch(/(src|href)="https?:/);
   const md = readFileSync(text, "utf8");
-  expect(md).toContain("## wins: NOT ABLE TO SHOW (ceiling: even all 40 questions right");
+  expect(md).toContain("wins  NOT ABLE TO SHOW  ceiling: even all 40 questions right");
   expect(md).toContain(
     "Control: em from 0.100 (0.05 to 0.3) to 0.900 (0.35 to 0.75), outside its ranges.",
   );
-  expect(md).toMatch(/\| a > b \|.*\| 0\.041 \| not able to show \|/);
+  expect(md).toMatch(/\| `a > b` \|.*\| 0\.041 \| not able to show \|/);
   expect(md).toContain("| a | 1.000 | 0.900 … 1.000 | 0.480 |");
   // The same command writes both anew.
   writeFileSync(text, "old");

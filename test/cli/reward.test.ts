@@ -84,7 +84,7 @@ describe("agentrl reward check", () => {
     const { stdout, stderr, status } = await check("--reward", "token-f1", "--set", dataset);
     expect(status).toBe(2);
     expect(stdout).toMatch(/golden +1 +0 {2}WRONG/);
-    expect(stdout).toContain('  question q0: 0 for "The", expected 1');
+    expect(stdout).toContain('question q0: 0 for "The", expected 1');
     expect(stderr).toContain('reward "token-f1", case golden, question "q0": 0 for the extracted answer "The"; expected 1.'); // prettier-ignore
     expect(stderr).toContain("[REWARD_CHECK_FAILED]");
   });

@@ -3,7 +3,7 @@ import { DataError } from "../../src/base/errors.ts";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import type { CliIo } from "../../src/cli/io.ts";
 import { runCommands } from "../../src/cli/main.ts";
-import { painted, piece } from "../../src/cli/trace/styled.ts";
+import { painted, piece } from "../../src/view/styled.ts";
 import { decimal, jsonOption, outOption, seedOption, setOption } from "../../src/cli/options.ts";
 
 interface Run {

@@ -51,7 +51,7 @@ describe("agentrl runs show", () => {
     expect(status).toBe(0);
     expect(stdout).toContain("settings that override the recipe (2 of 5)");
     expect(stdout).toMatch(/^ {2}seed +2 +--seed$/m);
-    expect(stdout).toMatch(/^metrics of step 2$/m);
+    expect(stdout).toMatch(/^ +step 2$/m);
     expect(stdout).toContain(`agentrl resume ${join(folder, "deep", "two")}`);
     const { stdout: json } = await run("show", one, "--json");
     expect(JSON.parse(json)).toMatchObject({

@@ -57,31 +57,13 @@ describe("agentrl score --rows", () => {
     const rows = write("t.jsonl", ROWS);
     const { stdout, status } = await score("--rows", rows, "--require", "em>=0.5", "--quiet");
     expect(status).toBe(5);
-    expect(stdout).toMatchInlineSnapshot(`
-      "3 questions
-                                   mean  questions  95 % interval
-      em                         0.3333          3  0.0615 … 0.7923
-      f1                         0.3333          3  0.0000 … 1.0000
-      precision                  0.3333          3  0.0000 … 1.0000
-      recall                     0.3333          3  0.0000 … 1.0000
-      cover_em                   0.3333          3  0.0615 … 0.7923
-      token_cover                0.3333          3  0.0615 … 0.7923
-      drop_em                    0.3333          3  0.0615 … 0.7923
-      drop_f1                    0.3333          3  0.0000 … 1.0000
-      answer_rate                1.0000          3
-      searches                   0.6667          3
-      search_rate                0.6667          3
-      duplicate_query_rate       0.0000          2
-      near_duplicate_query_rate  0.0000          2
-      under_search_rate          1.0000          1
-      format_rate                1.0000          3
-      turns                      1.0000          3
-      invalid_action_rate        0.0000          3
-      turn_limit_rate            0.0000          3
-      completion_tokens          1.0000          3
-      1 draw failed: not measured; with failures counted as wrong, over 4 questions: EM 0.250, F1 0.250
-      "
-    `);
+    expect(stdout).toMatch(/^em +0\.3333 +3 +0\.0615 … 0\.7923$/m);
+    expect(stdout).toMatch(/^answer_rate +1\.0000 +3$/m);
+    // A metric that not every question has.
+    expect(stdout).toMatch(/^under_search_rate +1\.0000 +1$/m);
+    expect(stdout).toContain(
+      "with failures counted as wrong, over 4 questions: EM 0.250, F1 0.250",
+    );
     const unknown = await score("--rows", rows, "--require", "evidence_recall>=0.5");
     expect(unknown.status).toBe(6);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { traceCommand } from "../../src/cli/commands/trace.ts";
 import { screenOf } from "../../src/cli/trace/screen.ts";
-import { beside, painted, piece, wrap } from "../../src/cli/trace/styled.ts";
+import { beside, painted, piece, wrap } from "../../src/view/styled.ts";
 import { lintRules } from "../../src/trajectory/lint/index.ts";
 import { LINE_CODES } from "../../src/trajectory/lint/lint-lines.ts";
 import { readText } from "../../src/base/files.ts";
@@ -98,32 +98,22 @@ describe("agentrl trace show", () => {
   it("puts the owner before every line in a pipe, with question and verdict of an evaluation", async () => {
     const { stdout, status } = await run("show", file);
     expect(status).toBe(0);
-    expect(stdout).toMatchInlineSnapshot(`
-      "q/0 · eval · seed 1
-      Question    What is the capital?
-      Reference   Paris
-      Answer      Paris  ✓ right
-      End         answered
-
-      ── message 1 ───────────────────────────────────────────────────────────────────────────────────────
-      template     | Question: What is the capital?
-      policy       | <think>I look it up</think><search>capital</search>
-
-      ── message 2 ───────────────────────────────────────────────────────────────────────────────────────
-      environment  | <information>Doc 1(Title: France) Its capital is Paris.
-      environment  | Doc 2(Title: Italy) Its capital is Rome.
-      environment  | </information>
-      inserted     | <think>
-      policy       | done</think><answer>Paris</answer>
-      "
-    `);
+    expect(stdout).toMatch(/^q\/0 · eval · seed 1\nQuestion +What is the capital\?$/m);
+    expect(stdout).toMatch(/^Verdict +✓ right$/m);
+    expect(stdout).toMatch(
+      /^── Message 2 ─+\nenvironment {2}\| <information>Doc 1\(Title: France\)/m,
+    );
+    const owners = stdout.split("\n").flatMap((line) => /^(\w+) +\| /.exec(line)?.[1] ?? []);
+    expect(owners).toEqual([
+      ...["template", "policy", "environment", "environment", "environment", "inserted", "policy"],
+    ]);
   });
 
   it("tells how a sample came about, and why it was dropped", async () => {
     const { stdout } = await run("show", join(synthesis, "dropped.jsonl"));
-    expect(stdout).toContain("Dropped     format: unpaired tag");
-    expect(stdout).toContain("Steps       format → weights (0.5)");
-    expect(stdout).toContain("Hints       first-thought in message 2");
+    expect(stdout).toMatch(/^Dropped +format: unpaired tag$/m);
+    expect(stdout).toMatch(/^Steps +format → weights \(0\.5\)$/m);
+    expect(stdout).toMatch(/^Hints +first-thought in message 2$/m);
     expect(stdout).toContain("inserted     | <think>");
   });
 

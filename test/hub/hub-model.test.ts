@@ -251,7 +251,7 @@ describe("hubModel", () => {
   it("refuses what does not fit on the disk, before it begins", async () => {
     mischief.claimedSize = 10 ** 15;
     expect(await failure(get())).toEqual(
-      errorWith("HUB_DISK_FULL", /^org\/tiny: .*2000000\.\d+ GB.* [\d.]+ GB are free/),
+      errorWith("HUB_DISK_FULL", /^org\/tiny: .*2000\.\d TB.* [\d.]+ [GM]B are free/),
     );
     expect(storage.received).toEqual([]);
   });

@@ -54,7 +54,7 @@ describe("log-probabilities that are computed again", () => {
     ];
     const { told, summary } = await drifts(answered("x", { calls }));
     expect(told).toEqual([
-      "one: calls[1]: a token was recorded at -2.5000 and is -3.0000 under the model: 0.5000 nats apart, 0.1 are allowed.",
+      "one: calls[1]: a token was recorded at −2.5000 and is −3.0000 under the model: 0.5000 nats apart, 0.1 are allowed.",
     ]);
     expect(summary).toEqual({
       trajectories: 1,

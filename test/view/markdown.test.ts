@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { resultsAsMarkdown } from "../../src/view/markdown.ts";
-import { openResults } from "../../src/view/results-files.ts";
+import { resultsMarkdown } from "../helpers/report-page.ts";
 import { writeResults } from "../helpers/report-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -19,23 +18,11 @@ const groups = { hops: { "1-hop": values(1), "2-hop": values(0) }, type: {} };
 describe("results as Markdown", () => {
   it("gives each group's numbers with intervals computed from the rows where the results have none", async () => {
     const place = writeResults(join(folder, "a"), rows, { results: { groups } });
-    const text = await resultsAsMarkdown(await openResults([place]));
-    expect(text).toMatchInlineSnapshot(`
-      "# Evaluation
-
-      ## Protocol aaaaaaaaaaaa
-
-      - **a**: made/policy on made, strategy agent, 4 questions, seed 1
-
-      | questions | n | EM | F1 | cover-EM | answered | searches |
-      | :-- | --: | --: | --: | --: | --: | --: |
-      | all | 4 | 0.500 [0.100, 0.900] | 0.500 [0.100, 0.900] | 0.500 [0.100, 0.900] | 1.000 | 1.00 |
-      | 1-hop | 2 | 1.000 [0.342, 1.000] | 1.000 [0.342, 1.000] | 1.000 [0.342, 1.000] | – | – |
-      | 2-hop | 2 | 0.000 [0.000, 0.658] | 0.000 [0.000, 0.658] | 0.000 [0.000, 0.658] | – | – |
-
-      In brackets: 95 % intervals over questions.
-      "
-    `);
+    const text = await resultsMarkdown([place]);
+    expect(text).toContain("policy made/policy · strategy agent · 4 questions");
+    expect(text).toMatch(/^\| all \| 4 \| 0\.500 \| 0\.100 … 0\.900 \| .* \| 1\.000 \| 1\.00 \|$/m);
+    expect(text).toMatch(/^\| 1-hop \| 2 \| 1\.000 \| 0\.342 … 1\.000 \| .* \| – \| – \|$/m);
+    expect(text).toMatch(/^\| 2-hop \| 2 \| 0\.000 \| 0\.000 … 0\.658 \| /m);
   });
 
   it("never puts unlike protocols into one table, and says in what they differ", async () => {
@@ -47,8 +34,8 @@ describe("results as Markdown", () => {
         },
       }),
     );
-    const text = await resultsAsMarkdown(await openResults(places));
-    expect(text).toContain("> **Not comparable.**");
+    const text = await resultsMarkdown(places);
+    expect(text).toContain("> **Not comparable. ");
     expect(text).toContain("| `topK.a` | 3 | 4 |");
     expect(text).not.toContain("`prompt`");
     expect(text.match(/^\| questions \| n \|/gm)).toHaveLength(2);
@@ -62,10 +49,10 @@ describe("results as Markdown", () => {
         policy: { from: "a|b*c" },
       },
     });
-    const text = await resultsAsMarkdown(await openResults([place]));
-    expect(text).toContain("**3 draws failed: not measured**");
+    const text = await resultsMarkdown([place]);
+    expect(text).toContain("**3 draws failed: not measured");
     expect(text).toContain("a control, not a result");
-    expect(text).toContain("a|b\\*c on made");
+    expect(text).toContain("policy a|b\\*c");
   });
 
   it("shows several policies on several datasets as a matrix, and compares only results of one dataset", async () => {
@@ -81,12 +68,12 @@ describe("results as Markdown", () => {
         }),
       ),
     );
-    const text = await resultsAsMarkdown(await openResults(places));
+    const text = await resultsMarkdown(places);
     expect(text).not.toContain("Not comparable");
     expect(text).toContain(
-      "| policy | nq EM | nq F1 | own EM | own F1 | average EM | average F1 |",
+      "| policy | nq EM | 95 % interval | nq F1 | own EM | 95 % interval | own F1 |",
     );
-    expect(text).toContain("| small @ 127.0.0.1:1 | 0.500 | 0.500 | 0.500 |");
-    expect(text.match(/^## .*$/gm)).toEqual(["## nq, protocol nq", "## own, protocol own"]);
+    expect(text).toContain("| small @ 127.0.0.1:1 | 0.500 | 0.100 … 0.900");
+    expect(text.match(/^### .*$/gm)?.slice(0, 2)).toEqual(["### nq", "### own"]);
   });
 });

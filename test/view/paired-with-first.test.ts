@@ -2,10 +2,9 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pairedWithFirst } from "../../src/view/paired-with-first.ts";
-import { resultsAsMarkdown } from "../../src/view/markdown.ts";
 import { openResults } from "../../src/view/results-files.ts";
 import { writeResults } from "../helpers/report-folder.ts";
-import { writePage } from "../helpers/report-page.ts";
+import { resultsMarkdown, writePage } from "../helpers/report-page.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -34,7 +33,7 @@ describe("two evaluations in one report", () => {
     // Five changed questions: p .0625 however the interval lies.
     const places = [made("c", 5), made("d", 10)];
     const page = readFileSync(await writePage(join(folder, "page.html"), places), "utf8");
-    const text = await resultsAsMarkdown(await openResults(places));
+    const text = await resultsMarkdown(places);
     for (const shown of [page, text]) {
       expect(shown).toContain("+0.250");
       expect(shown).toContain("Interval and p can disagree");

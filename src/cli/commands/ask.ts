@@ -10,7 +10,7 @@ import { addAnsweringOptions, type MeasuringFlags, measuringSettings } from "../
 import { watchDownload } from "../model-download.ts";
 import { jsonOption } from "../options.ts";
 import { screenOf } from "../trace/screen.ts";
-import { painted } from "../trace/styled.ts";
+import { painted } from "../../view/styled.ts";
 
 type AskFlags = Omit<MeasuringFlags, "limit" | "samples"> & { json?: true };
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { formatBytes, formatCount, plural } from "../../base/format.ts";
+import { formatBytes, formatCount, plural, shortNumber } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { packageRoot } from "../../base/package-root.ts";
@@ -113,7 +113,7 @@ async function checkDevices(): Promise<Check[]> {
   for (const device of deviceNames) {
     const probe = await probeDevice(device);
     const found = probe.works
-      ? `works, multiplies at ${probe.gflops.toFixed(probe.gflops < 10 ? 1 : 0)} GFLOP/s`
+      ? `works, multiplies at ${shortNumber(probe.gflops)} GFLOP/s`
       : `not here: ${probe.why}`;
     const more = await deviceAdvice(device, probe.works);
     checks.push({

@@ -1,7 +1,6 @@
-import type { PreferenceResult } from "../../run/sft/run-preference.ts";
 import type { Override } from "../../run/settings/settings.ts";
+import { preferenceBlocks } from "../../view/documents/trained.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { validationText } from "../train-lines.ts";
 import {
   addTrainingOptions,
   showTraining,
@@ -62,7 +61,7 @@ export async function trainOnPairs(
     out,
     train: (session) => runAlone(preferenceStage, resolved, session),
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
-    text: (result, wallSeconds) => asText(out, result, wallSeconds),
+    text: (result, wallSeconds) => preferenceBlocks(result, out, wallSeconds),
   });
 }
 
@@ -74,22 +73,4 @@ function overridesOf({ data, validationData }: DpoFlags): Override[] {
   return named.flatMap(([key, value, origin]) =>
     value === undefined ? [] : [{ key, value, origin }],
   );
-}
-
-function asText(run: string, result: PreferenceResult, wallSeconds: number): string {
-  const { steps, pairs, stoppedEarly, validation, policy, checkpoint } = result;
-  const early = stoppedEarly ? " (ended early: the validation loss rose)" : "";
-  const measured =
-    validation === null
-      ? []
-      : (["before", "after"] as const).map(
-          (when) => `${when.padEnd(12)}${validationText(validation[when])}`,
-        );
-  return [
-    `${steps} steps on ${pairs} pairs in ${wallSeconds.toFixed(0)} s${early}`,
-    ...measured,
-    `policy      ${policy}`,
-    `checkpoint  ${checkpoint}`,
-    `run         ${run}`,
-  ].join("\n");
 }

@@ -11,7 +11,8 @@ import { COPY, copiedRun } from "../../experiment/compare/copied-run.ts";
 import { type Side, sideOf } from "../../experiment/compare/compared-run.ts";
 import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
 import type { CliContext } from "../command.ts";
-import { comparisonOfRunsText } from "../comparison-text.ts";
+import { comparisonBlocks } from "../../view/documents/comparison.ts";
+import { shown } from "../comparison-format.ts";
 import {
   addPredictionOptions,
   addWhatOptions,
@@ -77,7 +78,7 @@ async function evalCompare(
   const { metrics, across = [], answers } = flags;
   const comparison = compareRuns(sides, { metrics, across, answers, seed });
   if (flags.json === true) context.out(JSON.stringify(asJson(comparison, seed)));
-  else context.out(comparisonOfRunsText(comparison, format));
+  else context.out(shown(comparisonBlocks(comparison), format));
   if (flags.changed !== undefined) await writeChanged(flags.changed, comparison, context);
 }
 

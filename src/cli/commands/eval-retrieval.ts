@@ -30,12 +30,12 @@ import {
   type EvalRetrievalFlags,
   metricsOf,
 } from "../eval-retrieval-flags.ts";
-import { READS_GOLD } from "../evaluation-text.ts";
+import { READS_GOLD } from "../../view/documents/scores.ts";
 import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
 import { claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { comparisonText, scoresText } from "../retrieval-text.ts";
+import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents/comparison.ts";
 import {
   addRetrieverOptions,
   openRetrieverFlags,
@@ -200,9 +200,11 @@ function print(
     const about = { ...hops, ...compared, readsGold: control ? true : undefined, fingerprint };
     context.out(JSON.stringify({ n, metrics, intervals, ...about, ...detail }));
   } else {
-    context.out(scoresText(name, scores));
-    if (control) context.out(READS_GOLD);
-    if (comparison !== null) context.out(`\n${comparisonText(flags.compare ?? "", comparison)}`);
+    context.out([
+      ...retrievalBlocks(name, scores),
+      ...(control ? [{ kind: "warning" as const, text: READS_GOLD }] : []),
+      ...(comparison === null ? [] : retrievalComparisonBlocks(flags.compare ?? "", comparison)),
+    ]);
   }
 }
 

@@ -11,7 +11,7 @@ import { answerWarnings } from "../answer-warnings.ts";
 import { requireUncut } from "../cut-text.ts";
 import { evaluateMatrix, matrixCells } from "../eval-matrix.ts";
 import { addMeasuringOptions, measuringSettings } from "../eval-flags.ts";
-import { evaluationText, timingsText } from "../evaluation-text.ts";
+import { evaluationBlocks, timingsText } from "../../view/documents/scores.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import {
@@ -114,7 +114,7 @@ export async function evaluateResolved(
   const format = formatOf(flags);
   const outcome = await withRowsFolder(flags, async (folder) => {
     const measured = await runEvaluation(resolved, flags, folder, context);
-    if (format === undefined) context.out(evaluationText(measured.result));
+    if (format === undefined) context.out(evaluationBlocks(measured.result));
     else if (format === "json") context.out(asJson(measured, out));
     else if (folder !== undefined) await writeReport([folder], { format }, context);
     return measured;

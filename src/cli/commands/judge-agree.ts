@@ -16,7 +16,7 @@ import { startProgress } from "../progress.ts";
 import { refuseStray } from "../stray-flags.ts";
 import { JUDGE_CACHE } from "./judge-check.ts";
 import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
-import { humanAgreementText, trafficText } from "./judge-text.ts";
+import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
 
 type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
 
@@ -113,7 +113,7 @@ function print(
   { json }: AgreeFlags,
   context: CliContext,
 ): void {
-  context.out(json === true ? JSON.stringify(result) : humanAgreementText(result.agreement));
+  context.out(json === true ? JSON.stringify(result) : humanAgreementBlocks(result.agreement));
   if (json !== true) {
     context.note("95 % intervals; those of kappa are a bootstrap over questions.");
   }

@@ -8,7 +8,7 @@ import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
-import { attacksText, trafficText } from "./judge-text.ts";
+import { attackBlocks, trafficText } from "../../view/documents/judge.ts";
 
 interface CheckFlags extends JudgeFlags {
   questions?: string;
@@ -84,7 +84,7 @@ async function check(flags: CheckFlags, context: CliContext): Promise<void> {
       }),
     );
   } else {
-    context.out(attacksText(results));
+    context.out(attackBlocks(results));
   }
   context.note(trafficText(judge.traffic));
   checkUnparsed(unparsed, n, boundsOf(flags).maxUnparsed);

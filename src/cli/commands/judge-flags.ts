@@ -14,7 +14,7 @@ import { folderCache, noCache } from "../../http/reply-cache.ts";
 import type { CliContext } from "../command.ts";
 import { addEndpointOptions, type EndpointFlags, endpointValues } from "../endpoint-flags.ts";
 import { decimal, partOption, pluginOption, wholeNumber } from "../options.ts";
-import { calibrationText } from "./judge-text.ts";
+import { calibrationBlocks } from "../../view/documents/judge.ts";
 
 /** Flags of every command that asks a judge. */
 export interface JudgeFlags extends EndpointFlags {
@@ -109,7 +109,7 @@ export async function calibratedJudge(
   const judge = await openFlaggedJudge(flags, cacheFolder, context);
   const bounds = boundsOf(flags);
   const calibration = await calibrate(judge, context.signal);
-  context.note(calibrationText(calibration, judge.identity));
+  context.note(calibrationBlocks(calibration, judge.identity));
   checkCalibration(calibration, bounds);
   return { judge, calibration };
 }

@@ -1,3 +1,4 @@
+import { formatScore } from "../../base/format.ts";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -19,7 +20,7 @@ import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { refuseStray } from "../stray-flags.ts";
 import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
-import { judgeRunText, trafficText } from "./judge-text.ts";
+import { judgeRunBlocks, trafficText } from "../../view/documents/judge.ts";
 import { claimWriting } from "../claim-output.ts";
 
 interface RunFlags extends JudgeFlags, JudgedSource {
@@ -111,7 +112,7 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
     if (flags.json === true) {
       context.out(JSON.stringify({ ...summary, failedRollouts, traffic: judge.traffic, out }));
     } else {
-      context.out(judgeRunText(summary));
+      context.out(judgeRunBlocks(summary));
     }
     context.note(trafficText(judge.traffic));
     context.note(`written to ${join(out, RESULTS_FILE)}`);
@@ -138,7 +139,7 @@ async function judged(
     return await judge(({ correct }, done) => {
       if (correct !== null) judgedCount += 1;
       if (correct === true) right += 1;
-      progress.update(done, judgedCount === 0 ? "" : `correct ${(right / judgedCount).toFixed(3)}`);
+      progress.update(done, judgedCount === 0 ? "" : `correct ${formatScore(right / judgedCount)}`);
     });
   } finally {
     progress.stop();

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { TrialForecast } from "../../run/plan/trial.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
-import { checksText, forecastText, planText } from "../plan-text.ts";
+import { checkBlocks, forecastBlocks, planBlocks } from "../../view/documents/plan.ts";
 import { settingsOf, type RecipeFlags } from "../recipe-options.ts";
 
 type PlanFlags = Omit<RecipeFlags, "recipe" | "out"> & {
@@ -59,13 +59,13 @@ export function registerPlan(recipes: Command, context: CliContext): void {
       const title = `${resolved.recipe.name}, tier ${resolved.tier}`;
       const { checkPlan } = await import("../../run/checks/plan-checks.ts");
       const checks = await checkPlan(run);
-      if (flags.json !== true) context.out(`${planText(title, plan)}\n\n${checksText(checks)}`);
+      if (flags.json !== true) context.out([...planBlocks(title, plan), ...checkBlocks(checks)]);
       const forecast = await forecastOf();
       if (flags.json === true) {
         const { settings, origins } = run.resolved;
         const where = { settings, origins: Object.fromEntries(origins) };
         context.out(JSON.stringify({ ...plan, checks, forecast, ...where }));
-      } else context.out(`\n${forecastText(forecast)}`);
+      } else context.out([{ kind: "text", text: "" }, ...forecastBlocks(forecast)]);
       const { requireSoundBudgets } = await import("../../run/checks/check-budgets.ts");
       const { requireMemory } = await import("../../run/checks/require-room.ts");
       const { requireHonoured } = await import("../../run/checks/ignored-settings.ts");

@@ -17,7 +17,8 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
 import { watchDownload } from "../model-download.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
-import { reproductionText } from "../reproduction-text.ts";
+import { reproductionDocument } from "../../view/documents/reproduction.ts";
+import { documentBlocks } from "../../view/terminal.ts";
 import { refuseStray } from "../stray-flags.ts";
 import { claimWriting } from "../claim-output.ts";
 
@@ -145,7 +146,8 @@ async function printStored(
       `${file}: ${name} has ${found}. Measure it: ${context.call} reproduce ${name}.`,
     );
   }
-  context.out(json === true ? JSON.stringify(kept) : reproductionText(kept, "text"));
+  if (json === true) context.out(JSON.stringify(kept));
+  else context.out(documentBlocks(await reproductionDocument(kept, [])));
 }
 
 async function printReproduction(
@@ -156,7 +158,7 @@ async function printReproduction(
 ): Promise<void> {
   const { result, out, files } = await measure(recipe);
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
-  else context.out(reproductionText(result, "text"));
+  else context.out(documentBlocks(await reproductionDocument(result, [])));
   for (const file of files) context.note(`written to ${file}`);
 }
 

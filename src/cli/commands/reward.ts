@@ -6,7 +6,7 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { noteAnswers } from "../data-flags.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
-import { rewardCheckText } from "../reward-check-text.ts";
+import { rewardCheckBlocks } from "../../view/documents/checks.ts";
 
 interface RewardCheckFlags {
   recipe?: string;
@@ -82,7 +82,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   });
   const where = `${recipe.name}, tier ${tier}`;
   if (json === true) context.out(JSON.stringify(asJson(found, { recipe: recipe.name, tier })));
-  else context.out(rewardCheckText(where, found, part === null ? settings.reward : undefined));
+  else context.out(rewardCheckBlocks(where, found, part === null ? settings.reward : undefined));
   requireSoundRewards(found, where);
 }
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { errorMessage } from "../../base/errors.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
-import { runTable } from "../runs-text.ts";
+import { runListBlocks } from "../../view/documents/run-detail.ts";
 
 /** The default folder of runs. */
 const RUNS_FOLDER = "runs";
@@ -35,7 +35,6 @@ export function addRunsList(parent: Command, context: CliContext): void {
       }
       runs.sort((a, b) => a.updatedAt.localeCompare(b.updatedAt));
       if (json === true) context.out(JSON.stringify({ folder: place, runs, unread }));
-      else if (runs.length + unread.length === 0) context.out(`no runs below ${place}`);
-      else context.out(runTable(runs, unread, place));
+      else context.out(runListBlocks(runs, unread, place));
     });
 }

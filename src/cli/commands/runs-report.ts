@@ -66,7 +66,8 @@ async function writeReport(
   const path = out ?? join(only, "report.html");
   claimOutput(path, overwrite === true || out === undefined);
   const { readRun } = await import("../../view/runs/run-files.ts");
-  const { runPage } = await import("../../view/html/run-page.ts");
+  const { runsDocument } = await import("../../view/documents/runs.ts");
+  const { documentPage } = await import("../../view/html/page.ts");
   const { openRunReader } = await import("../run-reading.ts");
   const { effectOf } = await import("../../run/settings/settings-schema.ts");
   const runs = [];
@@ -74,14 +75,13 @@ async function writeReport(
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
     context.note(`not read: ${trouble}`);
   const { readingOf } = openRunReader(context.note);
-  const pieces = runPage(runs, {
+  const document = await runsDocument(runs, {
     readingOf,
     effectOf,
-    made: madeBy(),
     trajectories: { perStep: trajectories, characters: CHARACTERS },
   });
   await writeAtomic(path, async (write) => {
-    for await (const piece of pieces) {
+    for await (const piece of documentPage(document, madeBy())) {
       context.signal.throwIfAborted();
       await write(piece);
     }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
-import { runText } from "../runs-text.ts";
+import { runBlocks } from "../../view/documents/run-detail.ts";
 
 /** Adds `show` to `agentrl runs`. */
 export function addRunsShow(parent: Command, context: CliContext): void {
@@ -19,6 +19,6 @@ export function addRunsShow(parent: Command, context: CliContext): void {
       const { readRun } = await import("../../view/runs/run-files.ts");
       const { detailOf } = await import("../../view/runs/run-detail.ts");
       const detail = await detailOf(await readRun(folder));
-      context.out(json === true ? JSON.stringify(detail) : runText(detail, all === true));
+      context.out(json === true ? JSON.stringify(detail) : runBlocks(detail, all === true));
     });
 }

@@ -1,6 +1,4 @@
-import { fixed, formatCount } from "../../base/format.ts";
-import { renderText } from "../../base/table.ts";
-import type { SftResult } from "../../run/sft/open-sft.ts";
+import { fineTunedBlocks } from "../../view/documents/trained.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import {
   addTrainingOptions,
@@ -54,33 +52,6 @@ export async function fineTune(
     out,
     train: (session) => runAlone(sftStage, resolved, session),
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
-    text: (result, wallSeconds) => asText(result, out, wallSeconds),
+    text: (result, wallSeconds) => fineTunedBlocks(result, out, wallSeconds),
   });
-}
-
-function asText(result: SftResult, run: string, wallSeconds: number): string {
-  const { steps, loss, policy, checkpoint, stoppedEarly, validation } = result;
-  const said = loss === null ? "" : `, loss ${loss.toFixed(4)} nats a token`;
-  const early = stoppedEarly ? ", stopped early: held-out data were learned no better" : "";
-  return [
-    ...(validation === null ? [] : [validationTable(validation), ""]),
-    `${steps} steps in ${wallSeconds.toFixed(0)} s${said}${early}`,
-    `policy      ${policy}`,
-    `checkpoint  ${checkpoint}`,
-    `run         ${run}`,
-  ].join("\n");
-}
-
-function validationTable(validation: NonNullable<SftResult["validation"]>): string {
-  const columns = [
-    "held out",
-    { label: "step", format: formatCount },
-    { label: "loss", format: fixed(4) },
-    { label: "EM", format: fixed(3) },
-  ];
-  const rows = (["before", "last", "kept"] as const).map((name) => {
-    const { step, loss, em } = validation[name];
-    return [name, step, loss, em];
-  });
-  return renderText({ columns, rows });
 }

@@ -5,7 +5,7 @@ import type { CliContext } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
 import { decimal, deviceOption, jsonOption, wholeNumber } from "../options.ts";
 import { openLintModel } from "../trace/lint-model.ts";
-import { type LintOutcome, lintText } from "../trace/lint-text.ts";
+import { lintBlocks, type LintOutcome } from "../../view/documents/checks.ts";
 import { findOrigin, lintContextsOf } from "../trace/trace-origin.ts";
 import { openTraceTexts } from "../trace/trace-texts.ts";
 
@@ -68,7 +68,7 @@ async function lint(file: string, flags: LintFlags, context: CliContext): Promis
     const { origin, recomputed } = outcome;
     const told = { file, checked, violations, counts, unknown, readFrom: origin };
     context.out(JSON.stringify({ ...told, recomputed: recomputed ?? undefined }));
-  } else context.out(lintText(file, outcome));
+  } else context.out(lintBlocks(file, outcome));
   if (total === 0) return;
   throw new DataError(
     "TRACE_VIOLATIONS",

@@ -4,7 +4,7 @@ import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { recordLines } from "../trace/record-lines.ts";
 import { screenOf } from "../trace/screen.ts";
-import { painted } from "../trace/styled.ts";
+import { painted } from "../../view/styled.ts";
 import { findOrigin } from "../trace/trace-origin.ts";
 import { findRecord } from "../trace/trace-records.ts";
 import { findWords, openTraceTexts } from "../trace/trace-texts.ts";

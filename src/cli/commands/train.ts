@@ -1,10 +1,9 @@
 import { Option } from "commander";
-import { formatDuration } from "../../base/format.ts";
 import { mapAround } from "../../run/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
 import type { RecipeResult } from "../../run/run-recipe.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { changeText, READS_GOLD, setsText } from "../evaluation-text.ts";
+import { trainedBlocks } from "../../view/documents/trained.ts";
 import { wholeNumber } from "../options.ts";
 import {
   addTrainingOptions,
@@ -69,7 +68,7 @@ export async function trainRecipe(
     resolved,
     out,
     json: asJson,
-    text: asText,
+    text: trainedBlocks,
     train: (options) => runRecipe(resolved, { ...options, allowIgnored }),
   });
 }
@@ -88,32 +87,4 @@ function asJson(result: RecipeResult): unknown {
     eval: mapAround(evaluations, flat),
     stages,
   };
-}
-
-function asText({
-  run,
-  device,
-  steps,
-  checkpoint,
-  wallSeconds,
-  eval: { before, after, sets },
-}: RecipeResult): string {
-  return [
-    changeText(before, after),
-    "",
-    ...(sets === undefined ? [] : [setsText(sets), ""]),
-    `${steps} steps in ${formatDuration(wallSeconds)} on ${device}`,
-    `checkpoint  ${checkpoint}`,
-    `run         ${run}`,
-    ...goldNotes(after, sets),
-  ].join("\n");
-}
-
-/** Which of the evaluations are controls. */
-function goldNotes(after: HeldOutEvaluation, sets: RecipeResult["eval"]["sets"] = {}): string[] {
-  const controls = Object.entries(sets).filter(([, around]) => around.after.readsGold);
-  return [
-    ...(after.readsGold ? ["", READS_GOLD] : []),
-    ...controls.map(([set]) => `set ${set}: ${READS_GOLD}`),
-  ];
 }

@@ -3,7 +3,8 @@ import type { RunControl } from "../../run/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import type { RunEvents, RunStep } from "../../run/train/run-events.ts";
-import { knownMean } from "./sparkline.ts";
+import { TOKENS_PER_SECOND } from "../../view/runs/panels.ts";
+import { knownMean } from "../../view/sparkline.ts";
 import {
   type Asked,
   type Batch,
@@ -11,7 +12,6 @@ import {
   type RunFacts,
   type RunView,
   type StepPoint,
-  TOKENS_PER_SECOND,
   type Work,
 } from "./run-view.ts";
 

@@ -44,3 +44,24 @@ export function openKeys(stream: KeyStream, onKey: (key: string) => void): Keys 
     },
   };
 }
+
+/** The keys, each with a short and a long description. */
+export const KEYS: readonly { key: string; long: string; short: string; means: string }[] = [
+  ["p", "pause", "pause", "pause after the current step; p again continues"],
+  ["s", "save", "save", "save a checkpoint after the step under way; it stays until the next"],
+  ["e", "evaluate", "eval", "evaluate on held-out questions after the step under way"],
+  [
+    "q",
+    "stop after this step",
+    "stop",
+    "end with a checkpoint after the current step; --resume continues",
+  ],
+  ["t", "next rollout", "next", "show another rollout of the step"],
+  ["?", "help", "help", "show or hide this"],
+  [
+    "Ctrl-C",
+    "interrupt",
+    "end",
+    "end now and keep finished steps; a second Ctrl-C kills the process",
+  ],
+].map(([key = "", long = "", short = "", means = ""]) => ({ key, long, short, means }));

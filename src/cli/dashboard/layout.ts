@@ -12,7 +12,10 @@ export interface Layout {
   metrics: number;
   /** Whether they have headings. */
   headings: boolean;
-  /** Rows for the evaluations: 1 for a line, more for a table. */
+  /** The first metrics with a tall curve, and its height. */
+  tallCurves: number;
+  curveHeight: number;
+  /** Rows for the evaluations: 1 for a line; 4 for large letters with a blank line below. */
   evaluations: number;
   events: number;
   /** Lines including the heading; 0: no room. */
@@ -36,12 +39,14 @@ export const LEAST = { columns: 60, rows: 15 };
 const MOST_COLUMNS = 200;
 /** Fewest lines for a trajectory: its heading and three lines. */
 export const LEAST_TRAJECTORY = 4;
-/** Rows from which evaluations are a table with its heading and a blank line, and most rows of it. */
-const TABLE = { from: 40, most: 10, around: 2 };
+/** Rows from which the latest evaluation stands in large letters, and what it then takes. */
+const LARGE = { from: 36, rows: 4 };
+/** Most metrics with a tall curve. */
+const MOST_TALL = 4;
 /** Head, work, keys. */
 const FIXED = 3;
 
-/** Divides the rows of a terminal: evaluations and metrics first, then an event or two, then trajectories, which take the rest. */
+/** Divides the rows of a terminal: evaluations and metrics first, then an event or two, taller curves, and trajectories. */
 export function layoutOf(terminal: { columns: number; rows: number }, needs: LayoutNeeds): Layout {
   // The last column and the last row stay free: writing there would wrap and scroll.
   const columns = Math.min(terminal.columns - 1, MOST_COLUMNS);
@@ -50,10 +55,7 @@ export function layoutOf(terminal: { columns: number; rows: number }, needs: Lay
   const gaps = rows >= 30;
   const metricColumns = columns >= 160 || (columns >= 76 && rows < 32) ? 2 : 1;
   const headings = rows >= 23 && needs.metrics > 0;
-  const evaluations =
-    rows >= TABLE.from && needs.evaluations > 0
-      ? Math.min(needs.evaluations + TABLE.around, TABLE.most)
-      : Math.min(needs.evaluations, 1);
+  const evaluations = needs.evaluations === 0 ? 0 : rows >= LARGE.from ? LARGE.rows : 1;
   let left =
     rows - FIXED - needs.more - evaluations - Number(headings) - Number(folder) - (gaps ? 3 : 0);
   const metrics = Math.max(0, Math.min(Math.ceil(needs.metrics / metricColumns), left));
@@ -61,6 +63,11 @@ export function layoutOf(terminal: { columns: number; rows: number }, needs: Lay
   const most = Math.max(1, Math.floor(left / 4));
   const events = Math.max(0, Math.min(needs.events, most, left));
   left -= events;
+  // Spare rows go to the curves of the first metrics; a rollout needs the other half.
+  const curveHeight = metricColumns === 1 && left >= 24 ? 3 : 1;
+  const spare = curveHeight === 1 ? 0 : Math.floor(left / 2 / (curveHeight - 1));
+  const tallCurves = Math.min(spare, MOST_TALL, metrics);
+  left -= tallCurves * (curveHeight - 1);
   const trajectory = needs.trajectory && left >= LEAST_TRAJECTORY ? left : 0;
   return {
     columns,
@@ -69,6 +76,8 @@ export function layoutOf(terminal: { columns: number; rows: number }, needs: Lay
     metricColumns,
     metrics,
     headings,
+    tallCurves,
+    curveHeight,
     evaluations,
     events,
     trajectory,

@@ -6,7 +6,8 @@ import type { CliContext } from "../command.ts";
 import { holdTerminal } from "../progress.ts";
 import { trainLines } from "../train-lines.ts";
 import type { TrainWatch } from "../train-news.ts";
-import { type DashboardProps, frameOf } from "./Dashboard.tsx";
+import { frameOf } from "./Dashboard.tsx";
+import type { FrameProps } from "./frame.ts";
 import { askRun } from "./ask-run.ts";
 import { type FollowedRun, followRun, type RunPast } from "./follow-run.ts";
 import { type Keys, type KeyStream, openKeys } from "./keys.ts";
@@ -34,7 +35,7 @@ export interface DashboardOptions {
   /** Reads the run folder's state; called once the run has opened it. */
   readPast: () => Promise<RunPast>;
   /** Loads the tokenizer, at the same time. Without it only messages are shown. */
-  openTexts: () => Promise<DashboardProps["textOf"]>;
+  openTexts: () => Promise<FrameProps["textOf"]>;
 }
 
 /** Fewest milliseconds between two frames: events can wait, keys should not. Without either a frame follows after a second. */
@@ -69,7 +70,7 @@ class LiveDashboard {
   #help = false;
   #rollout = 0;
   #isFolderOpen = false;
-  #textOf: DashboardProps["textOf"] = (segment) => segmentText(segment, null);
+  #textOf: FrameProps["textOf"] = (segment) => segmentText(segment, null);
   #callOffTick: () => void = () => undefined;
   #letGo: () => void = () => undefined;
 

@@ -77,6 +77,3 @@ export interface RunView {
   /** Milliseconds left, including the last evaluation; null: unknown. */
   leftMs: number | null;
 }
-
-/** Tokens sampled and trained per second; not in the run's metrics, because it differs between two runs of one seed. */
-export const TOKENS_PER_SECOND = "timing/tokens_per_second";

@@ -1,13 +1,12 @@
 import { AgentrlError } from "../../base/errors.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
-import type { RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
+import type { LintOutcome } from "../../view/documents/checks.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
 import type { PolicyOptions } from "../../run/bases.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
-/** Result of recomputed log-probabilities, with the trajectories that differ. */
-export type Recomputed = RecomputedSummary & { otherwiseDrawn: number };
+type Recomputed = NonNullable<LintOutcome["recomputed"]>;
 
 /** A model to check trajectories with. */
 export interface LintModel {

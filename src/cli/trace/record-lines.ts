@@ -1,44 +1,39 @@
-import { exactMatch } from "../../text/answers.ts";
+import { rounded } from "../../base/format.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { beside, type Line, type Piece, piece, wrap } from "./styled.ts";
+import type { Inline } from "../../view/document.ts";
+import { beside, type Line, piece } from "../../view/styled.ts";
+import { blockLines } from "../../view/terminal.ts";
+import {
+  type Facts,
+  sampleFacts,
+  shownFacts,
+  trajectoryFacts,
+  verdictOf,
+} from "../../view/trajectory-facts.ts";
+import { trajectoryLines, type TrajectoryView } from "../../view/trajectory-lines.ts";
 import type { Asked, TraceRecord } from "./trace-records.ts";
-import { trajectoryLines, type TrajectoryView } from "./trajectory-lines.ts";
 
 /** Columns from which the two sides of a pair are side by side. */
 const TWO_SIDES = 120;
 
 /** A record for the terminal: question and outcome, then message by message. */
 export function recordLines(record: TraceRecord, view: TrajectoryView): Line[] {
-  switch (record.kind) {
-    case "trajectory":
-      return oneTrajectory(record.trajectory, record.asked, [], view);
-    case "sample": {
-      const { candidate, task, dropped } = record;
-      const why: Fact[] =
-        dropped === undefined
-          ? []
-          : [["Dropped", [piece(`${dropped.by}: ${dropped.reason}`, "bad")]]];
-      return oneTrajectory(candidate.trajectory, task, [...why, ...sampleFacts(candidate)], view);
-    }
-    case "pair":
-      return pairLines(record.pair, view);
-  }
-}
-
-type Fact = [label: string, value: Piece[]];
-
-function oneTrajectory(
-  trajectory: Trajectory,
-  asked: Asked | null,
-  more: readonly Fact[],
-  view: TrajectoryView,
-): Line[] {
-  const { id, purpose, seed } = trajectory;
+  if (record.kind === "pair") return pairLines(record.pair, view);
+  const isSample = record.kind === "sample";
+  const trajectory = isSample ? record.candidate.trajectory : record.trajectory;
+  const asked = isSample ? record.task : record.asked;
+  const { dropped } = isSample ? record : {};
+  const { id, purpose, seed, taskId } = trajectory;
   return [
     [piece(id, "bold"), piece(` · ${purpose} · seed ${seed}`, "dim")],
     ...factLines(
-      [...askedFacts(trajectory, asked), ...outcomeFacts(trajectory, asked), ...more],
+      [
+        ["Question", asked?.question ?? taskId],
+        ...outcomeFacts(trajectory, asked),
+        ["Dropped", dropped === undefined ? null : `${dropped.by}: ${dropped.reason}`],
+        ...(isSample ? sampleFacts(record.candidate) : []),
+      ],
       view,
     ),
     [],
@@ -46,107 +41,42 @@ function oneTrajectory(
   ];
 }
 
-function askedFacts({ taskId }: Trajectory, asked: Asked | null): Fact[] {
-  if (asked === null) return [["Question", [piece(taskId, "dim")]]];
-  const { question, references } = asked;
-  const label = references.length === 1 ? "Reference" : "References";
+function outcomeFacts(trajectory: Trajectory, asked: Asked | null): Facts {
+  const references = asked?.references ?? null;
+  const verdict = verdictOf(trajectory, references);
+  const told = { right: "✓ right", wrong: "✗ wrong: matches no reference" };
   return [
-    ["Question", [piece(question, "bold")]],
-    [label, [piece(references.join(" · "))]],
+    ...trajectoryFacts(trajectory, references),
+    ["Verdict", verdict === "right" || verdict === "wrong" ? told[verdict] : null],
   ];
 }
 
-function outcomeFacts(trajectory: Trajectory, asked: Asked | null): Fact[] {
-  const { answer, confidence, end, rewards, reward, hints = [] } = trajectory;
-  const certain = confidence === undefined ? "" : ` (confidence ${shown(confidence)})`;
-  const whole = rewards.filter(({ at }) => at === null);
-  const addressed = rewards.length - whole.length;
-  const parts = [
-    ...whole.map(({ name, value }) => `${name} ${shown(value)}`),
-    ...(addressed === 0 ? [] : [`${addressed} at their places below`]),
-  ];
-  return [
-    [
-      "Answer",
-      [
-        piece(answer ?? "none", answer === null ? "bad" : "plain"),
-        ...verdict(trajectory, asked),
-        piece(certain, "dim"),
-      ],
-    ],
-    ["End", [piece(end, end === "answered" ? "plain" : "note")]],
-    ...(rewards.length === 0
-      ? []
-      : [
-          [
-            "Reward",
-            [piece(shown(reward), "bold"), piece(`  ${parts.join(" · ")}`, "dim")],
-          ] satisfies Fact,
-        ]),
-    ...(hints.length === 0
-      ? []
-      : [
-          [
-            "Hints",
-            [
-              piece(
-                hints.map(({ name, call }) => `${name} in message ${call + 1}`).join(" · "),
-                "note",
-              ),
-            ],
-          ] satisfies Fact,
-        ]),
-  ];
-}
+const STYLES: Readonly<Record<string, "strong" | "small" | "bad">> = {
+  Question: "strong",
+  Origin: "small",
+  Dropped: "bad",
+};
 
-function verdict({ answer }: Trajectory, asked: Asked | null): Piece[] {
-  if (asked === null || answer === null) return [];
-  return exactMatch(answer, asked.references) === 1
-    ? [piece("  ✓ right", "good")]
-    : [piece("  ✗ wrong: matches no reference", "bad")];
-}
-
-function sampleFacts({ weight, scores, provenance }: Candidate): Fact[] {
-  const { teacher, draw, strategy, template, retriever, dataset, settings, steps } = provenance;
-  const who = [teacher.name, teacher.model ?? teacher.from].filter((each) => each !== undefined);
-  const named = typeof strategy === "string" ? strategy : JSON.stringify(strategy);
-  const went = steps.map(({ name, change }) =>
-    change === undefined ? name : `${name} (${change})`,
-  );
-  const told = Object.entries(scores).map(([name, value]) => `${name} ${shown(value)}`);
-  const facts: [string, string][] = [
-    ["Weight", weight === 1 ? "" : shown(weight)],
-    ["Scores", told.join(" · ")],
-    ["Teacher", `${who.join(" ")} · draw ${draw.name} ${draw.number} · ${named}`],
-    ["Steps", went.join(" → ")],
-    [
-      "Origin",
-      `dataset ${dataset} · template ${template} · retriever ${retriever} · settings ${settings}`,
-    ],
-  ];
-  return facts.flatMap(([label, text]): Fact[] =>
-    text === "" ? [] : [[label, [piece(text, label === "Origin" ? "dim" : "plain")]]],
-  );
+function factLines(facts: Facts, { columns }: TrajectoryView): Line[] {
+  const styled = shownFacts(facts).map(({ label, value }): [string, Inline] => {
+    const verdict = { "✓": "good", "✗": "bad" } as const;
+    const style = label === "Verdict" ? verdict[value[0] as "✓"] : STYLES[label];
+    return [label, { text: value, style: style ?? "plain" }];
+  });
+  return blockLines([{ kind: "facts", facts: styled }], columns);
 }
 
 function pairLines(pair: PreferencePair, view: TrajectoryView): Line[] {
   const { id, task, chosen, rejected, fromTurn = 0, turns, margin } = pair;
-  const compared = fromTurn === 0 ? "" : ` from turn ${fromTurn + 1}`;
   const many = turns === undefined ? "" : `, ${turns} of them`;
+  const compared = `turns from turn ${fromTurn + 1}${many}; earlier turns are the same in both`;
   const head = [
-    [piece(id, "bold"), piece(` · pair · margin ${shown(margin)}`, "dim")],
+    [piece(id, "bold"), piece(` · pair · margin ${rounded(margin)}`, "dim")],
     ...factLines(
       [
-        ["Question", [piece(task.question, "bold")]],
-        ["References", [piece(task.references.join(" · "))]],
-        ...(compared === ""
-          ? []
-          : [
-              [
-                "Compared",
-                [piece(`turns${compared}${many}; earlier turns are the same in both`, "note")],
-              ] satisfies Fact,
-            ]),
+        ["Question", task.question],
+        ["References", task.references.join(" · ")],
+        ["Compared", fromTurn === 0 ? null : compared],
       ],
       view,
     ),
@@ -154,37 +84,16 @@ function pairLines(pair: PreferencePair, view: TrajectoryView): Line[] {
   ];
   const two = view.columns >= TWO_SIDES;
   const columns = two ? Math.floor((view.columns - 3) / 2) : view.columns;
-  const side = (name: string, { id: of, trajectory, ...more }: Candidate): Line[] => {
-    const fromCall = trajectory.turns[fromTurn]?.call ?? 0;
-    const own = { ...view, columns, fromCall };
-    const facts = [
-      ...outcomeFacts(trajectory, task),
-      ...sampleFacts({ id: of, trajectory, ...more }),
-    ];
+  const side = (name: string, candidate: Candidate): Line[] => {
+    const { trajectory } = candidate;
+    const own = { ...view, columns, fromCall: trajectory.turns[fromTurn]?.call ?? 0 };
     return [
-      [piece(name, name === "chosen" ? "good" : "bad"), piece(`  ${of}`, "dim")],
-      ...factLines(facts, own),
+      [piece(name, name === "chosen" ? "good" : "bad"), piece(`  ${candidate.id}`, "dim")],
+      ...factLines([...outcomeFacts(trajectory, task), ...sampleFacts(candidate)], own),
       [],
       ...trajectoryLines(trajectory, own),
     ];
   };
   const [left, right] = [side("chosen", chosen), side("rejected", rejected)];
   return [...head, ...(two ? beside(left, right, columns) : [...left, [], ...right])];
-}
-
-const LABEL = 12;
-
-function factLines(facts: readonly Fact[], { columns }: TrajectoryView): Line[] {
-  return facts.flatMap(([label, value]) =>
-    wrap(value, Math.max(20, columns - LABEL)).map((line, i) => [
-      piece((i === 0 ? label : "").padEnd(LABEL), "dim"),
-      ...line,
-    ]),
-  );
-}
-
-/** Three decimals at most. */
-function shown(value: number | null): string {
-  if (value === null) return "not scored";
-  return String(Number(value.toFixed(3)));
 }

@@ -1,3 +1,4 @@
+import { formatBytes } from "../../base/format.ts";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
@@ -206,7 +207,7 @@ async function refuseUnlessFits(fetches: readonly Fetch[], folder: string): Prom
   const names = fetches.map((fetch) => fetch.wanted.what).join(", ");
   throw new ConfigError(
     "DATASET_DISK_FULL",
-    `${names}: the download needs ${gigabytes(wanted)}, but only ${gigabytes(free)} are free at ${folder}. Free space there, or set AGENTRL_DATA to a folder on another disk.`,
+    `${names}: the download needs ${formatBytes(wanted)}, but only ${formatBytes(free)} are free at ${folder}. Free space there, or set AGENTRL_DATA to a folder on another disk.`,
   );
 }
 
@@ -258,8 +259,4 @@ async function settle(
   onNotice?.(
     `${what}: its card has no checksum. The sha256 ${digest} is saved in ${originPath(path)}; later downloads of the file are compared with it.`,
   );
-}
-
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`;
 }

@@ -3,6 +3,7 @@
  * Each version of the policy that is sampled from is exported by the training server and becomes an adapter with a name of its own, so
  * no reply of another version is taken for it.
  */
+import { formatMean } from "../../base/format.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -103,6 +104,6 @@ export async function requireSameModel(
   if (difference <= LARGEST_NATS) return;
   throw new ConfigError(
     "ENGINE_UNFIT",
-    `engine.sampler: ${new URL(url).origin} and the training server hold different models: log-probabilities of ${ids.length} drawn tokens differ by ${difference.toFixed(2)} nats per token (at most ${LARGEST_NATS} is allowed). Serve the base of the policy at both.`,
+    `engine.sampler: ${new URL(url).origin} and the training server hold different models: log-probabilities of ${ids.length} drawn tokens differ by ${formatMean(difference)} nats per token (at most ${LARGEST_NATS} is allowed). Serve the base of the policy at both.`,
   );
 }

@@ -1,6 +1,5 @@
 /** How tables show metrics, from their registry. */
 import { fixed, type NumberFormat } from "../../base/format.ts";
-import type { Column } from "../../base/table.ts";
 import { rewards } from "../../rewards/index.ts";
 import { rowMetrics } from "./index.ts";
 import { metrics as ownMetrics } from "./metric.ts";
@@ -24,11 +23,6 @@ export function metricLabel(name: string): string {
 /** Number format of a metric: shares with three decimals, amounts with the registry's. */
 export function metricFormat(name: string): NumberFormat {
   return fixed(metrics.get(name)?.decimals ?? 3);
-}
-
-/** A table's column of a metric. */
-export function metricColumn(name: string): Column {
-  return { label: metricLabel(name), format: metricFormat(name) };
 }
 
 /** A metric's value for a table; null where 0 searches would say that nobody searches, and the strategy does. */

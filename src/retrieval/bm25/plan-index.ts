@@ -1,3 +1,4 @@
+import { formatBytes } from "../../base/format.ts";
 import { availableMemory } from "node:process";
 import { ConfigError } from "../../base/errors.ts";
 import { freeDiskBytes } from "../../base/files.ts";
@@ -165,7 +166,7 @@ export async function refuseUnlessFits(
       wanted,
       limit: disk,
       what: "of disk during the build",
-      more: `; afterwards ${gigabytes(plan.bytesOnDisk)}`,
+      more: `; afterwards ${formatBytes(plan.bytesOnDisk)}`,
     });
   }
   if (plan.residentBytes > memory) {
@@ -188,10 +189,6 @@ function tooLarge(
   const fitting = Math.floor(share / unit) * unit;
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `the index of ${passages} passages needs ${gigabytes(wanted)} ${what}${more}, but only ${gigabytes(limit)} are available. About ${fitting} of its passages would fit: index a part of the corpus, or use a larger disk or machine.`,
+    `the index of ${passages} passages needs ${formatBytes(wanted)} ${what}${more}, but only ${formatBytes(limit)} are available. About ${fitting} of its passages would fit: index a part of the corpus, or use a larger disk or machine.`,
   );
-}
-
-function gigabytes(bytes: number): string {
-  return bytes < 1e8 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }

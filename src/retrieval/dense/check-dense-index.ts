@@ -1,3 +1,4 @@
+import { formatFineScore } from "../../base/format.ts";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
@@ -158,6 +159,6 @@ function graphRecall(
     detail:
       kind === "flat"
         ? "not checked: a graph of more than 4 GiB needs hnswlib-node, which is not installed"
-        : `${kind} finds ${recall.toFixed(4)} of the first ${K} exact hits of ${exact.length} passages`,
+        : `${kind} finds ${formatFineScore(recall)} of the first ${K} exact hits of ${exact.length} passages`,
   };
 }

@@ -1,3 +1,4 @@
+import { formatBytes } from "../../base/format.ts";
 import { availableMemory } from "node:process";
 import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
@@ -142,13 +143,8 @@ async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean
 function graphTooLarge(folder: string, wanted: number, limit: number): ConfigError {
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `${folder}: its graph needs ${gigabytes(wanted)} of memory, but the limit is ${gigabytes(limit)}. Open it with exact: true (vectors are then read from the file as needed), or raise maxMemory.`,
+    `${folder}: its graph needs ${formatBytes(wanted)} of memory, but the limit is ${formatBytes(limit)}. Open it with exact: true (vectors are then read from the file as needed), or raise maxMemory.`,
   );
-}
-
-/** 1.23 GB. */
-export function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
 async function openModel(

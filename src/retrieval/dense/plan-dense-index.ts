@@ -1,3 +1,4 @@
+import { formatBytes } from "../../base/format.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +14,6 @@ import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";
 import { LEAST_EF_SEARCH } from "./choose-ef-search.ts";
 import { buildHnsw, hnswBytes, hnswMemory, hnswParameters } from "./hnsw.ts";
-import { gigabytes } from "./open-dense-index.ts";
 import { VECTOR_STORAGES, type VectorFormat, vectorFormat } from "./vector-format.ts";
 
 /** What a dense index will cost. */
@@ -168,7 +168,7 @@ export async function refuseUnlessFits(
   if (plan.residentBytes > memory) {
     throw tooLarge(
       plan,
-      `${gigabytes(plan.residentBytes)} of memory`,
+      `${formatBytes(plan.residentBytes)} of memory`,
       memory,
       (sizes) => sizes.residentBytes,
     );
@@ -176,7 +176,7 @@ export async function refuseUnlessFits(
   if (wantedDisk > disk) {
     const used = (sizes: ReturnType<typeof sizesOf>): number =>
       plan.textBytes + sizes.vectorBytes + sizes.graphBytes + sizes.temporaryBytes;
-    throw tooLarge(plan, `${gigabytes(wantedDisk)} of disk during the build`, disk, used);
+    throw tooLarge(plan, `${formatBytes(wantedDisk)} of disk during the build`, disk, used);
   }
 }
 
@@ -190,13 +190,14 @@ function tooLarge(
   for (const graph of plan.graph === "hnsw" ? (["hnsw", "flat"] as const) : (["flat"] as const)) {
     for (const vectors of VECTOR_STORAGES) {
       const cost = costOf(sizesOf({ ...plan, graph, vectors }));
-      if (cost <= limit) choices.push(`--graph ${graph} --vectors ${vectors} (${gigabytes(cost)})`);
+      if (cost <= limit)
+        choices.push(`--graph ${graph} --vectors ${vectors} (${formatBytes(cost)})`);
     }
   }
   const share = limit / costOf(sizesOf(plan));
   const subset = `the first ${Math.floor(plan.passages * share)} passages`;
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `the index of ${plan.passages} passages needs ${wanted}, but only ${gigabytes(limit)} are available. These would fit: ${[...choices, subset].join("; ")}.`,
+    `the index of ${plan.passages} passages needs ${wanted}, but only ${formatBytes(limit)} are available. These would fit: ${[...choices, subset].join("; ")}.`,
   );
 }

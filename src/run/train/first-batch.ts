@@ -1,3 +1,4 @@
+import { formatTiny } from "../../base/format.ts";
 import { DataError } from "../../base/errors.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Environment } from "../../env/environments/environment.ts";
@@ -77,7 +78,7 @@ function messageOf(checked: number, { tokens, largest }: RecomputedSummary): str
   const again =
     tokens === 0
       ? ""
-      : `; ${tokens} log-probabilities computed again, at most ${largest.toExponential(1)} nats apart`;
+      : `; ${tokens} log-probabilities computed again, at most ${formatTiny(largest)} nats apart`;
   return `first batch: ${checked} trajectories hold together${again}`;
 }
 

@@ -1,4 +1,5 @@
 /** Rules for tokens: their ids, log-probabilities and owners. */
+import { formatMean } from "../../base/format.ts";
 import type { Segment, Trajectory } from "../trajectory.ts";
 import { isEnd, type LintRule } from "./lint-rule.ts";
 
@@ -104,7 +105,7 @@ export const logprobGreedy: LintRule = {
       const at = (logprobs ?? []).findIndex((each) => each < least);
       return at < 0
         ? null
-        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, sampled at temperature 0; the likeliest of ${vocabSize} ids has at least ${least.toFixed(2)}.`;
+        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, sampled at temperature 0; the likeliest of ${vocabSize} ids has at least ${formatMean(least)}.`;
     });
   },
 };

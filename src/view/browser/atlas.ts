@@ -14,7 +14,7 @@ function startAtlas(): void {
         claim.hidden = verdict.value !== "" && claim.dataset["verdict"] !== verdict.value;
       const isOther = family.value !== "" && system.dataset["family"] !== family.value;
       system.hidden = isOther || (verdict.value !== "" && claims.every((claim) => claim.hidden));
-      if (!system.hidden && system.tagName === "ARTICLE") shown += 1;
+      if (!system.hidden && system.classList.contains("system")) shown += 1;
     }
     count.textContent = `${shown} ${shown === 1 ? "system" : "systems"}`;
   };

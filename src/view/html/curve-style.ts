@@ -58,7 +58,6 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 .figures-table .number small { min-width: 0; margin-left: 6px; } .figures-table b.right { color: var(--right); } .figures-table b.wrong { color: var(--wrong); }
 .figures-table .number small.against { display: block; margin: 0; line-height: 1.3; }
 .figures-table thead .number { white-space: normal; overflow-wrap: anywhere; min-width: 92px; vertical-align: bottom; }
-.settings-table .of-runs + .of-runs { margin-top: 2px; }
 .plain tr:last-child > * { border-bottom: 0; }
 .runs-table td:nth-child(2) { min-width: 200px; } .runs-table tbody th { min-width: 112px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
 .runs-table .number small { min-width: 0; margin-left: 4px; } .events-table tbody th { min-width: 124px; }

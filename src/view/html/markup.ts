@@ -62,42 +62,10 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
 }
 
-/** Content as text, without its tags. */
-export function plainText(content: Content): string {
-  if (content instanceof Markup) {
-    const text = content.text.replace(/<[^>]*>/g, "");
-    // The ampersand last, or escaped text could become another entity.
-    const codes = Object.entries(ESCAPES).reverse();
-    return codes.reduce((all, [plain, code]) => all.replaceAll(code, plain), text);
-  }
-  if (typeof content === "string" || typeof content === "number") return String(content);
-  return content === null || content === false ? "" : content.map(plainText).join("");
-}
-
-/** Text for screen readers alone. */
-export function unseen(text: string): Markup {
-  return tag("span", { class: "unseen" }, text);
-}
-
-/** A remark under a table or chart. */
-export function note(...content: Content[]): Markup {
-  return tag("p", { class: "note" }, ...content);
-}
-
-/** A box that scrolls sideways if its table is wider than the page. */
-export function card(content: Content): Markup {
-  return html`<div class="card"><div class="wide">${content}</div></div> `;
-}
-
 /** Number of colours; later series repeat them with another shape. */
 const COLOURS = 6;
 
 /** CSS classes of a series, from 0. @example seriesClass(7) // "s1 again" */
 export function seriesClass(series: number): string {
   return `s${series % COLOURS}${series >= COLOURS ? " again" : ""}`;
-}
-
-/** A name with the colour of its series. */
-export function seriesLabel(series: number, name: string): Markup {
-  return html`<span class="key ${seriesClass(series)}"></span>${name}`;
 }

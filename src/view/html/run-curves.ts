@@ -4,7 +4,7 @@ import { drawnGroups, type DrawnPanel } from "../runs/drawn-panels.ts";
 import type { RunFiles } from "../runs/run-files.ts";
 import type { DrawnRun, RunPart } from "../runs/run-parts.ts";
 import type { CurveData } from "../viewer/contract.ts";
-import { html, jsonScript, type Markup, note, seriesClass, tag } from "./markup.ts";
+import { html, jsonScript, type Markup, seriesClass, tag } from "./markup.ts";
 
 /** Controls of all curves: arms, smoothing, band. */
 export function curveControls(part: readonly RunPart[]): Markup {
@@ -80,7 +80,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
     const figures = html`<div class="curves">
         ${moving.map((panel) => panelFigure(panel, part, { steps, marks }))}
       </div>
-      ${still.length > 0 && note(`0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.`)}`;
+      ${still.length > 0 && tag("p", { class: "note" }, `0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.`)}`;
     return title === "Further metrics"
       ? html`<details class="further">
           <summary>${plural(own.length, "further metric")}</summary>
@@ -91,7 +91,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
   });
   const body = html`<div class="curve-part" data-part="${index}">
     ${part.stage !== null && html`<h3 class="stage">Stage ${part.stage}</h3>`}
-    ${groups.length === 0 && note("No step is done yet.")}
+    ${groups.length === 0 && tag("p", { class: "note" }, "No step is done yet.")}
     ${
       groups.length > 0 &&
       html`<label class="stepper"

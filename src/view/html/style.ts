@@ -55,7 +55,6 @@ h2 span { margin-left: 6px; font-weight: 400; font-size: 13.5px; color: var(--so
 h3 { margin: 18px 0 8px; font-size: 15px; }
 .part-heading { margin-top: 26px; padding-top: 14px; border-top: 1px solid var(--line); }
 .part-heading:first-of-type { border: 0; padding: 0; margin-top: 0; }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 0 0 12px; padding: 0; list-style: none; font-size: 14px; }
 .key { white-space: nowrap; display: inline-block; width: 10px; height: 10px; margin-right: 7px; border-radius: 50%; background: var(--c); }
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
 
@@ -66,24 +65,22 @@ svg .value { fill: var(--ink); font-size: 11.5px; }
 svg .grid { stroke: var(--line); shape-rendering: crispEdges; }
 svg .axis { stroke: var(--soft); shape-rendering: crispEdges; }
 svg .whisker { stroke: var(--c); stroke-width: 1.5; }
-svg .course { stroke: var(--c); stroke-width: 1.5; opacity: .55; }
 svg .dot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; }
 svg .bar { fill: var(--c); } svg .track { fill: var(--track); }
 svg .lost { fill: color-mix(in srgb, var(--c) 32%, var(--track)); }
 
-.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(350px, 100%), 1fr)); gap: 16px; }
 table { border-collapse: collapse; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
+.card + .card { margin-top: 12px; }
 .panel { width: 100%; font-size: 14px; border-spacing: 0; border-collapse: separate; }
 .panel caption:not(.unseen) { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
 .panel th { font-weight: 400; text-align: left; padding: 0 6px 0 0; overflow-wrap: anywhere; min-width: 92px; max-width: 140px; line-height: 22px; }
 .panel thead th { overflow-wrap: normal; min-width: 0; vertical-align: bottom; font-size: 12px; color: var(--soft); }
 .panel td { padding: 0; }
-.panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }
+.panel .number { text-align: right; white-space: nowrap; padding: 0 14px 0 10px; }
 .panel .number small { display: inline-block; min-width: 56px; font-size: 12px; }
-.panel .n, .panel thead .number { color: var(--soft); font-size: 12.5px; }
-.panel .n { padding: 0 12px 0 0; }
-.panel .chart { width: 60%; min-width: 96px; max-width: none; padding: 0; }
+.panel thead .number { color: var(--soft); font-size: 12.5px; }
+.panel .chart { width: 40%; min-width: 96px; max-width: none; padding: 0; }
 .panel .group th { max-width: none; padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
 .panel tbody th[rowspan]:not([rowspan="1"]) { vertical-align: top; }
 .panel tbody + tbody:not(:has(.group)) tr:first-child:has(th[rowspan]:not([rowspan="1"])) > * { border-top: 1px solid var(--track); }
@@ -91,8 +88,7 @@ table { border-collapse: collapse; }
 .panel.lines thead th { vertical-align: bottom; }
 .lines svg { margin-top: 4px; }
 .lines .chart { width: 30%; min-width: 80px; padding-left: 18px; padding-right: 8px; }
-.lines .reasons, .lines .what { padding-left: 18px; padding-right: 18px; } .lines .reasons { min-width: 170px; }
-.reasons ul { margin: 0; padding: 0; list-style: none; font-size: 13px; color: var(--soft); } .reasons b { color: var(--ink); font-weight: 600; }
+.lines .reasons, .lines .what { padding-left: 18px; padding-right: 18px; }
 .note { color: var(--soft); font-size: 13.5px; margin: 8px 0 0; }
 .plain { width: 100%; font-size: 14px; }
 .plain th, .plain td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: break-word; }
@@ -106,26 +102,14 @@ table { border-collapse: collapse; }
 .matrix td { min-width: 110px; } .matrix b { font-size: 28px; line-height: 1.15; font-weight: 600; } .matrix small { display: block; }
 .wide { overflow-x: auto; }
 details > summary { cursor: pointer; color: var(--accent); font-size: 14px; padding: 4px 0; width: fit-content; }
-.all-metrics { margin-top: 12px; }
-.all-metrics .plain { width: auto; min-width: min(560px, 100%); margin-top: 6px; }
 
-.behaviour + .behaviour { margin-top: 18px; }
-.behaviour h3 { margin: 0 0 8px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; }
 figure { margin: 0; padding: 12px 16px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; position: relative; display: flex; flex-direction: column; }
 figcaption { font-size: 14px; line-height: 1.35; margin-bottom: 8px; min-height: 2.7em; }
 figcaption b { font-weight: 600; display: block; } figcaption span { color: var(--soft); font-size: 12.5px; }
-.step-chart { display: flex; gap: 4px; margin-top: auto; }
-.step-chart .scale { flex: none; } .step-chart .scale:has(+ svg) { margin-left: -6px; }
-.step-chart .mark { flex: 1; min-width: 0; }
-.tile .big { margin: 20px 0 4px; font-size: 34px; line-height: 1.1; font-weight: 600; color: var(--c); }
-.tile p { margin: 0; color: var(--soft); font-size: 13px; }
 
-.protocols { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
-.fingerprint { margin: 0 0 6px; } .fingerprint span { color: var(--soft); margin-right: 8px; } .fingerprint code { font-size: 16px; }
 .pairs { margin: 4px 0 8px; font-size: 13.5px; }
 .pairs > div { break-inside: avoid; display: grid; grid-template-columns: minmax(120px, 34%) 1fr; gap: 12px; padding: 3px 0; border-top: 1px solid var(--track); }
-.protocols > :only-child .pairs { columns: 2 420px; column-gap: 36px; }
 .pairs dt { color: var(--soft); overflow-wrap: anywhere; } .pairs dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-family: var(--mono); font-size: 12.5px; }
 .banner { margin-top: 22px; padding: 14px 18px; border-radius: 10px; background: var(--banner); color: var(--banner-ink); border-left: 5px solid var(--wrong); }
 .banner h2 { margin: 0 0 4px; } .banner p { margin: 0 0 8px; max-width: 90ch; }
@@ -195,7 +179,7 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   h2 span { display: block; margin: 2px 0 0; }
   .card, figure { padding: 10px 12px; }
   .panel .chart { min-width: 60px; }
-  .panel .number { padding-left: 6px; } .panel .n { padding-right: 8px; }
+  .panel .number { padding-left: 6px; }
   .panes { grid-template-columns: 1fr; height: auto; }
   .list { height: 330px; border-right: 0; border-bottom: 1px solid var(--line); }
   .detail { padding: 16px; } .keys { display: none; }

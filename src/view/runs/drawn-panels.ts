@@ -1,3 +1,4 @@
+import { formatScore } from "../../base/format.ts";
 import { type Interval, summarize } from "../../evaluate/statistics.ts";
 import { curveAxis, type CurveAxis } from "../charts/curve-axis.ts";
 import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
@@ -154,7 +155,7 @@ function pointOf(found: readonly RunEvaluation[], metric: "em" | "f1"): CurvePoi
   const spread =
     whisker === null
       ? ""
-      : ` (${whisker.map((end) => end.toFixed(3)).join("–")}, ${isRange ? "min–max of runs" : "95 % over questions"})`;
-  const title = `step ${step}: held-out ${metric.toUpperCase()} ${mean.toFixed(3)}${spread}, ${n} questions`;
+      : ` (${whisker.map(formatScore).join("–")}, ${isRange ? "min–max of runs" : "95 % over questions"})`;
+  const title = `step ${step}: held-out ${metric.toUpperCase()} ${formatScore(mean)}${spread}, ${n} questions`;
   return [{ step, value: mean, whisker, title }];
 }

@@ -2,11 +2,11 @@ import { fixed, formatCount, type NumberFormat } from "../../base/format.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { type ReportRow, type ResultFiles, rowId, scoredTrajectories } from "../results-files.ts";
 import type { GoldOf } from "../run-figures.ts";
-import type { Decode } from "../../trajectory/segment-text.ts";
+import { type Decode, textsBy } from "../../trajectory/segment-text.ts";
 import type { Verdict, ViewerDetail } from "./contract.ts";
 import type { ItemSpec, ViewerItem } from "./embed.ts";
-import { factsOf, referencesFact, subtitleOf } from "./item-facts.ts";
-import { trajectoryBlocks } from "./trajectory-detail.ts";
+import { referencesFact, shownFacts, subtitleOf } from "../trajectory-facts.ts";
+import { trajectoryBlocks } from "../trajectory-blocks.ts";
 
 /** A result with the tokenizer and gold of its trajectories. */
 export interface ReadableResult {
@@ -66,7 +66,9 @@ export async function* evaluationItems(
         detail: {
           facts: rowFacts(row),
           blocks:
-            trajectory === null ? [] : trajectoryBlocks(trajectory, { decode, gold: goldOf(row) }),
+            trajectory === null
+              ? []
+              : trajectoryBlocks(trajectory, { textOf: textsBy(decode), gold: goldOf(row) }),
         },
       };
     }
@@ -92,7 +94,7 @@ const NUMBERS: readonly (readonly [key: string, label: string, format: NumberFor
 
 function rowFacts(row: ReportRow): ViewerDetail["facts"] {
   const { answer, references, end, hops, type } = row;
-  return factsOf([
+  return shownFacts([
     ["Answer", answer ?? "none"],
     referencesFact(references),
     ["End", end],

@@ -1,12 +1,11 @@
 import { rounded } from "../../base/format.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
-import type { Decode } from "../../trajectory/segment-text.ts";
-import { promptText } from "../../trajectory/segment-text.ts";
+import { type Decode, promptText, textsBy } from "../../trajectory/segment-text.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ViewerDetail } from "./contract.ts";
 import type { ItemSpec, ViewerItem } from "./embed.ts";
-import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
-import { trajectoryBlocks } from "./trajectory-detail.ts";
+import { trajectoryBlocks } from "../trajectory-blocks.ts";
+import { shownFacts, subtitleOf, trajectoryFacts, verdictOf } from "../trajectory-facts.ts";
 
 /** Facts of a run's question. */
 export interface AskedQuestion {
@@ -89,7 +88,7 @@ export async function* runItems(
         detail: {
           facts: runFacts(trajectory, asked, { run: several ? run : null, stage, step, takenBack }),
           blocks: trajectoryBlocks(trajectory, {
-            decode: reading.decode,
+            textOf: textsBy(reading.decode),
             gold: asked?.gold ?? null,
           }),
         },
@@ -113,14 +112,10 @@ function runFacts(
   }: Pick<SampledStep, "stage" | "step" | "takenBack"> & { run: string | null },
 ): ViewerDetail["facts"] {
   const back = takenBack === null ? "" : `, taken back ${returnText(takenBack)}`;
-  return factsOf([
+  return shownFacts([
     ["Run", run],
     ["Stage", stage],
     ["Step", `${step}${back}`],
-    ["Answer", trajectory.answer ?? "none"],
-    referencesFact(asked?.references ?? null),
-    ["Reward", rewardText(trajectory)],
-    ["End", trajectory.end],
-    ["Searches", String(searchCount(trajectory))],
+    ...trajectoryFacts(trajectory, asked?.references ?? null),
   ]);
 }

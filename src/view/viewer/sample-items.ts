@@ -1,12 +1,16 @@
-import { leavesOf } from "../../base/leaves.ts";
 import { rounded } from "../../base/format.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
-import type { Decode } from "../../trajectory/segment-text.ts";
-import type { LeftSample, SynthesisFiles } from "../synthesis-files.ts";
-import type { ViewerDetail } from "./contract.ts";
+import { type Decode, textsBy } from "../../trajectory/segment-text.ts";
+import type { SynthesisFiles } from "../synthesis-files.ts";
 import type { ItemSpec, ViewerItem } from "./embed.ts";
-import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
-import { trajectoryBlocks } from "./trajectory-detail.ts";
+import { trajectoryBlocks } from "../trajectory-blocks.ts";
+import {
+  sampleFacts,
+  shownFacts,
+  subtitleOf,
+  trajectoryFacts,
+  verdictOf,
+} from "../trajectory-facts.ts";
 
 /** Viewer settings for samples. */
 export const SAMPLES_SPEC: ItemSpec = {
@@ -29,8 +33,7 @@ export async function* sampleItems(
   files: SynthesisFiles,
   decode: Decode | null,
 ): AsyncGenerator<ViewerItem> {
-  for await (const left of files.samples()) {
-    const { sample, status, pair } = left;
+  for await (const { sample, status, pair } of files.samples()) {
     const { trajectory, task, provenance, weight } = sample;
     const { type, hops, supportingPassages } = task.annotations;
     const { draw } = provenance;
@@ -55,8 +58,16 @@ export async function* sampleItems(
         ],
       },
       detail: {
-        facts: sampleFacts(left),
-        blocks: trajectoryBlocks(trajectory, { decode, gold: supportingPassages ?? null }),
+        facts: shownFacts([
+          ["Status", status],
+          ["Pair", pair ?? null],
+          ...trajectoryFacts(trajectory, task.references),
+          ...sampleFacts(sample),
+        ]),
+        blocks: trajectoryBlocks(trajectory, {
+          textOf: textsBy(decode),
+          gold: supportingPassages ?? null,
+        }),
       },
     };
   }
@@ -65,49 +76,4 @@ export async function* sampleItems(
 /** @example shortStatus("dropped by format: no answer") // "dropped" */
 function shortStatus(status: string): string {
   return status.startsWith("pair: ") ? status.slice("pair: ".length) : (status.split(" ")[0] ?? "");
-}
-
-function sampleFacts({ sample, status, pair }: LeftSample): ViewerDetail["facts"] {
-  const { trajectory, task, provenance, weight, scores } = sample;
-  const { answer, end, reward, hints = [] } = trajectory;
-  const { teacher, strategy, steps, seed, template, retriever, dataset } = provenance;
-  const who = [teacher.name, teacher.model ?? teacher.from].filter((each) => each !== undefined);
-  return factsOf([
-    ["Status", status],
-    ["Pair", pair ?? null],
-    ["Answer", answer ?? "none"],
-    referencesFact(task.references),
-    ["End", end],
-    ["Reward", reward === null ? null : rewardText(trajectory)],
-    ["Weight", rounded(weight)],
-    ["Scores", named(scores)],
-    ["Hints", hints.map(({ name, call }) => `${name} in message ${call + 1}`).join(" · ")],
-    ["Teacher", who.join(" ")],
-    ["Strategy", strategyText(strategy)],
-    [
-      "Steps",
-      steps
-        .map(({ name, change }) => (change === undefined ? name : `${name} (${change})`))
-        .join(" → "),
-    ],
-    ["Seed", String(seed)],
-    ["Origin", `${dataset} · template ${template} · retriever ${retriever}`],
-  ]);
-}
-
-/** @example strategyText({ name: "agent", turns: 2 }) // "agent, turns 2" */
-function strategyText(strategy: unknown): string {
-  if (typeof strategy === "string") return strategy;
-  return [...leavesOf(strategy)]
-    .map(([keys, value]) => {
-      const key = keys.join(".");
-      return key === "name" ? String(value) : `${key} ${String(value)}`;
-    })
-    .join(", ");
-}
-
-function named(scores: Readonly<Record<string, number>>): string {
-  return Object.entries(scores)
-    .map(([name, value]) => `${name} ${rounded(value)}`)
-    .join(" · ");
 }

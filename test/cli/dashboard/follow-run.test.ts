@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { followRun } from "../../../src/cli/dashboard/follow-run.ts";
-import { TOKENS_PER_SECOND } from "../../../src/cli/dashboard/run-view.ts";
+import { TOKENS_PER_SECOND } from "../../../src/view/runs/panels.ts";
 import { openRunControl } from "../../../src/run/folder/run-control.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";
 import { fakeClock } from "../../helpers/screen.ts";

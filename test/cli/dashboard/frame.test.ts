@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type DashboardProps, frameOf } from "../../../src/cli/dashboard/Dashboard.tsx";
+import { frameOf } from "../../../src/cli/dashboard/Dashboard.tsx";
+import type { FrameProps } from "../../../src/cli/dashboard/frame.ts";
 import type { RunView } from "../../../src/cli/dashboard/run-view.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
 import { displayWidth } from "../../../src/base/table.ts";
@@ -32,7 +33,7 @@ const TRAINING: RunView = {
   ],
 };
 
-function frame(columns: number, rows: number, changes: Partial<DashboardProps> = {}): string {
+function frame(columns: number, rows: number, changes: Partial<FrameProps> = {}): string {
   return frameOf({
     view: TRAINING,
     terminal: { columns, rows },
@@ -58,14 +59,14 @@ describe("a frame of the live view", () => {
       EM            0.220   +0.070  ▃▃▄▄▅▅▆▆   searches     1.00   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
       entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅   duplicates   0.25   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
       KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅   flat groups  0.50   ±0.00  ▅▅▅▅▅▅▅▅▅▅▅
-      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅   answered     1.00   ±0.00  ███████████
+      mismatch KL  1.0e−9       ±0  ▅▅▅▅▅▅▅▅   answered     1.00   ±0.00  ███████████
       step 3 resumed from checkpoints/step-3
       step 11 alarm rollout/entropy is .02, under .05 for 3 steps
       ── rollout 12-a/0 · answered “Paris” · 1 search · reward 1 ────────────────────
-      ── message 1 ──────────────────────────────────────────────────────────────────
+      ── Message 1 ──────────────────────────────────────────────────────────────────
       template     | Question: What is the capital?
       policy       | <think>I look it up</think><search>capital</search>
-      ── message 2 ──────────────────────────────────────────────────────────────────
+      ── Message 2 ──────────────────────────────────────────────────────────────────
       environment  | <information>Doc 1(Title: France) Its capital is Paris.
       environment  | Doc 2(Title: Italy) Its capital is Rome.
       environment  | </information>
@@ -85,7 +86,7 @@ describe("a frame of the live view", () => {
       EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
       entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
       KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
-      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
+      mismatch KL  1.0e−9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
       length         20.0     ±0.0  ▅▅▅▅▅▅▅▅▅▅▅▅
       searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
@@ -102,13 +103,16 @@ describe("a frame of the live view", () => {
       runs/search-r1-mini-seed1
       step 12/40 █████████░░░░░░░░░░░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a step · sampling
 
-      held-out EM before 0.120 → step-5 0.310 → step-10 0.290  +0.170 since before  best 0.310 (step-5)
+      █▀█   ▀▀█ █▀█ █▀█   held-out EM on 100 questions, step-10
+      █ █   ▄▄█ ▀▀█ █ █    before 0.120 → step-5 0.310 → step-10 0.290
+      █▄█ ▄ █▄▄ ▄▄█ █▄█     +0.170 since before  best 0.310 (step-5)
+
                       now   change  steps 1–12 · change: last 5 less first 5
       reward        0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
       EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
       entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
       KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
-      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
+      mismatch KL  1.0e−9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
       length         20.0     ±0.0  ▅▅▅▅▅▅▅▅▅▅▅▅
       searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
       duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
@@ -118,21 +122,14 @@ describe("a frame of the live view", () => {
       step 11 alarm rollout/entropy is .02, under .05 for 3 steps
 
       ── rollout 12-a/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
-      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      ── Message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
       template     | Question: What is the capital?
       policy       | <think>I look it up</think><search>capital</search>
 
-      ── message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+      ── Message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
       environment  | <information>Doc 1(Title: France) Its capital is Paris.
       environment  | Doc 2(Title: Italy) Its capital is Rome.
       environment  | </information>
-      inserted     | <think>
-      policy       | done</think><answer>Paris</answer>
-
-      ── rollout 12-b/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
-      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      template     | Question: What is the capital?
-      … 4 more lines
       inserted     | <think>
       policy       | done</think><answer>Paris</answer>
 
@@ -234,59 +231,11 @@ describe("a frame of the live view", () => {
     expect(text).toContain("+0.170 since before");
   });
 
-  it("fills a tall terminal with the evaluations as a table and further rollouts", () => {
+  it("fills a tall terminal with the last evaluation in large letters, tall curves and further rollouts", () => {
     const text = frame(120, 60);
-    expect(text).toMatchInlineSnapshot(`
-      "search-r1 · mini · seed 1 · cpu                                                                              1 min 40 s
-      runs/search-r1-mini-seed1
-      step 12/40 █████████░░░░░░░░░░░░░░░░░░░░ 30 % · 3 min 56 s left · 8.1 s a step · sampling
-
-      held-out EM on 100 questions
-      before   0.120  █████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
-      step-5   0.310  ████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░
-      step-10  0.290  ███████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░  +0.170 since before  best 0.310 (step-5)
-
-                      now   change  steps 1–12 · change: last 5 less first 5
-      reward        0.220   +0.070  ▁▂▂▃▄▄▅▅▆▇▇█
-      EM            0.220   +0.070  ▃▃▃▄▄▄▅▅▅▆▆▆
-      entropy       0.500   ±0.000  ▅▅▅▅▅▅▅▅▅▅▅▅
-      KL           0.0010  ±0.0000  ▅▅▅▅▅▅▅▅▅▅▅▅
-      mismatch KL  1.0e-9       ±0  ▅▅▅▅▅▅▅▅▅▅▅▅
-      length         20.0     ±0.0  ▅▅▅▅▅▅▅▅▅▅▅▅
-      searches       1.00    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      duplicates     0.25    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      flat groups    0.50    ±0.00  ▅▅▅▅▅▅▅▅▅▅▅▅
-      answered       1.00    ±0.00  ████████████
-      step 3 resumed from checkpoints/step-3
-      step 11 alarm rollout/entropy is .02, under .05 for 3 steps
-
-      ── rollout 12-a/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
-      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      template     | Question: What is the capital?
-      policy       | <think>I look it up</think><search>capital</search>
-
-      ── message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      environment  | <information>Doc 1(Title: France) Its capital is Paris.
-      environment  | Doc 2(Title: Italy) Its capital is Rome.
-      environment  | </information>
-      inserted     | <think>
-      policy       | done</think><answer>Paris</answer>
-
-      ── rollout 12-b/0 of step 12's 64 · answered “Paris” · 1 search · reward 1 ────────────────────────────────────────────
-      ── message 1 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      template     | Question: What is the capital?
-      policy       | <think>I look it up</think><search>capital</search>
-
-      ── message 2 ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-      environment  | <information>Doc 1(Title: France) Its capital is Paris.
-      environment  | Doc 2(Title: Italy) Its capital is Rome.
-      environment  | </information>
-      inserted     | <think>
-      policy       | done</think><answer>Paris</answer>
-
-      p pause  s save  e evaluate  q stop after this step  t next rollout  ? help  Ctrl-C interrupt"
-    `);
-    expect(text).toMatch(/^held-out EM on 100 questions\nbefore +0\.120 {2}█/m);
+    expect(text).toMatch(/^█▀█ {3}▀▀█ █▀█ █▀█ {3}held-out EM on 100 questions, step-10$/m);
+    // The curve of the reward stands on three rows, its figures at the foot.
+    expect(text).toMatch(/^ +▂▄▆█\n +▁▃▆█████\nreward +0\.220 +\+0\.070 {2}▁/m);
     expect(text.match(/── rollout 12-[ab]/g)).toEqual(["── rollout 12-a", "── rollout 12-b"]);
   });
 

@@ -12,7 +12,7 @@ describe("the layout of a live view", () => {
         // Head, work and keys, what was asked for, three gaps, and headings.
         const used =
           3 + needs.more + Number(folder) + (gaps ? 3 : 0) + Number(headings) + evaluations +
-          metrics + events + trajectory; // prettier-ignore
+          metrics + found.tallCurves * (found.curveHeight - 1) + events + trajectory; // prettier-ignore
         expect(used, `${columns}×${rows}`).toBeLessThan(rows);
         expect(found.columns).toBeLessThan(columns);
       }
@@ -36,11 +36,12 @@ describe("the layout of a live view", () => {
     });
   });
 
-  it("gives the evaluations a table of their own on a tall terminal", () => {
-    expect(layoutOf({ columns: 120, rows: 60 }, needs)).toMatchObject({ evaluations: 8 });
-    expect(layoutOf({ columns: 120, rows: 60 }, { ...needs, evaluations: 90 }).evaluations).toBe(
-      10,
-    );
+  it("gives the last evaluation large letters, and the first curves more rows, on a tall terminal", () => {
+    expect(layoutOf({ columns: 120, rows: 60 }, needs)).toMatchObject({
+      evaluations: 4,
+      tallCurves: 4,
+      curveHeight: 3,
+    });
     expect(layoutOf({ columns: 120, rows: 60 }, { ...needs, evaluations: 0 }).evaluations).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
 import { writeAroundProgress } from "../../../src/cli/progress.ts";
-import type { Printed } from "../../../src/cli/trace/styled.ts";
+import type { Printed } from "../../../src/view/terminal.ts";
 import { openRunControl } from "../../../src/run/folder/run-control.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readPast } from "../../../src/cli/dashboard/read-past.ts";
-import { TOKENS_PER_SECOND } from "../../../src/cli/dashboard/run-view.ts";
+import { TOKENS_PER_SECOND } from "../../../src/view/runs/panels.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();

@@ -15,7 +15,7 @@ import type { WeightedReward } from "../../../src/rollout/score.ts";
 import { checkRecipeRewards, requireSoundRewards } from "../../../src/run/check-rewards.ts";
 import { openRoles } from "../../../src/run/roles.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
-import { rewardCheckText } from "../../../src/cli/reward-check-text.ts";
+import { rewardCheckBlocks } from "../../../src/view/documents/checks.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { coverExactMatch, exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
@@ -288,8 +288,8 @@ describe("checkRecipeRewards", () => {
     const open = tasks.map((task) => ({ ...task, references: [] }));
     const found = await checkRecipeRewards(settingsSchema.parse({}), open, { signal });
     expect(found).toMatchObject({ ok: true, trajectories: 0 });
-    expect(rewardCheckText("mine", found).split("\n")).toEqual([
-      "mine: rewards not checked: the tasks have no accepted answers",
+    expect(rewardCheckBlocks("mine", found)).toMatchObject([
+      { text: ["mine: rewards not checked: the tasks have no accepted answers"] },
     ]);
   });
 });

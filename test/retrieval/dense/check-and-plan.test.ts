@@ -142,7 +142,7 @@ describe("planning a dense index", () => {
     await expect(refuseUnlessFits(large, { out: index, maxMemory: 0.2e9 })).rejects.toThrow(
       errorWith(
         "INDEX_TOO_LARGE",
-        "the index of 4000000 passages needs 0.90 GB of memory, but only 0.20 GB are available. These would fit: --graph flat --vectors f16 (0.13 GB); --graph flat --vectors int8 (0.08 GB); the first",
+        "the index of 4000000 passages needs 900.0 MB of memory, but only 200.0 MB are available. These would fit: --graph flat --vectors f16 (128.0 MB); --graph flat --vectors int8 (80.0 MB); the first",
       ),
     );
     const huge = { ...plan, bytesOnDisk: 1e18 };

@@ -110,7 +110,7 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
     [
       "a token at temperature 0 that cannot have been the likeliest",
       (t) => first(t, "completion").logprobs?.splice(0, 1, -20),
-      /^logprob-greedy: calls\[0\]\.completion\[0\] has -20 as log-probability 0, sampled at temperature 0; the likeliest of \d+ ids has at least -\d\.\d\d\.$/,
+      /^logprob-greedy: calls\[0\]\.completion\[0\] has -20 as log-probability 0, sampled at temperature 0; the likeliest of \d+ ids has at least −\d\.\d\d\.$/,
     ],
     [
       "an observation that would be trained on",

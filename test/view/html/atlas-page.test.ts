@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { type AtlasSystem, atlasPage } from "../../../src/view/html/atlas-page.ts";
+import { atlasDocument, type AtlasSystem } from "../../../src/view/documents/atlas.ts";
+import { documentPage } from "../../../src/view/html/page.ts";
 import { keptResults } from "../../helpers/kept-results.ts";
 
 const made = { version: "0.1.0", date: "2026-01-03", command: "agentrl reproduce --all" };
@@ -7,7 +8,7 @@ const ATTACK = "<img src=x onerror=alert(1)>";
 
 async function page(systems: readonly AtlasSystem[]): Promise<string> {
   let text = "";
-  for await (const piece of atlasPage(systems, made)) text += piece;
+  for await (const piece of documentPage(atlasDocument(systems), made)) text += piece;
   return text;
 }
 

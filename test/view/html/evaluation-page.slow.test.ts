@@ -85,12 +85,12 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     );
     expect(await page.locator("main > *").first().getAttribute("id")).toBe("matrix");
     expect(await page.locator(".matrix thead th").allInnerTexts()).toEqual([
-      ...["policy", "nq", "own", "average"],
+      ...["policy", "nq EM", "nq F1", "own EM", "own F1", "average EM", "average F1"],
     ]);
     expect(await page.locator(".matrix tbody th").allInnerTexts()).toEqual([
       ...["small @ 127.0.0.1:1", "large @ 127.0.0.1:1"],
     ]);
-    expect(await page.locator(".matrix tbody b").allInnerTexts()).toEqual(Array(6).fill("0.500"));
+    expect(await page.locator(".matrix tbody b").allInnerTexts()).toEqual(Array(4).fill("0.500"));
     expect(await page.locator("#scores .part-heading").allInnerTexts()).toEqual(["nq", "own"]);
     const results = await page.locator("select[name=result]").innerText();
     expect(results).toContain("small @ 127.0.0.1:1 · own");

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runPage } from "../../../src/view/html/run-page.ts";
+import { runsDocument } from "../../../src/view/documents/runs.ts";
+import { documentPage } from "../../../src/view/html/page.ts";
 import { effectOf } from "../../../src/run/settings/settings-schema.ts";
 import { readRun } from "../../../src/view/runs/run-files.ts";
 import { hasBrowser, openPage } from "../../helpers/browser.ts";
@@ -23,13 +24,12 @@ async function writePage(path: string, places: readonly string[]): Promise<strin
     decode: null,
     questionOf: (id: string) => ({ question: `${id}?`, references: ["Paris"], gold: ["p1"] }),
   };
-  const pieces = runPage(runs, {
+  const document = await runsDocument(runs, {
     effectOf,
-    made: MADE,
     readingOf: () => Promise.resolve(reading),
     trajectories: { perStep: 4, characters: 1e6 },
   });
-  for await (const piece of pieces) out.write(piece);
+  for await (const piece of documentPage(document, MADE)) out.write(piece);
   out.end();
   await finished(out);
   return path;

@@ -4,7 +4,8 @@ import { finished } from "node:stream/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { samplesPage } from "../../../src/view/html/samples-page.ts";
+import { synthesisDocument } from "../../../src/view/documents/synthesis.ts";
+import { documentPage } from "../../../src/view/html/page.ts";
 import { openSynthesis } from "../../../src/view/synthesis-files.ts";
 import { hasBrowser, openPage, type WatchedPage } from "../../helpers/browser.ts";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -21,7 +22,8 @@ const count = (page: Page): Promise<string> => page.locator("#viewer-count").inn
 async function writePage(place: string): Promise<string> {
   const path = join(folder, "page.html");
   const out = createWriteStream(path);
-  for await (const piece of samplesPage(await openSynthesis(place), null, MADE)) out.write(piece);
+  const document = await synthesisDocument(await openSynthesis(place), null);
+  for await (const piece of documentPage(document, MADE)) out.write(piece);
   out.end();
   await finished(out);
   return path;
@@ -54,7 +56,7 @@ describe.skipIf(!hasBrowser)("the page of samples, in a browser (skipped without
     const { page, complaints, requests } = await opened();
     expect(await page.locator("h1").innerText()).toBe("made");
     const format = page.locator("#steps tbody tr").nth(1);
-    expect(await format.locator(".number").allInnerTexts()).toEqual(["4", "3 75 %", "3"]);
+    expect(await format.locator(".number").allInnerTexts()).toEqual(["4", "3", "75 %", "3"]);
     expect(await format.locator(".reasons").innerText()).toContain(`1 unpaired tag${ATTACK}`);
     const bars = "#steps tbody tr:nth-child(2) rect";
     const widths = await page.evaluate(

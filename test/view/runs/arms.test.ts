@@ -74,7 +74,8 @@ describe("armsOf", () => {
     expect(conduct).toEqual([
       { key: "reporters", values: [["none", "tensorboard"]] },
       { key: "engine.workers", values: [["1", "2"]] },
-      { key: "alarms", values: [[undefined, "truncation (limit 0.3)"]] },
+      { key: "alarms.truncation.limit", values: [[undefined, "0.3"]] },
+      { key: "alarms", values: [[undefined, "truncation"]] },
     ]);
   });
 
@@ -94,10 +95,10 @@ describe("armsOf", () => {
     ]);
     expect(conduct).toEqual([
       {
-        key: "alarms.truncation",
+        key: "alarms.truncation.limit",
         values: [
-          ["limit 0.1", "limit 0.3"],
-          ["limit 0.2", "limit 0.2"],
+          ["0.1", "0.3"],
+          ["0.2", "0.2"],
         ],
       },
     ]);

@@ -1,3 +1,4 @@
+import { formatScore } from "../../../base/format.ts";
 import type { Command } from "commander";
 import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
 import type { Session } from "../../../run/session.ts";
@@ -9,7 +10,7 @@ import { jsonOption, outOption, wholeNumber } from "../../options.ts";
 import { packageVersion } from "../../../base/package-version.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { defaultRunFolder } from "../../recipe-options.ts";
-import { drawnText, synthesisText } from "../../synthesis-text.ts";
+import { drawnText, synthesisBlocks } from "../../../view/documents/synthesis.ts";
 import { addSynthOptions, type SynthFlags, synthSettings } from "../../synth-flags.ts";
 
 interface DrawFlags extends SynthFlags {
@@ -53,7 +54,7 @@ export async function drawSamples(flags: DrawFlags, context: CliContext): Promis
   const outcome = await run(resolved, { ...flags, out }, context);
   const { result } = outcome;
   if (flags.json === true) context.out(JSON.stringify({ ...result, ...summary(outcome) }));
-  else context.out(synthesisText(result, out));
+  else context.out(synthesisBlocks(result, out));
   context.note(drawnText(outcome));
   const { requireComplete, requireRows } = await import("../../../run/synth/run-synth.ts");
   requireComplete(result, flags.allowErrors ?? 0);
@@ -98,7 +99,7 @@ async function run(
         progress = begin("drawing");
       },
       onDraw: ({ questions, failed, reward }) => {
-        const mean = reward === null ? "" : `reward ${reward.toFixed(3)}`;
+        const mean = reward === null ? "" : `reward ${formatScore(reward)}`;
         progress?.update(questions, `${mean}${failed === 0 ? "" : `, ${failed} failed`}`);
       },
       onSelect: (questions) => {

@@ -37,7 +37,8 @@ export function addSynthReport(parent: Command, context: CliContext): void {
 
 async function report(folder: string, flags: ReportFlags, context: CliContext): Promise<void> {
   const { openSynthesis } = await import("../../../view/synthesis-files.ts");
-  const { samplesPage } = await import("../../../view/html/samples-page.ts");
+  const { synthesisDocument } = await import("../../../view/documents/synthesis.ts");
+  const { documentPage } = await import("../../../view/html/page.ts");
   const files = await openSynthesis(folder);
   const { from } = files.synthesis.teacher;
   const origin = await findOrigin(join(files.folder, "draws.jsonl"));
@@ -46,9 +47,10 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   const path = flags.out ?? join(files.folder, "report.html");
   refuseOwnInput(path, [files.folder], "--out");
   claimOutput(path, flags.overwrite === true || flags.out === undefined);
+  const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
+  const document = await synthesisDocument(files, decode);
   await writeAtomic(path, async (write) => {
-    const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
-    for await (const piece of samplesPage(files, decode, madeBy())) {
+    for await (const piece of documentPage(document, madeBy())) {
       context.signal.throwIfAborted();
       await write(piece);
     }

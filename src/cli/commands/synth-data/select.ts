@@ -4,7 +4,7 @@ import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, setOption } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
-import { synthesisText } from "../../synthesis-text.ts";
+import { synthesisBlocks } from "../../../view/documents/synthesis.ts";
 
 interface SelectFlags {
   set?: string[];
@@ -47,7 +47,7 @@ async function select(folder: string, flags: SelectFlags, context: CliContext): 
     });
     progress.stop();
     if (flags.json === true) context.out(JSON.stringify({ ...result, out: folder }));
-    else context.out(synthesisText(result, folder));
+    else context.out(synthesisBlocks(result, folder));
     requireRows(folder, result);
   } finally {
     download.stop();
