@@ -38,7 +38,10 @@ export function requireLayout(to: string): void {
   const written = [...taskLayouts.parts, ...corpusLayouts.parts].filter(({ write }) => write);
   const names = [...new Set(written.map(({ name }) => name))];
   if (names.includes(to)) return;
-  throw new ConfigError("USAGE", `--to is "${to}"; no such layout is written. ${suggest(to, names)}`);
+  throw new ConfigError(
+    "USAGE",
+    `--to is "${to}"; no such layout is written. ${suggest(to, names)}`,
+  );
 }
 
 /**
