@@ -137,6 +137,7 @@ export const ERROR_CODES = {
     "config.json sets an architecture or option that this decoder does not support.",
   OUTPUT_BUSY: "Another process is writing to the path of a result.",
   OUTPUT_EXISTS: "The path of a result already exists, and --overwrite is not given.",
+  PART_NOT_LOADED: "A part that loads on demand was read before it was loaded.",
   PART_TWICE: "Two parts of one kind have the same name.",
   PASSAGE_TOO_LONG: "A term occurs more often in a passage than the index can count.",
   PREDICTIONS_EMPTY: "The predictions or references file contains no records.",

@@ -39,11 +39,11 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
         const message = `is ${quote(given)}: expected the name of one ${registry.kind}, alone or as { name: …, options }. Known: ${registry.names.join(", ")}.`;
         return { problem: { code: "RECIPE_BAD_VALUE", message } };
       }
-      const part = registry.parts.find((candidate) => candidate.name === name);
-      if (part === undefined) {
+      if (!registry.names.includes(name)) {
         const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
         return { problem: { code: "PART_UNKNOWN", message } };
       }
+      const part = registry.get(name, registry.kind);
       // `name` comes first in written settings. The refinements of the part's schema (conditions over several options)
       // stay in force.
       const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
@@ -53,7 +53,7 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
         .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
       return { schema, value };
     },
-    () => registry.parts.map(({ options }) => options),
+    () => registry.loaded.map(({ options }) => options),
   );
 }
 

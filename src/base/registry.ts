@@ -55,17 +55,54 @@ export interface Part {
 
 export interface Registry<P extends Part> {
   readonly kind: string;
-  readonly parts: readonly P[];
+  /** Every name, also of parts that are not loaded yet. */
   readonly names: readonly string[];
   /** Those of plug-ins among the parts. */
   readonly added: readonly P[];
+  /** Every part. @throws {InternalError} PART_NOT_LOADED before `all()`, where parts load on demand. */
+  readonly parts: readonly P[];
+  /** The parts that are loaded so far; of a plain list, every part. */
+  readonly loaded: readonly P[];
   /**
    * The part with this name.
    * @param where the recipe key or flag with the name, for the message.
    * @throws {ConfigError} PART_UNKNOWN with the nearest name.
+   * @throws {PartNotLoaded} the part loads on demand, and nothing has loaded it.
    */
   get(name: string, where: string): P;
+  /** As `get`, of a part that may have to be loaded. */
+  load(name: string, where: string): Promise<P>;
+  /** Every part, loaded. */
+  all(): Promise<readonly P[]>;
 }
+
+/** A part was read before it was loaded; `withParts` loads it. */
+export class PartNotLoaded extends InternalError {
+  readonly load: () => Promise<unknown>;
+
+  constructor(message: string, load: () => Promise<unknown>) {
+    super("PART_NOT_LOADED", message);
+    this.load = load;
+  }
+}
+
+/**
+ * Runs a function that reads parts by name, such as a check of settings: each part that it asks for is loaded, and the function runs
+ * again. It must have no side effects.
+ */
+export async function withParts<T>(read: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof PartNotLoaded)) throw error;
+      await error.load();
+    }
+  }
+}
+
+/** Imports the module of a part, and takes the part from it. */
+export type PartLoader<P extends Part> = () => Promise<P>;
 
 /** The registries of the modules loaded so far, by kind, each with the function that adds a plugin's part. */
 const openRegistries = new Map<string, { parts: Registry<Part>; add(part: Part): void }>();
@@ -75,18 +112,21 @@ const waiting: Part[] = [];
 
 /**
  * The list of all parts of a kind. It is explicit, so that the compiler checks it and the order is stable; `addPart` adds those of plugins.
+ *
+ * @param parts the parts; or by name how each is loaded, so that a recipe loads only the parts that it names:
+ *   `{ "exact-match": async () => (await import("./exact-match.ts")).exactMatch }`.
  * @throws {InternalError} PART_TWICE at start-up when two parts have the same name.
  */
-export function registry<P extends Part>(kind: string, parts: readonly P[]): Registry<P> {
-  const byName = new Map<string, P>();
-  for (const part of parts) {
-    if (byName.has(part.name)) {
-      throw new InternalError(
-        "PART_TWICE",
-        `registry of ${kind}s: "${part.name}" is registered twice.`,
-      );
-    }
-    byName.set(part.name, part);
+export function registry<P extends Part>(
+  kind: string,
+  parts: readonly P[] | Readonly<Record<string, PartLoader<P>>>,
+): Registry<P> {
+  const byName = new Map<string, P | PartLoader<P>>(
+    isList(parts) ? parts.map((part) => [part.name, part]) : Object.entries(parts),
+  );
+  if (isList(parts) && byName.size < parts.length) {
+    const twice = parts.find((part) => byName.get(part.name) !== part)?.name;
+    throw new InternalError("PART_TWICE", `registry of ${kind}s: "${twice}" is registered twice.`);
   }
   const added = new Set<P>();
   const add = (part: Part): void => {
@@ -100,27 +140,48 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     byName.set(part.name, part as P);
     added.add(part as P);
   };
+  const find = (name: string, where: string): P | PartLoader<P> => {
+    const found = byName.get(name);
+    if (found !== undefined) return found;
+    throw new ConfigError(
+      "PART_UNKNOWN",
+      `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`,
+    );
+  };
+  const load = async (name: string, where: string): Promise<P> => {
+    const found = find(name, where);
+    const part = typeof found === "function" ? await found() : found;
+    byName.set(name, part);
+    return part;
+  };
+  const loadAll = (): Promise<P[]> =>
+    Promise.all([...byName.keys()].map((name) => load(name, kind)));
+  const loaded = (): P[] => [...byName.values()].filter((each) => typeof each !== "function");
   const all: Registry<P> = {
     kind,
-    get parts() {
-      return [...byName.values()];
-    },
     get names() {
       return [...byName.keys()];
     },
     get added() {
       return [...added];
     },
-    get(name, where) {
-      const part = byName.get(name);
-      if (part === undefined) {
-        throw new ConfigError(
-          "PART_UNKNOWN",
-          `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`,
-        );
-      }
-      return part;
+    get parts() {
+      const known = loaded();
+      if (known.length === byName.size) return known;
+      throw new PartNotLoaded(`not every ${kind} is loaded.`, loadAll);
     },
+    get loaded() {
+      return loaded();
+    },
+    get(name, where) {
+      const found = find(name, where);
+      if (typeof found !== "function") return found;
+      throw new PartNotLoaded(`${where}: the ${kind} "${name}" is not loaded.`, () =>
+        load(name, where),
+      );
+    },
+    load,
+    all: loadAll,
   };
   openRegistries.set(kind, { parts: all, add });
   for (const part of waiting.filter((each) => each.part === kind)) add(part);
@@ -135,6 +196,10 @@ export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
   const found = openRegistries.get(kind);
   if (found !== undefined) return found.parts as Registry<P>;
   throw new InternalError("PART_UNKNOWN", `the registry of ${kind}s is not loaded.`);
+}
+
+function isList<P>(parts: readonly P[] | Readonly<Record<string, unknown>>): parts is readonly P[] {
+  return Array.isArray(parts);
 }
 
 /**
