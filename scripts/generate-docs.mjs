@@ -18,7 +18,7 @@ import { settingsPage } from "./settings-page.mjs";
 const docs = join(import.meta.dirname, "..", "docs");
 const pages = {
   "errors.md": errorsPage(),
-  "cli.md": cliPage(),
+  "cli.md": await cliPage(),
   "results.schema.json": await schemaPage(),
   "atlas.md": await atlasPage(),
   "papers.md": await papersPage(),
@@ -83,7 +83,7 @@ ${rows.join("\n")}
 `;
 }
 
-function cliPage() {
+async function cliPage() {
   const silent = () => undefined;
   const context = {
     out: silent,
@@ -102,7 +102,7 @@ function cliPage() {
     onStop: () => silent,
   };
   const events = { onStart: silent, onUsageError: silent };
-  const program = buildProgram(commandGroups, context, io, events);
+  const program = await buildProgram(commandGroups, context, io, events);
   const sections = leaves(program).map((command) => section(command));
   return `<!-- Generated from the program by \`npm run generate\`. -->
 # Commands

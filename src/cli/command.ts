@@ -25,18 +25,61 @@ export interface CliContext {
   readonly untilStopped: () => Promise<void>;
 }
 
-/**
- * One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts. Import slow modules (runtime,
- * models) inside the action: `agentrl --help` loads every command file.
- */
+/** One command, or a family: `index build`, `index search`, …; registered in commands/index.ts. */
 export interface CliCommand {
   readonly name: string;
-  /** Adds itself to the program. Actions throw AgentrlError; `main` prints it and sets the exit code. */
-  register(program: Command, context: CliContext): void;
+  /** Its line in `agentrl --help`. */
+  readonly summary?: string;
+  /**
+   * Adds itself to the program. Actions throw AgentrlError; `main` prints it and sets the exit code.
+   * @param next the word after the command's name: a family loads only the member of that name.
+   */
+  register(program: Command, context: CliContext, next?: string): void | Promise<void>;
 }
+
+/** Adds a member to its family: `build` to `index`. */
+export type AddMember = (family: Command, context: CliContext) => void;
 
 /** Commands that serve one purpose, under one heading of `agentrl --help`. */
 export interface CommandGroup {
   readonly title: string;
   readonly commands: readonly CliCommand[];
+}
+
+/** A command whose module is loaded when it is called. */
+export function command(
+  name: string,
+  summary: string,
+  load: () => Promise<CliCommand>,
+): CliCommand {
+  return {
+    name,
+    summary,
+    async register(program, context, next) {
+      await (await load()).register(program, context, next);
+    },
+  };
+}
+
+/**
+ * A family of commands. The module of a member is loaded when it is called; every member's, for the family's help.
+ * @param own what the family does without a member, if anything.
+ */
+export function family(
+  name: string,
+  { summary, description }: { summary: string; description: string },
+  members: Readonly<Record<string, () => Promise<AddMember>>>,
+  own?: () => Promise<AddMember>,
+): CliCommand {
+  return {
+    name,
+    summary,
+    async register(program, context, next = "") {
+      const parent = program.command(name).description(description);
+      const named = members[next];
+      const loaders = named === undefined ? Object.values(members) : [named];
+      const all = own === undefined ? loaders : [own, ...loaders];
+      for (const add of await Promise.all(all.map((load) => load()))) add(parent, context);
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { isatty } from "node:tty";
 import { visibleText } from "../base/visible-text.ts";
 import { EXIT } from "./exit-code.ts";
 import { programCall } from "./program-call.ts";
-import { writeAroundProgress } from "./progress.ts";
+import { writeAroundProgress } from "./held-terminal.ts";
 import { Painted, painted } from "../view/styled.ts";
 import { type Screen, screenOf } from "./trace/screen.ts";
 import { blockLines, type Printed } from "../view/terminal.ts";

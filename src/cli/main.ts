@@ -1,7 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import "../base/telemetry.ts";
 import { errorMessage } from "../base/errors.ts";
-import { asPluginError } from "../base/plugins.ts";
 import { StopRequested } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
@@ -99,14 +98,15 @@ export async function runCommands(
     );
   });
   try {
-    const program = buildProgram(groups, context, io, {
-      onStart: (options) => {
+    const events = {
+      onStart: (options: { quiet?: boolean }): void => {
         state.quiet = options.quiet === true;
       },
-      onUsageError: (command) => {
+      onUsageError: (command: Command): void => {
         state.misused = command;
       },
-    });
+    };
+    const program = await buildProgram(groups, context, io, events, argv);
     if (argv[0] === "complete") (await import("./completion.ts")).addCompletion(program);
     if (argv.length === 0) io.out(program.helpInformation());
     else
@@ -114,7 +114,7 @@ export async function runCommands(
     const { reason } = abort.signal as { reason: unknown };
     return reason instanceof StopReason ? reportStop(reason, io, state) : EXIT.done;
   } catch (error) {
-    return report(error, io, state, abort.signal);
+    return await report(error, io, state, abort.signal);
   } finally {
     stopListening();
   }
@@ -159,7 +159,12 @@ function createContext(io: PrintingIo, state: RunState, signal: AbortSignal): Cl
 }
 
 /** Prints an error; returns the exit status. */
-function report(error: unknown, io: PrintingIo, state: RunState, signal: AbortSignal): number {
+async function report(
+  error: unknown,
+  io: PrintingIo,
+  state: RunState,
+  signal: AbortSignal,
+): Promise<number> {
   if (signal.reason instanceof StopReason && isAbort(error, signal))
     return reportStop(signal.reason, io, state);
   if (error instanceof StopRequested)
@@ -176,6 +181,7 @@ function report(error: unknown, io: PrintingIo, state: RunState, signal: AbortSi
     answerWithError(error, io, state);
     return exitCodeOf(error);
   }
+  const { asPluginError } = await import("../base/plugins.ts");
   const mistake = asPluginError(error);
   if (mistake !== error) return report(mistake, io, state, signal);
   io.err(

@@ -24,13 +24,15 @@ interface ProgramEvents {
 /**
  * The commander program with every registered command. Commander never prints or exits by itself: its text goes
  * through `io`, its exits become errors that `main` reads.
+ * @param argv the command line: other commands than the one that it calls have a name and a summary, and are not loaded. Absent: all are.
  */
-export function buildProgram(
+export async function buildProgram(
   groups: readonly CommandGroup[],
   context: CliContext,
   io: CliIo,
   events: ProgramEvents,
-): Command {
+  argv?: readonly string[],
+): Promise<Command> {
   const program = new Command("agentrl")
     .description("agentic-RAG reinforcement learning, all of it in Node")
     .version(packageVersion(), "--version", "print the version")
@@ -44,7 +46,13 @@ export function buildProgram(
     });
   for (const { title, commands } of groups) {
     program.commandsGroup(title);
-    for (const command of commands) command.register(program, context);
+    for (const command of commands) {
+      const { name, summary } = command;
+      if (isCalled(name, argv)) await command.register(program, context, wordAfter(name, argv));
+      else program.command(name);
+      if (summary !== undefined)
+        program.commands.find((each) => each.name() === name)?.summary(summary);
+    }
   }
   program.configureHelp({ formatHelp: () => rootHelp(program, io.call) });
   for (const command of withDescendants(program)) {
@@ -75,6 +83,17 @@ export function buildProgram(
       );
   }
   return program;
+}
+
+/** Whether a command line needs the whole of a command: it calls it, asks for its help, or completes its words. */
+function isCalled(name: string, argv: readonly string[] | undefined): boolean {
+  if (argv === undefined) return true;
+  const [first = "", ...rest] = argv.filter((word) => !word.startsWith("-"));
+  return first === name || (["help", "complete"].includes(first) && rest.includes(name));
+}
+
+function wordAfter(name: string, argv: readonly string[] = []): string | undefined {
+  return argv[argv.indexOf(name) + 1];
 }
 
 /** A subcommand and its arguments, without "[options]": the list is for choosing one. */

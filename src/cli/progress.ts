@@ -2,6 +2,7 @@ import { type Options, type Params, Presets, SingleBar } from "cli-progress";
 import { formatDuration } from "../base/format.ts";
 import { visibleLine } from "../base/visible-text.ts";
 import type { CliContext } from "./command.ts";
+import { holdTerminal, isHeld } from "./held-terminal.ts";
 
 /** Shows the progress of some work: a bar on a terminal, a line every 10 s in a pipe or log, nothing under --quiet. */
 export interface Progress {
@@ -28,15 +29,9 @@ const BAR_WIDTH = 20;
 const SAVE_CURSOR = "\u001b7";
 const CLEAR_LINE = "\r\u001b[K";
 
-/** Writes other lines above the content at the bottom of the terminal. */
-type WriteAround = (write: () => void) => void;
-
-/** The content; null: nothing. */
-let shown: WriteAround | null = null;
-
 /** Starts a bar on stderr; one at a time. Stop it in a `finally`. */
 export function startProgress(context: CliContext, options: ProgressOptions): Progress {
-  if (shown !== null) return { update: () => undefined, stop: () => undefined };
+  if (isHeld()) return { update: () => undefined, stop: () => undefined };
   if (!context.terminal) return progressLines(context, options);
   const bar = new SingleBar(
     {
@@ -56,19 +51,19 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
     Presets.shades_classic,
   );
   bar.start(options.total, 0, { status: "" });
-  shown = (write) => {
+  const release = holdTerminal((write) => {
     process.stderr.write(CLEAR_LINE);
     write();
     // Erasing the bar returns to the saved position.
     process.stderr.write(SAVE_CURSOR);
     bar.render();
-  };
+  });
   return {
     update(done, status) {
       bar.update(done, status === undefined ? {} : { status });
     },
     stop() {
-      shown = null;
+      release();
       bar.stop();
     },
   };
@@ -101,24 +96,6 @@ function progressLines(context: CliContext, { label, total, unit }: ProgressOpti
     },
     stop: () => undefined,
   };
-}
-
-/**
- * Reserves the bottom of the terminal for something larger than a bar; until its release no bar is drawn.
- * @param around erases the content, writes, and draws it again.
- * @returns a function to release it.
- */
-export function holdTerminal(around: WriteAround): () => void {
-  shown = around;
-  return () => {
-    if (shown === around) shown = null;
-  };
-}
-
-/** Writes whole lines above the content at the bottom of the terminal. */
-export function writeAroundProgress(write: () => void): void {
-  if (shown === null) write();
-  else shown(write);
 }
 
 function lineOf(

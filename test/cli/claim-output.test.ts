@@ -1,8 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { dataCommand } from "../../src/cli/commands/data.ts";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { scoreCommand } from "../../src/cli/commands/score.ts";
 import {
   claimOutput,
@@ -11,8 +9,11 @@ import {
   withClaims,
 } from "../../src/cli/claim-output.ts";
 import { errorWith } from "../helpers/error-with.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const dataCommand = commandNamed("data");
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (...names: string[]): string => join(folder, ...names);

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { dataCommand } from "../../src/cli/commands/data.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const dataCommand = commandNamed("data");
 
 const cwd = temporaryFolder();
 // Messages and results name files as the command line does.

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { deviceNames } from "../../src/onnx/device-names.ts";
 import { runCli } from "../helpers/run-cli.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
+
+const evalCommand = commandNamed("eval");
 
 interface Report {
   ok: boolean;

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { dpoCommand } from "../../src/cli/commands/dpo.ts";
-import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
 import { trainCommand } from "../../src/cli/commands/train.ts";
 import { madePair, madeTrajectory } from "../helpers/made-pairs.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
+
+const synthDataCommand = commandNamed("synth-data");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

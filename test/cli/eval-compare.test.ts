@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
 
 const cwd = temporaryFolder();
 const compare = (runs: readonly string[], ...args: string[]) => {

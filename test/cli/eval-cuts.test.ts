@@ -1,11 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { type ChatAnswer, chatServer } from "../helpers/chat-server.ts";
 import { sendJson } from "../helpers/local-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const questions = join(folder, "qa.jsonl");

@@ -4,10 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { type AskedChat, chatServer, lastMessage } from "../helpers/chat-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { scoreCommand } from "../../src/cli/commands/score.ts";
 import { chatServer } from "../helpers/chat-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (...names: string[]): string => join(folder, ...names);

@@ -1,12 +1,13 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { matrixCells } from "../../src/cli/eval-matrix.ts";
 import { chatServer } from "../helpers/chat-server.ts";
 import { errorWith } from "../helpers/error-with.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

@@ -2,13 +2,14 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

@@ -15,10 +15,10 @@ const context: CliContext = {
 };
 
 /** Every command that does something, by its path, which writes down its call instead. */
-function commands(called: string[]): Map<string, Command> {
+async function commands(called: string[]): Promise<Map<string, Command>> {
   const program = new Command("agentrl");
   for (const group of commandGroups)
-    for (const command of group.commands) command.register(program, context);
+    for (const command of group.commands) await command.register(program, context);
   const found = new Map<string, Command>();
   const visit = (command: Command, path: readonly string[]): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
@@ -40,15 +40,15 @@ function words(line: string): string[] {
 }
 
 describe("the examples of commands", () => {
-  it("are there for every command, and for no other", () => {
-    expect(Object.keys(EXAMPLES).sort()).toEqual([...commands([]).keys()].sort());
+  it("are there for every command, and for no other", async () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual([...(await commands([])).keys()].sort());
   });
 
   it.each(Object.entries(EXAMPLES).flatMap(([path, two]) => two.map((rest) => [path, rest])))(
     "agentrl %s %s",
     async (path = "", rest = "") => {
       const called: string[] = [];
-      const program = commands(called).get(path);
+      const program = (await commands(called)).get(path);
       await program?.parseAsync([...path.split(" "), ...words(rest)], { from: "user" });
       expect(called).toEqual([path]);
     },

@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { trainCommand } from "../../src/cli/commands/train.ts";
 import { COMMIT, hubServer, type HubServer } from "../helpers/hub-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

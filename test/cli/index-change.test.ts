@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { indexCommand } from "../../src/cli/commands/index-command.ts";
 import { writeManifest } from "../../src/retrieval/store/index-folder.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const indexCommand = commandNamed("index");
 
 const cwd = temporaryFolder();
 const index = (...args: string[]) =>

@@ -1,9 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { indexCommand } from "../../src/cli/commands/index-command.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const indexCommand = commandNamed("index");
 
 const cwd = temporaryFolder();
 /** Arguments that name a file or folder of the test are written ./so. */

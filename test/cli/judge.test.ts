@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { judgeCommand } from "../../src/cli/commands/judge.ts";
 import { byRule, judgeServer, verdictText } from "../helpers/judge-server.ts";
 import { sendJson } from "../helpers/local-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const judgeCommand = commandNamed("judge");
 
 const server = await judgeServer();
 const cwd = temporaryFolder();

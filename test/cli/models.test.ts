@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { modelsCommand } from "../../src/cli/commands/models.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import { storedTypeOf } from "../../src/models/checkpoint.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const modelsCommand = commandNamed("models");
 
 const golden = new URL("../golden/gguf/", import.meta.url).pathname;
 const folder = temporaryFolder();

@@ -47,7 +47,7 @@ function optionsOf(command: Command): string[] {
 
 const program = new Command("agentrl");
 for (const { commands } of commandGroups)
-  for (const command of commands) command.register(program, {} as CliContext);
+  for (const command of commands) await command.register(program, {} as CliContext);
 const options = new Set([...optionsOf(program), ...["--help", "--version", "--quiet", "--debug"]]);
 
 /** Of a choice by name, the options of every part. */

@@ -1,12 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { recipesCommand } from "../../src/cli/commands/recipes.ts";
 import { toHuggingFaceConfig } from "../../src/models/config-json.ts";
 import type { Plan } from "../../src/run/plan/plan.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
+
+const recipesCommand = commandNamed("recipes");
 
 const folder = temporaryFolder();
 const model = join(folder, "tiny");

@@ -3,11 +3,12 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Random, random } from "../../src/base/random.ts";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
-import { indexCommand } from "../../src/cli/commands/index-command.ts";
 import { localServer } from "../helpers/local-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
+const indexCommand = commandNamed("index");
 
 /**
  * Changed replies of a chat server, a question each. The text that the reply holds decides: as it was sent, the answer is right; without a

@@ -1,10 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { rewardCommand } from "../../src/cli/commands/reward.ts";
 import { trainCommand } from "../../src/cli/commands/train.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const rewardCommand = commandNamed("reward");
 
 const cwd = temporaryFolder();
 const check = (...args: string[]) =>

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runsCommand } from "../../src/cli/commands/runs.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { writeRun } from "../helpers/run-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const runsCommand = commandNamed("runs");
 
 const folder = temporaryFolder();
 const run = (...args: string[]) => runCommand(runsCommand, ["runs", ...args]);

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeFile } from "node:fs/promises";
-import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { writeAdapter } from "../../src/models/lora/adapter-folder.ts";
 import { initialAdapter } from "../../src/models/lora/lora.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../helpers/tiny-model.ts";
+
+const serveCommand = commandNamed("serve");
 
 const folder = temporaryFolder();
 

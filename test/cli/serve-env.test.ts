@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { serveCommand } from "../../src/cli/commands/serve.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { startServe, type StartedServe } from "../helpers/serve-command.ts";
 import { connectEnv } from "../helpers/served-env.ts";
+
+const serveCommand = commandNamed("serve");
 
 interface Line {
   url: string;

@@ -1,11 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { runCli } from "../helpers/run-cli.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { startServe, type StartedServe } from "../helpers/serve-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const serveCommand = commandNamed("serve");
 
 const cwd = temporaryFolder();
 

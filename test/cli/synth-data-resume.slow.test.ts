@@ -4,10 +4,11 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
 import { type AskedChat, chatServer, lastMessage } from "../helpers/chat-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const synthDataCommand = commandNamed("synth-data");
 
 const folder = temporaryFolder();
 const at = (...names: string[]): string => join(folder, ...names);

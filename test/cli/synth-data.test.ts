@@ -1,12 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
 import type { SynthResult } from "../../src/run/synth/run-synth.ts";
 import type { Sample } from "../../src/trajectory/sample.ts";
 import { chatServer } from "../helpers/chat-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const synthDataCommand = commandNamed("synth-data");
 
 const folder = temporaryFolder();
 const at = (...names: string[]): string => join(folder, ...names);

@@ -2,13 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
 import { parquetRecords } from "../../src/data/parquet.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { toYaml } from "../../src/run/settings/resolved-yaml.ts";
 import { madeCandidate, madePair, madeTrajectory } from "../helpers/made-pairs.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const synthDataCommand = commandNamed("synth-data");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
-import { traceCommand } from "../../src/cli/commands/trace.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const evalCommand = commandNamed("eval");
+const traceCommand = commandNamed("trace");
 
 const folder = temporaryFolder();
 const measured = join(folder, "measured");

@@ -1,16 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { traceCommand } from "../../src/cli/commands/trace.ts";
 import { screenOf } from "../../src/cli/trace/screen.ts";
 import { beside, painted, piece, wrap } from "../../src/view/styled.ts";
 import { lintRules } from "../../src/trajectory/lint/index.ts";
 import { LINE_CODES } from "../../src/trajectory/lint/lint-lines.ts";
 import { readText } from "../../src/base/files.ts";
 import { searchTrajectory, writeResults } from "../helpers/report-folder.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { writeSynthesis } from "../helpers/synthesis-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const traceCommand = commandNamed("trace");
 
 const folder = temporaryFolder();
 const row = { id: "q", question: "What is the capital?", em: 1 };

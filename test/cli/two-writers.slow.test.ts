@@ -108,10 +108,10 @@ beforeAll(() => {
 });
 
 describe("a path that another process writes", () => {
-  it("is known of every command: each one writes, or is known to read alone", () => {
+  it("is known of every command: each one writes, or is known to read alone", async () => {
     const program = new Command("agentrl");
     for (const { commands } of commandGroups)
-      for (const command of commands) command.register(program, {} as CliContext);
+      for (const command of commands) await command.register(program, {} as CliContext);
     const written = Object.keys(writers()).filter((name) => name !== "reproduce --all");
     // A family that acts itself does what its first subcommand does.
     const families = ["eval", "synth-data"];

@@ -14,7 +14,7 @@ const errorOf = async (...args: string[]): Promise<string> => {
 };
 
 /** Every option of the program, with the command that has it. */
-function allOptions(): { command: string; flags: string; description: string }[] {
+async function allOptions(): Promise<{ command: string; flags: string; description: string }[]> {
   const program = new Command("agentrl");
   const context = {
     call: "agentrl",
@@ -26,7 +26,7 @@ function allOptions(): { command: string; flags: string; description: string }[]
     untilStopped: () => Promise.resolve(),
   };
   for (const { commands } of commandGroups)
-    for (const command of commands) command.register(program, context);
+    for (const command of commands) await command.register(program, context);
   const walk = (command: Command): Command[] => [command, ...command.commands.flatMap(walk)];
   return walk(program).flatMap((command) => {
     const path = command.parent?.parent == null ? "" : `${command.parent.name()} `;
@@ -70,7 +70,9 @@ describe("a mistake on the command line", () => {
   });
 
   it("is no option whose help says that it is repeatable", async () => {
-    const repeatable = allOptions().filter(({ description }) => description.includes("repeatable"));
+    const repeatable = (await allOptions()).filter(({ description }) =>
+      description.includes("repeatable"),
+    );
     expect(repeatable.length).toBeGreaterThan(10);
     for (const { command, flags } of repeatable) {
       const [flag = ""] = flags.split(" ");

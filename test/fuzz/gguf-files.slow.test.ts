@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
 import { sha256File } from "../../src/base/files.ts";
-import { modelsCommand } from "../../src/cli/commands/models.ts";
 import { runFuzzed } from "../helpers/fuzz.ts";
 import { ggufBytes, type GgufTensorBytes } from "../helpers/gguf-bytes.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { commandNamed } from "../helpers/run-command.ts";
+
+const modelsCommand = commandNamed("models");
 
 const folder = temporaryFolder();
 const file = join(folder, "model.gguf");

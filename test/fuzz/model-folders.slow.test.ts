@@ -4,12 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { random, type Random } from "../../src/base/random.ts";
-import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { readCheckpoint, writeCheckpoint } from "../../src/models/checkpoint.ts";
 import { recordFiles } from "../../src/models/recorded-files.ts";
 import { ODD_VALUES, runFuzzed } from "../helpers/fuzz.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
+import { commandNamed } from "../helpers/run-command.ts";
+
+const evalCommand = commandNamed("eval");
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

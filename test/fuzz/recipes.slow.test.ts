@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import { recipesCommand } from "../../src/cli/commands/recipes.ts";
 import { parseCard } from "../../src/data/cards/card.ts";
 import { ODD_VALUES, runFuzzed } from "../helpers/fuzz.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { commandNamed } from "../helpers/run-command.ts";
+
+const recipesCommand = commandNamed("recipes");
 
 const folder = temporaryFolder();
 const file = join(folder, "r.yaml");

@@ -1,4 +1,5 @@
 import type { CliCommand, CommandGroup } from "../../src/cli/command.ts";
+import { commandGroups } from "../../src/cli/commands/index.ts";
 import { runCommands } from "../../src/cli/main.ts";
 import type { CliRun } from "./run-cli.ts";
 
@@ -14,6 +15,15 @@ export function runCommand(
   hidden = "",
 ): Promise<CliRun> {
   return runProgram(args, [{ title: "Test", commands: [command] }], hidden);
+}
+
+/** A command of the program. */
+export function commandNamed(name: string): CliCommand {
+  const found = commandGroups
+    .flatMap(({ commands }) => commands)
+    .find((command) => command.name === name);
+  if (found === undefined) throw new Error(`no command ${name}`);
+  return found;
 }
 
 /** As `runCommand`, of several commands. */

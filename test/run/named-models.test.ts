@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { modelsCommand } from "../../src/cli/commands/models.ts";
 import { readDecoderConfig } from "../../src/models/checkpoint.ts";
 import { policyFolder } from "../../src/run/assemble.ts";
 import { folderOfName } from "../../src/run/bases.ts";
@@ -14,9 +13,11 @@ import { zipOf } from "../helpers/archives.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { hubServer, type HubServer } from "../helpers/hub-server.ts";
 import { type LocalServer, localServer } from "../helpers/local-server.ts";
-import { runCommand } from "../helpers/run-command.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
+
+const modelsCommand = commandNamed("models");
 
 const golden = new URL("../golden/gguf", import.meta.url).pathname;
 const folder = temporaryFolder();

@@ -20,7 +20,6 @@ export const askCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("ask")
-      .summary("ask a policy questions and watch how it answers")
       .description(
         "Ask a policy a question. Its thoughts, searches and found passages appear as they happen on stderr, the answer on stdout. " +
           "Without a question it asks for questions at a terminal (Ctrl-D ends), or reads one per line from stdin. --policy also " +

@@ -7,7 +7,6 @@ export const completionCommand: CliCommand = {
   register(program) {
     program
       .command("completion")
-      .summary("shell completion: bash, zsh, fish, powershell")
       .description(
         "Print a script by which a shell completes commands, options, their values and recipe names. Load it in your shell's start-up file: source <(agentrl completion bash).",
       )

@@ -24,7 +24,6 @@ export const doctorCommand: CliCommand = {
   register(program, context) {
     program
       .command("doctor")
-      .summary("check this machine")
       .description(
         "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
       )

@@ -25,7 +25,6 @@ export const dpoCommand: CliCommand = {
     addTrainingOptions(
       program
         .command("dpo")
-        .summary("train a policy on pairs of better and worse trajectories")
         .description(
           "Train a policy on pairs of better and worse trajectories, of which only what the policy wrote is compared: DPO, or " +
             "IPO, SimPO, ORPO by preference.loss. The policy that it starts from is the reference. docs/training.md",

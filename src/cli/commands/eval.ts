@@ -6,7 +6,7 @@ import type { EvalOutcome } from "../../run/run-eval.ts";
 import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../../run/settings/settings.ts";
 import type { TextFormat } from "../../view/report-formats.ts";
-import type { CliCommand, CliContext } from "../command.ts";
+import type { CliContext } from "../command.ts";
 import { answerWarnings } from "../answer-warnings.ts";
 import { requireUncut } from "../cut-text.ts";
 import { evaluateMatrix, matrixCells } from "../eval-matrix.ts";
@@ -22,39 +22,24 @@ import {
   withRowsFolder,
 } from "../run-evaluation.ts";
 import { refuseStray } from "../stray-flags.ts";
-import { addEvalCompare } from "./eval-compare.ts";
 import { addEvalReport, writeReport } from "./eval-report.ts";
-import { addEvalRetrieval } from "./eval-retrieval.ts";
 
-/** `agentrl eval`: a policy on questions; `agentrl eval retrieval`: an index on judged queries. */
-export const evalCommand: CliCommand = {
-  name: "eval",
-  register(program, context) {
-    const family = program
-      .command("eval")
-      .summary("measure a policy on questions, or a retriever on queries")
-      .description(
-        "Measure; nothing is trained. Without a subcommand it is `eval policy`: its options are listed by " +
-          "`agentrl eval policy --help`.",
-      );
-    const policy = family
-      .command("policy", { isDefault: true })
-      .summary("measure a policy on questions (the default: `agentrl eval --policy …`)")
-      .description(
-        "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. Environment and " +
-          "budgets come from a recipe; flags win over it. Comma-separated lists in --policy, --model and --dataset measure every " +
-          "policy on every dataset and show one table with the averages.",
-      );
-    addMeasuringOptions(policy);
-    for (const option of policy.options.filter(({ long }) => LISTS.includes(long ?? "")))
-      option.description += "; several: comma-separated";
-    addOutputOptions(policy);
-    policy.action((flags: EvalFlags) => evaluate(flags, context));
-    addEvalRetrieval(family, context);
-    addEvalReport(family, context);
-    addEvalCompare(family, context);
-  },
-};
+/** Adds `agentrl eval policy`, which is also `agentrl eval`. */
+export function addEvalPolicy(family: Command, context: CliContext): void {
+  const policy = family
+    .command("policy", { isDefault: true })
+    .summary("measure a policy on questions (the default: `agentrl eval --policy …`)")
+    .description(
+      "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. Environment and " +
+        "budgets come from a recipe; flags win over it. Comma-separated lists in --policy, --model and --dataset measure every " +
+        "policy on every dataset and show one table with the averages.",
+    );
+  addMeasuringOptions(policy);
+  for (const option of policy.options.filter(({ long }) => LISTS.includes(long ?? "")))
+    option.description += "; several: comma-separated";
+  addOutputOptions(policy);
+  policy.action((flags: EvalFlags) => evaluate(flags, context));
+}
 
 /** Options that take several names. */
 const LISTS: readonly string[] = ["--policy", "--model", "--dataset"];

@@ -34,7 +34,6 @@ export const initCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("init")
-      .summary("set up your own questions and passages")
       .description(
         "Set up your own data: read your questions and passages, index the passages, write a recipe (agentrl.yaml), and print the " +
           "commands that follow. At a terminal it asks for what the options do not say.",

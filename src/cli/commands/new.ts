@@ -28,7 +28,6 @@ export const newCommand: CliCommand = {
   register(program: Command, context: CliContext) {
     program
       .command("new")
-      .summary("write a part of your own to start from, with its recipe and test")
       .description(
         "Write a small part that works, a recipe that uses it and a test that passes: NAME.mjs, NAME.yaml and NAME.test.mjs. " +
           "docs/extend.md explains each kind of part.",

@@ -60,7 +60,6 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
     register(program, context) {
       program
         .command("reproduce")
-        .summary("run a recipe's claims over seeds, beside the paper's numbers")
         .description(
           "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, not supported or " +
             "inconclusive. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +

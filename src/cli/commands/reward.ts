@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import type { RewardCheck } from "../../evaluate/reward-check/check-rewards.ts";
 import { rewards } from "../../rewards/index.ts";
-import type { CliCommand, CliContext } from "../command.ts";
+import type { CliContext } from "../command.ts";
 import { noteAnswers } from "../data-flags.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
@@ -17,22 +17,11 @@ interface RewardCheckFlags {
   json?: true;
 }
 
-/** `agentrl reward check`: checks whether rewards score known answers, and attempts to cheat, as declared. */
-export const rewardCommand: CliCommand = {
-  name: "reward",
-  register(program, context) {
-    const family = program
-      .command("reward")
-      .summary("check that rewards score known answers as they declare")
-      .description("Rewards: what a policy is trained for.");
-    addCheck(family, context);
-  },
-};
-
 /** The default recipe, for its protocol and questions. */
 const DEFAULT_RECIPE = "search-r1";
 
-function addCheck(family: Command, context: CliContext): void {
+/** Adds `agentrl reward check`: checks whether rewards score known answers, and attempts to cheat, as declared. */
+export function addRewardCheck(family: Command, context: CliContext): void {
   family
     .command("check")
     .summary("score accepted, empty, garbled and adversarial answers")

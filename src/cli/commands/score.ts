@@ -43,7 +43,6 @@ export const scoreCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("score")
-      .summary("score a file of predicted answers")
       .description(
         `Score a file of predicted answers: ${answerMetrics.names.join(", ")}; official HotpotQA files with ` +
           "supporting facts. Files are JSON lines, a JSON array, a table (CSV, TSV, Parquet), or (predictions, with --references) a JSON object " +

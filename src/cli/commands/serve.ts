@@ -3,12 +3,9 @@ import { errorMessage } from "../../base/errors.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { RetrievalServer } from "../../server/retrieval-server.ts";
 import { serverOptions } from "../../server/server-options.ts";
-import type { CliCommand, CliContext } from "../command.ts";
+import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { readToken } from "../server-token.ts";
-import { addServeEngine } from "./serve/engine.ts";
-import { addServeEnv } from "./serve/env.ts";
-import { addServePolicy } from "./serve/policy.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import {
   addRetrieverOptions,
@@ -29,24 +26,12 @@ interface ServeFlags extends RetrieverFlags {
   json?: true;
 }
 
-/** `agentrl serve`: a retriever over HTTP, with the API of Search-R1's server. */
-export const serveCommand: CliCommand = {
-  name: "serve",
-  register(program, context) {
-    const command = program
-      .command("serve")
-      .summary("serve an index over HTTP to any trainer")
-      .description(
-        "Serve an index, or any retriever, over HTTP: POST /retrieve as in Search-R1's server, GET /health, GET /stats. Ctrl-C or SIGTERM stops it after the accepted requests are answered.",
-      );
-    addServerOptions(addRetrieverOptions(command))
-      .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
-      .action((flags: ServeFlags) => serve(flags, context));
-    addServeEngine(command, context);
-    addServeEnv(command, context);
-    addServePolicy(command, context);
-  },
-};
+/** Adds the options of `agentrl serve`: a retriever over HTTP, with the API of Search-R1's server. */
+export function addServe(command: Command, context: CliContext): void {
+  addServerOptions(addRetrieverOptions(command))
+    .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
+    .action((flags: ServeFlags) => serve(flags, context));
+}
 
 function addServerOptions(command: Command): Command {
   const defaults = serverOptions.parse({});

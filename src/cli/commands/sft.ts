@@ -19,7 +19,6 @@ export const sftCommand: CliCommand = {
     addTrainingOptions(
       program
         .command("sft")
-        .summary("fine-tune a policy on trajectories that a teacher wrote")
         .description(
           "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
         ),

@@ -24,7 +24,6 @@ export const trainCommand: CliCommand = {
   register(program, context) {
     const command = program
       .command("train")
-      .summary("train a policy with reinforcement learning")
       .description(
         "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
       );

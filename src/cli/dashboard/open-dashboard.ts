@@ -3,7 +3,7 @@ import type { RunControl } from "../../run/folder/run-control.ts";
 import type { RunEvents } from "../../run/train/run-events.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { CliContext } from "../command.ts";
-import { holdTerminal } from "../progress.ts";
+import { holdTerminal } from "../held-terminal.ts";
 import { trainLines } from "../train-lines.ts";
 import type { TrainWatch } from "../train-news.ts";
 import { frameOf } from "./Dashboard.tsx";

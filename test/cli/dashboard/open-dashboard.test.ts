@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
-import { writeAroundProgress } from "../../../src/cli/progress.ts";
+import { writeAroundProgress } from "../../../src/cli/held-terminal.ts";
 import type { Printed } from "../../../src/view/terminal.ts";
 import { openRunControl } from "../../../src/run/folder/run-control.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";

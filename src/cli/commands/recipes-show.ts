@@ -1,0 +1,108 @@
+import type { Command } from "commander";
+import { shorten } from "../../base/format.ts";
+import { leavesOf } from "../../base/leaves.ts";
+import { renderText } from "../../base/table.ts";
+import { loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
+import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
+import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
+import {
+  checkSettings,
+  claimsBase,
+  parseSet,
+  type ResolvedSettings,
+  resolveSettings,
+} from "../../run/settings/settings.ts";
+import type { CliContext } from "../command.ts";
+import { jsonOption, pluginOption, setOption } from "../options.ts";
+
+interface ShowFlags {
+  tier?: string;
+  set?: string[];
+  plugin?: string[];
+  json?: true;
+}
+
+/** Adds `agentrl recipes show`. */
+export function addRecipesShow(recipes: Command, context: CliContext): void {
+  recipes
+    .command("show")
+    .description("Show every setting of a recipe and where its value comes from.")
+    .argument("<recipe>", "name of a shipped recipe, or a path")
+    .option(
+      "--tier <tier>",
+      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+    )
+    .addOption(setOption())
+    .addOption(pluginOption())
+    .addOption(jsonOption())
+    .action(async (name: string, options: ShowFlags) => {
+      const recipe = await loadRecipe(name, options.plugin);
+      const tier = selectTier(recipe, options.tier);
+      const overrides = (options.set ?? []).map(parseSet);
+      const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+      if (options.json === true) context.out(JSON.stringify(asJson(resolved)));
+      else context.out(asText(resolved));
+    });
+}
+
+function asJson({ recipe, tier, settings, origins }: ResolvedSettings): object {
+  const { name, path, summary, paper = null, notes, claims, paperTables } = recipe;
+  return {
+    name,
+    path,
+    summary,
+    paper,
+    notes,
+    tier,
+    settings,
+    origins: Object.fromEntries(origins),
+    claims,
+    paperTables,
+  };
+}
+
+function asText({ recipe, tier, settings, origins }: ResolvedSettings<Settings>): string {
+  const { name, summary, paper } = recipe;
+  const rows = [...leavesOf(settings)].map(([keys, value]) => {
+    const key = keys.join(".");
+    return [key, shown(value), origins.get(key) ?? ""];
+  });
+  const source = paper === undefined ? "" : `\n${paper.title} (${paper.id})`;
+  // In the table a long expression is cut.
+  const reward = settings.reward === undefined ? [] : [`reward = ${settings.reward}`];
+  return [
+    `${name}, tier ${tier}: ${summary}${source}`,
+    renderText({ rows }),
+    ...reward,
+    ...claimsText(recipe, tier),
+  ].join("\n\n");
+}
+
+/** The settings of `claims.base`, and the tests with their relations; nothing without claims. */
+function claimsText(recipe: RecipeFile, tier: Tier): string[] {
+  const { tests } = recipe.claims;
+  const base = claimsBase(recipe, tier).flatMap(({ key, value, origin, originOf = () => origin }) =>
+    [...leavesOf(value)].map(([keys, leaf]) => {
+      return [[key, ...keys].join("."), shown(leaf), originOf([key, ...keys])];
+    }),
+  );
+  const rows = tests.map(({ id, role, metric, relation }) => [
+    ...[id, role === "claim" ? "" : role, relation, metric],
+  ]);
+  return [
+    ...(base.length === 0
+      ? []
+      : [
+          `claims.base: what agentrl reproduce lays over these settings\n${renderText({ rows: base }, 2)}`,
+        ]),
+    ...(rows.length === 0
+      ? []
+      : [`claims\n${renderText({ columns: ["", "", "relation", "metric"], rows }, 2)}`]),
+  ];
+}
+
+/** A value on one line, cut so that the origins stay on the screen. */
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? value.replaceAll("\n", "⏎") : JSON.stringify(value);
+  return shorten(text, 40);
+}
