@@ -291,7 +291,7 @@ describe("downloadDataset", () => {
   it("refuses what does not fit on the disk, before the first byte", async () => {
     mischief.claimedSize = 10 ** 15;
     await expect(get(["train"])).rejects.toThrow(
-      errorWith("DATASET_DISK_FULL", /^made train: .*1000000\.00 GB.* [\d.]+ GB are free at/),
+      errorWith("DATASET_DISK_FULL", /^made train: .*1000\.0 TB.* [\d.]+ GB are free at/),
     );
     expect(server.received.map(({ method }) => method)).toEqual(["HEAD"]);
   });
