@@ -51,6 +51,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "search-r1 --tier smoke --out run",
     "--dataset tw/train.jsonl --index idx --tier smoke --set algorithm.klCoef=0.01 --out run2",
   ],
+  resume: ["run", "stages-run --plain"],
   init: [
     "--questions questions.csv --passages docs --policy http://127.0.0.1:8000/v1 --model small",
     "mine --questions tw/train.jsonl --passages tw/corpus.jsonl --policy Qwen/Qwen2.5-0.5B-Instruct --chat",

@@ -37,7 +37,7 @@ export interface DatasetContext {
   /** Tasks of the recipe's environment; absent where it makes none. */
   own?: OwnTasks;
   /** Opens another dataset, for one that selects or changes its questions. */
-  open(setting: DatasetSetting): Promise<Dataset>;
+  open: (setting: DatasetSetting) => Promise<Dataset>;
 }
 
 /** A dataset that a recipe can select. */

@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import type { Registry } from "../base/registry.ts";
 import { checkOptions, quote, z } from "../base/schema.ts";
 import type { Passage } from "../trajectory/task.ts";
@@ -176,7 +177,7 @@ function ownPassages(first: PlacedRecord, given: Fields): CorpusFile {
 }
 
 function named(fields: { [Role in keyof FoundFields]: string | undefined }): FoundFields {
-  return Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
+  return definedValues(fields);
 }
 
 function cell<S extends z.ZodType>(

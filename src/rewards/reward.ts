@@ -107,8 +107,9 @@ type RewardBody<S extends z.ZodObject> =
 export function defineReward<S extends z.ZodObject>(
   described: RewardHead<S> & RewardKind & RewardBody<S>,
 ): Reward {
-  const { name, kind, expects } = described;
-  if (kind === "answer" && expects === undefined) {
+  const { name, kind } = described;
+  // A plug-in in plain JavaScript may leave it out.
+  if (kind === "answer" && !("expects" in described)) {
     throw new ConfigError(
       "REWARD_FAILED",
       `reward "${name}": kind is "answer" and expects is missing. Declare what it gives in known cases (answerExpectations()), or set kind to "shaping".`,

@@ -96,7 +96,7 @@ export async function openEngine(
   const server = serverOf(settings);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openPolicyEngine({
-    critic: critic ? critic : undefined,
+    critic: critic === false ? undefined : critic,
     model,
     device,
     slots,

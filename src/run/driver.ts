@@ -262,7 +262,8 @@ function ownSettings({ stage, resolved }: PlannedStage): Partial<Settings> {
   const own = partOf(stage).block;
   if (own !== undefined) others.delete(own);
   const entries = Object.entries(resolved.settings).filter(([key]) => !others.has(key));
-  return Object.fromEntries([...entries, ...Object.entries({ with: stage.with })]);
+  const all: Record<string, unknown> = { ...Object.fromEntries(entries), with: stage.with };
+  return all;
 }
 
 /** Suffix of a finished stage's folder that was made anew under other settings. */

@@ -23,12 +23,12 @@ export interface Session extends Partial<RunEvents>, RunFolderUse {
    * @param start.total questions or draws; null unless `countsFirst`.
    * @param start.kept those that are taken over from an interrupted run.
    */
-  onStart?(start: { total: number | null; kept: number }): void;
-  onDraw?(progress: DrawProgress): void;
+  onStart?: (start: { total: number | null; kept: number }) => void;
+  onDraw?: (progress: DrawProgress) => void;
   /** @param questions gone through by the steps of a synthesis. */
-  onSelect?(questions: number): void;
+  onSelect?: (questions: number) => void;
   /** Of an evaluation that is a stage of its own. */
-  onProgress?(progress: EvaluationProgress): void;
+  onProgress?: (progress: EvaluationProgress) => void;
   /** Settings that have no effect are no error. */
   allowIgnored?: boolean;
 }

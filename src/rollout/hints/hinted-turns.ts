@@ -38,7 +38,7 @@ export function hintedTurns(
   const hints = settings.map(({ name, ...options }, i): Hint => {
     const part = parts.get(name, "hints");
     const opened = part.open(options, random(seed).derive("hint", i));
-    return { name, opened, readsGold: part.readsGold?.(options) ?? false, fired: 0 };
+    return { name, opened, readsGold: part.readsGold(options), fired: 0 };
   });
   return async (place) => {
     if (place.final) return playMessage(place);
@@ -51,9 +51,7 @@ export function hintedTurns(
 
 /** Whether a hint's text contains references or gold annotations of the question. */
 export function hintsReadGold(settings: readonly HintSettings[]): boolean {
-  return settings.some(
-    ({ name, ...options }) => parts.get(name, "hints").readsGold?.(options) ?? false,
-  );
+  return settings.some(({ name, ...options }) => parts.get(name, "hints").readsGold(options));
 }
 
 type RecordedHint = Omit<InsertedHint, "call">;

@@ -15,7 +15,12 @@ export interface StageHead extends Part {
   readonly resumesBy: "settings" | "itself";
 }
 
-const plain = { options: z.strictObject({}), makes: null, resumesBy: "settings" } as const;
+const plain = {
+  part: "stage",
+  options: z.strictObject({}),
+  makes: null,
+  resumesBy: "settings",
+} as const;
 
 /** The stages of the package; stages/shipped.ts says how each runs. */
 export const heads = {

@@ -44,6 +44,6 @@ export const evaluateStage: StagePart<EvalOutcome, EvalOptions> = {
 export const shippedStages: ReadonlyMap<string, StagePart> = new Map(
   [indexStage, synthStage, sftStage, preferenceStage, trainStage, evaluateStage].map((each) => [
     each.name,
-    each as StagePart,
+    each,
   ]),
 );

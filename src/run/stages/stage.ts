@@ -21,9 +21,9 @@ export interface StageSession extends Session {
   /** Folders of the draws that it learns from. */
   draws: readonly string[];
   /** Opens the dataset to learn from, or to evaluate on. */
-  dataset(purpose: "training" | "evaluation"): Promise<Dataset>;
+  dataset: (purpose: "training" | "evaluation") => Promise<Dataset>;
   /** Opens an engine with the policy of `settings.policy`; the driver closes it. */
-  engine(): Promise<PolicyEngine>;
+  engine: () => Promise<PolicyEngine>;
 }
 
 /** A unit of work of a run: it reads products of earlier stages and leaves one. */

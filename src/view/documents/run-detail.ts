@@ -48,7 +48,7 @@ export function runListBlocks(
 }
 
 function runRow(run: RunSummary, name: string): Cell[] {
-  const { recipe, tier, seed, state, em, updatedAt, bytes } = run;
+  const { recipe, tier, seed, state, updatedAt, bytes } = run;
   return [
     name,
     recipe,
@@ -80,20 +80,8 @@ function emText({ kind, em: { before, after } }: Pick<RunSummary, "kind" | "em">
 
 /** A run, for a terminal. @param all every setting, not only overrides. */
 export function runBlocks(run: RunDetail, all: boolean): Block[] {
-  const {
-    kind,
-    recipe,
-    tier,
-    seed,
-    state,
-    stateMessage,
-    em,
-    bytes,
-    updatedAt,
-    version,
-    next,
-    last,
-  } = run;
+  const { kind, recipe, tier, seed, state, stateMessage, bytes, updatedAt, version, next, last } =
+    run;
   const { memoryBytes, ...machine } = run.machine;
   const shown = all ? run.settings : run.settings.filter(({ overrides }) => overrides);
   const count = `${shown.length} of ${run.settings.length}`;
