@@ -117,10 +117,10 @@ describe("agentrl dpo", { timeout: 120_000 }, () => {
     const asked = [...flags, "--out", at("first"), "--resume"];
     const { stderr, status } = await runCommand(trainCommand, ["train", ...asked], folder);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/contains a run of agentrl dpo.*\[RUN_EXISTS\]/);
+    expect(stderr).toMatch(/contains a run of the stage preference.*\[RUN_EXISTS\]/);
     const draw = ["synth-data", "draw", "--limit", "2", "--out", at("first")];
     expect((await runCommand(synthDataCommand, draw, folder)).stderr).toMatch(
-      /holds a run of agentrl dpo, whose settings draws would replace.*\[RUN_EXISTS\]/,
+      /contains a run of the stage preference.*\[RUN_EXISTS\]/,
     );
     expect(metricsOf("first")).toEqual(metrics);
     const drawn = await runCommand(synthDataCommand, [...draw.slice(0, -1), at("draws")], folder);

@@ -48,6 +48,7 @@ const writers = (): Record<string, Writer> => ({
   "synth-data report": claim(at("synth.html"), "synth-data", "report", at("synth"), "--out", at("synth.html")), // prettier-ignore
   sft: run(at("sft"), "sft", "search-r1", "--tier", "smoke", "--data", at("synth", "samples.jsonl"), "--out", at("sft")), // prettier-ignore
   dpo: run(at("dpo"), "dpo", "search-r1", "--tier", "smoke", "--data", at("synth", "pairs.jsonl"), "--out", at("dpo")), // prettier-ignore
+  resume: run(at("synth"), "resume", at("synth")),
   train: run(at("train"), "train", "search-r1", "--tier", "smoke", "--out", at("train")),
   "eval policy": run(at("eval"), "eval", "--policy", "base", "--dataset", at("q.jsonl"), "--index", at("idx"), "--out", at("eval")), // prettier-ignore
   "eval retrieval": claim(at("r.trec"), "eval", "retrieval", "--index", at("idx"), "--queries", at("queries.jsonl"), "--qrels", at("qrels.tsv"), "--run-out", at("r.trec")), // prettier-ignore
