@@ -128,7 +128,7 @@ describe("agentrl dpo", { timeout: 120_000 }, () => {
     const manifest = readFileSync(join(at("draws"), "manifest.json"), "utf8");
     for (const flag of ["--resume", "--overwrite"]) {
       const over = await run("draws", flag);
-      expect(over.stderr).toMatch(/holds draws of agentrl synth-data.*\[RUN_EXISTS\]/);
+      expect(over.stderr).toMatch(/contains a run of the stage synth.*\[RUN_EXISTS\]/);
     }
     expect(readFileSync(join(at("draws"), "manifest.json"), "utf8")).toBe(manifest);
   });
