@@ -68,7 +68,9 @@ describe("settings on the pages", () => {
         ].map(([, key = ""]) => ({ page, key })),
       )
       // Files and metrics have dots as well.
-      .filter(({ key }) => groups.has(key.split(".")[0]!) && !/\.(json|jsonl|ts|py|name)$/.test(key));
+      .filter(
+        ({ key }) => groups.has(key.split(".")[0]!) && !/\.(json|jsonl|ts|py|name)$/.test(key),
+      );
     expect(named.length).toBeGreaterThan(40);
     const isKnown = (key: string) =>
       keys.some((each) => each === key || each.startsWith(`${key}.`));
