@@ -91,7 +91,8 @@ export function trainByRollouts<R>(
       `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
     );
   }
-  if (session.allowIgnored !== true) requireHonoured(resolved);
+  // A resumed run has the settings that were checked when it began, with every default written out.
+  if (session.allowIgnored !== true && session.resume !== true) requireHonoured(resolved);
   requireAheadFits(resolved.settings);
   const method: TrainingMethod<R> = {
     stages,
