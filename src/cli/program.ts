@@ -3,6 +3,7 @@ import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
 import { loadPlugin } from "../base/plugins.ts";
+import { groupOptions } from "./option-headings.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
 import { pathOf, refuseRepeated } from "./usage-error.ts";
@@ -57,6 +58,7 @@ export async function buildProgram(
   program.configureHelp({ formatHelp: () => rootHelp(program, io.call) });
   for (const command of withDescendants(program)) {
     refuseRepeated(command);
+    groupOptions(command);
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         io.out(text);

@@ -9,6 +9,7 @@ import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
 import { runProgram } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const towns = [
   "Ravos",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { baseDifferences, claimsHash } from "../../src/experiment/claim-settings.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 import { parseSet } from "../../src/run/settings/settings.ts";
+import "../helpers/all-parts.ts";
 
 const TEXT = `summary: A base of its own.
 base: { sampling: { temperature: 1 } }

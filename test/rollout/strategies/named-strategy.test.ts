@@ -8,6 +8,7 @@ import {
 } from "../../../src/rollout/strategies/named-strategy.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 describe("openStrategy", () => {
   it("takes a name alone, or a name with options", async () => {

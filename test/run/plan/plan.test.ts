@@ -19,6 +19,7 @@ import { settingsSchema, type Settings } from "../../../src/run/settings/setting
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const model = join(folder, "tiny");

@@ -7,6 +7,7 @@ import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, claimsBase, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const file = (name: string): string => join(folder, name);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import type { CliContext } from "../../command.ts";
 import {
   addFieldFlags,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
 import type { CliContext } from "../../command.ts";
 import {
