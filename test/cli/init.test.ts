@@ -96,7 +96,7 @@ describe("agentrl init", () => {
     const commands = wordsOf(stdout);
     expect(
       commands.map(([name, second]) => (name === "eval" ? `eval ${second ?? ""}` : name)),
-    ).toEqual([...["ask", "eval --recipe", "eval --recipe", "eval compare", "eval report"]]);
+    ).toEqual([...["ask", "eval --recipe", "eval --recipe", "eval compare", "report"]]);
     for (const words of commands) {
       const done = await run(...words);
       expect([words, done.status]).toEqual([words, 0]);

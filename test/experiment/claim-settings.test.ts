@@ -23,12 +23,12 @@ claims:
 const recipe = parseRecipe(TEXT, "a.yaml");
 
 describe("baseDifferences", () => {
-  it("lists the settings that claims.base changes, and what it adds without its defaults", () => {
-    expect(baseDifferences(recipe, "mini")).toEqual([
+  it("lists the settings that claims.base changes, and what it adds without its defaults", async () => {
+    expect(await baseDifferences(recipe, "mini")).toEqual([
       { key: "dataset.people", train: 1000, claims: 40 },
       { key: "evaluation.sets.far.dataset.people", train: null, claims: 60 },
     ]);
-    expect(baseDifferences(recipe, "smoke")).toEqual([]);
+    expect(await baseDifferences(recipe, "smoke")).toEqual([]);
   });
 });
 

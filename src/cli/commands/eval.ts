@@ -22,7 +22,7 @@ import {
   withRowsFolder,
 } from "../run-evaluation.ts";
 import { refuseStray } from "../stray-flags.ts";
-import { addEvalReport, writeReport } from "./eval-report.ts";
+import { writeReport } from "./eval-report.ts";
 
 /** Adds `agentrl eval policy`, which is also `agentrl eval`. */
 export async function addEvalPolicy(family: Command, context: CliContext): Promise<void> {

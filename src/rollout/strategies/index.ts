@@ -1,8 +1,11 @@
-import { type PartLoader, registry } from "../../base/registry.ts";
+import { except, type Registry, registry } from "../../base/registry.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** Strategies that answer once; those over several answers draw from them. */
-const loaders: Readonly<Record<string, PartLoader<Strategy>>> = {
+/** Those that answer more than once, or leave it to another program: nothing draws from them. */
+const OVER_OTHERS = ["external", "self-consistency"];
+
+/** All inference strategies. */
+export const strategies: Registry<Strategy> = registry("strategy", {
   agent: async () => (await import("./agent.ts")).agent,
   direct: async () => (await import("./direct.ts")).direct,
   rag: async () => (await import("./rag.ts")).rag,
@@ -20,13 +23,7 @@ const loaders: Readonly<Record<string, PartLoader<Strategy>>> = {
   "tree-search": async () => (await import("./tree-search.ts")).treeSearch,
   "tree-rollout": async () => (await import("./tree-rollout.ts")).treeRollout,
   composerag: async () => (await import("./composerag.ts")).composerag,
-};
-
-const single = registry("strategy", loaders);
-
-/** All inference strategies. */
-export const strategies = registry<Strategy>("strategy", {
-  ...loaders,
   external: async () => (await import("./external.ts")).external,
-  "self-consistency": async () => (await import("./self-consistency.ts")).selfConsistency(single),
+  "self-consistency": async () =>
+    (await import("./self-consistency.ts")).selfConsistency(except(strategies, OVER_OTHERS)),
 });

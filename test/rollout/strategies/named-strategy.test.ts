@@ -35,7 +35,7 @@ describe("requireFitting", () => {
   const world = (name: string) =>
     environments.get(name, "test").create({}, { retriever: noneRetriever() });
 
-  it("refuses a strategy in an environment that lacks what it needs, and names those that fit", () => {
+  it("refuses a strategy in an environment that lacks what it needs, and names one that fits", () => {
     const refused = errorWith(
       "STRATEGY_UNFIT",
       /^evaluation\.strategy is "rag", which needs searching.*"tool-qa".*agent/,

@@ -4,6 +4,7 @@ import { plannedModel } from "../../../src/run/plan/planned-model.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
+import "../../helpers/all-parts.ts";
 
 describe("the memory of a plan", () => {
   it("names adapters, or a smaller model, where no load fits", async () => {
