@@ -170,7 +170,10 @@ export function registry<P extends Part>(
   const find = (name: string, where: string): P | PartLoader<P> => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    throw unknownPart(kind, { name, where, names: [...byName.keys()] });
+    throw new ConfigError(
+      "PART_UNKNOWN",
+      `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`,
+    );
   };
   const load = async (name: string, where: string): Promise<P> => {
     const found = find(name, where);
@@ -224,44 +227,6 @@ export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
   const found = openRegistries.get(kind);
   if (found !== undefined) return found.parts as Registry<P>;
   throw new InternalError("PART_UNKNOWN", `the registry of ${kind}s is not loaded.`);
-}
-
-/** A registry without some of its parts. */
-export function except<P extends Part>(whole: Registry<P>, left: readonly string[]): Registry<P> {
-  const names = (): string[] => whole.names.filter((name) => !left.includes(name));
-  const known = (name: string, where: string): string => {
-    if (names().includes(name)) return name;
-    throw unknownPart(whole.kind, { name, where, names: names() });
-  };
-  const isOwn = ({ name }: P): boolean => !left.includes(name);
-  return {
-    kind: whole.kind,
-    get names() {
-      return names();
-    },
-    get added() {
-      return whole.added.filter(isOwn);
-    },
-    get parts() {
-      return whole.parts.filter(isOwn);
-    },
-    get loaded() {
-      return whole.loaded.filter(isOwn);
-    },
-    get: (name, where) => whole.get(known(name, where), where),
-    load: (name, where) => whole.load(known(name, where), where),
-    all: async () => (await whole.all()).filter(isOwn),
-  };
-}
-
-function unknownPart(
-  kind: string,
-  { name, where, names }: { name: string; where: string; names: readonly string[] },
-): ConfigError {
-  return new ConfigError(
-    "PART_UNKNOWN",
-    `${where} is "${name}"; no such ${kind}. ${suggest(name, names)}`,
-  );
 }
 
 function isList<P>(parts: readonly P[] | Readonly<Record<string, unknown>>): parts is readonly P[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nearestName, suggest } from "../../src/base/nearest.ts";
-import { except, registry, withParts } from "../../src/base/registry.ts";
+import { registry, withParts } from "../../src/base/registry.ts";
 
 const parts = [
   { name: "exact-match", summary: "Equal." },
@@ -70,23 +70,6 @@ describe("a registry whose parts load on demand", () => {
       ["token-f1", "exact-match"].map((name) => rewards.get(name, "rewards").summary);
     expect(await withParts(both)).toEqual(["Overlap.", "Equal."]);
     expect(imported).toEqual(["token-f1", "exact-match"]);
-  });
-});
-
-describe("a registry without some of its parts", () => {
-  it("has the others, and shares what is loaded", async () => {
-    const rewards = registry<(typeof parts)[number]>("reward", {
-      "exact-match": () => Promise.resolve(parts[0]!),
-      "token-f1": () => Promise.resolve(parts[1]!),
-    });
-    const others = except(rewards, ["token-f1"]);
-    expect(others.names).toEqual(["exact-match"]);
-    await rewards.load("exact-match", "rewards[0]");
-    expect(others.get("exact-match", "rewards[0]")).toBe(parts[0]);
-    expect(() => others.get("token-f1", "rewards[0]")).toThrow(
-      expect.objectContaining({ code: "PART_UNKNOWN" }) as Error,
-    );
-    expect(await others.all()).toEqual([parts[0]]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
-import { wrapText } from "../../base/wrap-text.ts";
+import { wrapText } from "../wrap-text.ts";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../run/settings/recipe-file.ts";
 import { type RecipeHead, recipeHead } from "../../run/settings/recipe-head.ts";
 import type { CliContext } from "../command.ts";

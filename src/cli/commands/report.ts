@@ -57,11 +57,26 @@ export function addReport(parent: Command, context: CliContext): void {
         "what was written as one JSON document: .out; evaluations without --out: the results",
       ),
     )
-    .action((places: string[], flags: ReportFlags) => report(places, flags, context));
+    .action((places: string[], flags: ReportFlags) => {
+      const kinds = [EARLIER[parent.name()]].flatMap((kind) => kind ?? places.map(kindOf));
+      return report(places, { flags, kinds: new Set(kinds) }, context);
+    });
 }
 
-async function report(places: string[], flags: ReportFlags, context: CliContext): Promise<void> {
-  const kinds = new Set(places.map(kindOf));
+type Kind = "evaluation" | "synthesis" | "run";
+
+/** The families that had a report of their own. */
+const EARLIER: Readonly<Record<string, Kind>> = {
+  eval: "evaluation",
+  "synth-data": "synthesis",
+  runs: "run",
+};
+
+async function report(
+  places: string[],
+  { flags, kinds }: { flags: ReportFlags; kinds: ReadonlySet<Kind> },
+  context: CliContext,
+): Promise<void> {
   if (kinds.size > 1) {
     throw new ConfigError(
       "USAGE",
@@ -84,7 +99,7 @@ async function report(places: string[], flags: ReportFlags, context: CliContext)
 }
 
 /** What a place holds, by its files. A run has neither of the others' files. */
-function kindOf(place: string): "evaluation" | "synthesis" | "run" {
+function kindOf(place: string): Kind {
   const isFile = existsSync(place) && statSync(place).isFile();
   const has = (name: string): boolean =>
     isFile ? basename(place) === name : existsSync(join(place, name));

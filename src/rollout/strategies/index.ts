@@ -1,8 +1,5 @@
-import { except, type Registry, registry } from "../../base/registry.ts";
+import { type Registry, registry } from "../../base/registry.ts";
 import type { Strategy } from "./strategy.ts";
-
-/** Those that answer more than once, or leave it to another program: nothing draws from them. */
-const OVER_OTHERS = ["external", "self-consistency"];
 
 /** All inference strategies. */
 export const strategies: Registry<Strategy> = registry("strategy", {
@@ -25,5 +22,5 @@ export const strategies: Registry<Strategy> = registry("strategy", {
   composerag: async () => (await import("./composerag.ts")).composerag,
   external: async () => (await import("./external.ts")).external,
   "self-consistency": async () =>
-    (await import("./self-consistency.ts")).selfConsistency(except(strategies, OVER_OTHERS)),
+    (await import("./self-consistency.ts")).selfConsistency(strategies),
 });
