@@ -117,7 +117,7 @@ export function deferred<T>(load: () => Promise<T>): () => T {
 
 /** How each part of a name is loaded that is not loaded yet, of whatever kind. */
 export function loadersOf(name: string): (() => Promise<Part>)[] {
-  return [...openRegistries.values()].flatMap(({ loaderOf }) => loaderOf(name) ?? []);
+  return [...openRegistries.values()].flatMap((each) => each.loaderOf(name) ?? []);
 }
 
 /** Imports the module of a part, and takes the part from it. */

@@ -12,7 +12,6 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { AskedTokens, Role, Roles, Vocabulary } from "../trajectory/role.ts";
 import type { Rendering } from "./chat-rendering.ts";
 import type { EndpointSettings } from "./endpoint/endpoint-settings.ts";
-import type { ModelSettings } from "./model-settings.ts";
 import { engineLogprobs } from "./policy.ts";
 
 /** A role, and how to close it. */

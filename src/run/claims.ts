@@ -130,7 +130,8 @@ export function checkClaims(recipe: RecipeFile): void {
 }
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when a cell above 1 stands beside a metric that is a share. */
-export async function checkUnits({ claims, paperTables, place }: RecipeFile): Promise<void> {
+export async function checkUnits(recipe: RecipeFile): Promise<void> {
+  const { claims, paperTables } = recipe;
   for (const [c, { arms, metric }] of claims.tests.entries()) {
     for (const [a, { paperCell }] of arms.entries()) {
       const [cell] = paperCell === undefined ? [] : findCells(paperTables, paperCell);
@@ -140,7 +141,7 @@ export async function checkUnits({ claims, paperTables, place }: RecipeFile): Pr
       const keys = ["claims", "tests", String(c), "arms", String(a), "paperCell"];
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `${place(keys)}: ${keys.join(".")} is ${cell.value}, and ${metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
+        `${recipe.place(keys)}: ${keys.join(".")} is ${cell.value}, and ${metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
       );
     }
   }

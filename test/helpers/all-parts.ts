@@ -12,7 +12,7 @@ import { environments } from "../../src/worlds/environments.ts";
 import { reporters } from "../../src/watch/reporters/index.ts";
 
 const registries = [datasets, environments, retrievers, rewards, strategies];
-for (const { all } of [...registries, algorithms, filters, samplers, reporters]) await all();
+for (const each of [...registries, algorithms, filters, samplers, reporters]) await each.all();
 
 const ofStages = { synth: {}, sft: { curriculum: [] }, preference: {} };
 const ofModels = { models: {}, policy: { endpoint: {} }, reward: "1" };

@@ -1,5 +1,4 @@
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { pluginHashes } from "../../base/plugins.ts";
 import type { Dataset } from "../../data/dataset.ts";
 import type { Environment } from "../../env/environments/environment.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { parseOptions } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { tinyWorldFacts } from "./facts.ts";
 import type { TinyWorldSplit } from "./names.ts";
@@ -9,8 +9,6 @@ import { questionDrawer } from "./questions.ts";
 import { contextPages, passageId, taskOf } from "./tasks.ts";
 import {
   DEFAULT_MIX,
-  mixSchema,
-  tinyQuestionShape,
   tinyWorldSchema,
   type TinyWorldMix,
   type TinyWorldSettings,
