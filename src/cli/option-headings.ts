@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Command } from "commander";
 
 /** Options of a command above which its help has headings. */
 const SHORT_HELP = 8;
@@ -46,15 +46,21 @@ const headingOf = new Map(
   ),
 );
 
-/** Puts the options of a command with many under headings, in their order. */
+/** Puts the options of a command with many under headings. */
 export function groupOptions(command: Command): void {
   if (command.options.length <= SHORT_HELP) return;
   for (const option of command.options) {
     const heading = headingOf.get(option.long ?? "");
     if (heading !== undefined) option.helpGroup(heading);
   }
-  const headings = Object.keys(HEADINGS);
-  const placeOf = ({ helpGroupHeading }: Option): number =>
-    helpGroupHeading === undefined ? headings.length : headings.indexOf(helpGroupHeading);
-  (command.options as Option[]).sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** What stands in help under each heading, in the order of the headings; others follow. For commander's `configureHelp`. */
+export function groupItems<T>(_: T[], shown: T[], groupOf: (item: T) => string): Map<string, T[]> {
+  const headings = [...new Set([...Object.keys(HEADINGS), ...shown.map(groupOf)])];
+  const groups = headings.map((heading): [string, T[]] => [
+    heading,
+    shown.filter((item) => groupOf(item) === heading),
+  ]);
+  return new Map(groups.filter(([, items]) => items.length > 0));
 }

@@ -3,7 +3,7 @@ import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
 import { loadPlugin } from "../base/plugins.ts";
-import { groupOptions } from "./option-headings.ts";
+import { groupItems, groupOptions } from "./option-headings.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
 import { pathOf, refuseRepeated } from "./usage-error.ts";
@@ -73,7 +73,9 @@ export async function buildProgram(
       },
     });
     if (command !== program) {
-      command.configureHelp({ subcommandTerm: termOf }).helpOption("-h, --help", "explain this");
+      command
+        .configureHelp({ subcommandTerm: termOf, groupItems })
+        .helpOption("-h, --help", "explain this");
     }
     if (command.commands.length > 0) command.helpCommand(command === program);
     const examples = examplesText(pathOf(command).replace(/^agentrl /, ""), io.call);
