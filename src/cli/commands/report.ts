@@ -104,5 +104,6 @@ function kindOf(place: string): Kind {
   const has = (name: string): boolean =>
     isFile ? basename(place) === name : existsSync(join(place, name));
   if (has("synth.json")) return "synthesis";
-  return has("results.json") || (isFile && place.endsWith(".json")) ? "evaluation" : "run";
+  const isEvaluation = ["results.json", "rows.jsonl"].some(has) || isFile;
+  return isEvaluation ? "evaluation" : "run";
 }
