@@ -1,6 +1,6 @@
 import { leavesOf } from "./leaves.ts";
 import { suggest } from "./nearest.ts";
-import { deferred, loadersOf, type Part, type Registry, withParts } from "./registry.ts";
+import { loadersOf, type Part, PartNotLoaded, type Registry, withParts } from "./registry.ts";
 import { schedulable } from "./schedule.ts";
 import { choice, quote, z } from "./schema.ts";
 
@@ -75,18 +75,30 @@ export function partName<P extends Part>(registry: Registry<P>): z.ZodType<strin
   );
 }
 
+/** How each schema on demand is loaded. */
+const schemaLoaders: (() => Promise<void>)[] = [];
+
 /** A schema whose module is loaded when a value needs it: its check throws PartNotLoaded before. */
 export function onDemand<T>(load: () => Promise<z.ZodType<T>>): z.ZodType<T> {
   let known: z.ZodType<T>[] = [];
-  const schema = deferred(async () => {
-    const loaded = await load();
-    known = [loaded];
-    return loaded;
-  });
+  const loading = async (): Promise<void> => {
+    known = [await load()];
+  };
+  schemaLoaders.push(loading);
   return choice(
-    (value) => ({ schema: schema(), value }),
+    (value) => {
+      const [schema] = known;
+      if (schema === undefined) throw new PartNotLoaded("a schema is not loaded.", loading);
+      return { schema, value };
+    },
     () => known,
   );
+}
+
+/** Loads every schema on demand and the parts that texts name: for functions that read schemas without checking settings. */
+export async function loadSchemas(texts: readonly unknown[]): Promise<void> {
+  await Promise.all(schemaLoaders.map((load) => load()));
+  await withNamedParts(texts, () => null);
 }
 
 /**

@@ -77,7 +77,7 @@ export interface Registry<P extends Part> {
 }
 
 /** A part was read before it was loaded; `withParts` loads it. */
-class PartNotLoaded extends InternalError {
+export class PartNotLoaded extends InternalError {
   readonly load: () => Promise<unknown>;
 
   constructor(message: string, load: () => Promise<unknown>) {

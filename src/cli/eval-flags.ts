@@ -170,7 +170,7 @@ export async function measuringSettings(
     return resolved;
   }
   const { evaluationDataset } = await import("../run/run-eval.ts");
-  const value = evaluationDataset(flags.dataset, resolved.settings, fields);
+  const value = await evaluationDataset(flags.dataset, resolved.settings, fields);
   await noteDatasetFields(value, { note });
   const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };
   return settingsOf(given, [...overrides, dataset], assumed);

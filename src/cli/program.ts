@@ -2,7 +2,6 @@ import { Command } from "commander";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
-import { loadPlugin } from "../base/plugins.ts";
 import { groupItems, groupOptions } from "./option-headings.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
@@ -43,7 +42,10 @@ export async function buildProgram(
     .hook("preAction", async (_program, action) => {
       const options = action.optsWithGlobals<StartOptions>();
       events.onStart(options);
-      for (const name of options.plugin ?? []) await loadPlugin(name, process.cwd(), "--plugin");
+      const { plugin = [] } = options;
+      if (plugin.length === 0) return;
+      const { loadPlugin } = await import("../base/plugins.ts");
+      for (const name of plugin) await loadPlugin(name, process.cwd(), "--plugin");
     });
   for (const { title, commands } of groups) {
     program.commandsGroup(title);

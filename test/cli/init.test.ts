@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { openDataset } from "../../src/worlds/datasets.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";

@@ -54,7 +54,7 @@ export function addRecipesCheck(recipes: Command, context: CliContext): void {
 async function checkRecipe(recipe: RecipeFile): Promise<void> {
   const { requireTrainable } = await import("../../run/checks/require-trainable.ts");
   for (const tier of tiersOf(recipe)) {
-    requireTrainable(await loadSettings(settingsSchema, resolveSettings(recipe, { tier })));
+    await requireTrainable(await loadSettings(settingsSchema, resolveSettings(recipe, { tier })));
     for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });

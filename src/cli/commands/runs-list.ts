@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { errorMessage } from "../../base/errors.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
-import { runListBlocks } from "../../view/documents/run-detail.ts";
 
 /** The default folder of runs. */
 const RUNS_FOLDER = "runs";
@@ -20,6 +19,7 @@ export function addRunsList(parent: Command, context: CliContext): void {
     .addOption(jsonOption())
     .action(async (folder: string | undefined, { json }: { json?: true }) => {
       const { findRuns } = await import("../../view/runs/find-runs.ts");
+      const { runListBlocks } = await import("../../view/documents/run-detail.ts");
       const { readRun } = await import("../../view/runs/run-files.ts");
       const { summaryOf } = await import("../../view/runs/run-summary.ts");
       const place = folder ?? RUNS_FOLDER;

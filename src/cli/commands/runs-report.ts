@@ -42,11 +42,14 @@ export async function reportRuns(
   const { runsDocument } = await import("../../view/documents/runs.ts");
   const { documentPage } = await import("../../view/html/page.ts");
   const { openRunReader } = await import("../run-reading.ts");
+  const { loadSchemas } = await import("../../base/part-schema.ts");
   const { effectOf } = await import("../../run/settings/settings-schema.ts");
   const runs = [];
   for (const folder of folders) runs.push(await readRun(folder));
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
     context.note(`not read: ${trouble}`);
+  const all = runs.flatMap((run) => [run, ...run.stages]);
+  await loadSchemas(all.flatMap(({ settings }) => [...(settings?.values.values() ?? [])]));
   const { readingOf } = openRunReader(context.note);
   const document = await runsDocument(runs, {
     readingOf,

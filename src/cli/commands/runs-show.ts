@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
-import { runBlocks } from "../../view/documents/run-detail.ts";
 
 /** Adds `show` to `agentrl runs`. */
 export function addRunsShow(parent: Command, context: CliContext): void {
@@ -16,6 +15,7 @@ export function addRunsShow(parent: Command, context: CliContext): void {
     .option("--all", "every setting with its origin, not only those that differ from the recipe")
     .addOption(jsonOption())
     .action(async (folder: string, { json, all }: { json?: true; all?: true }) => {
+      const { runBlocks } = await import("../../view/documents/run-detail.ts");
       const { readRun } = await import("../../view/runs/run-files.ts");
       const { detailOf } = await import("../../view/runs/run-detail.ts");
       const detail = await detailOf(await readRun(folder));

@@ -127,7 +127,7 @@ async function environmentOf(environment: object): Promise<Environment> {
   const { noneRetriever } = await import("../../retrieval/controls/none.ts");
   const { allNamed } = await import("../../env/tools/retriever-named.ts");
   const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;
-  const part = environments.get(String(name), "environment");
+  const part = await environments.load(String(name), "environment");
   const retriever = noneRetriever();
   const tools = Array.isArray(options["tools"]) ? (options["tools"] as unknown[]) : [];
   const names = tools.map((tool) => String((tool as { retriever?: unknown } | null)?.retriever));

@@ -1,7 +1,7 @@
 /** How tables show metrics, from their registry. */
 import { fixed, type NumberFormat } from "../../base/format.ts";
 import { rowMetrics } from "./index.ts";
-import { metrics as ownMetrics } from "./metric.ts";
+import { metrics as ownMetrics } from "./own-metrics.ts";
 
 const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
   rowMetrics.parts.map((metric) => [metric.name, metric]),
@@ -57,12 +57,15 @@ function headlinesIn(
 }
 
 /** Rewards that are a metric by another name (their `metric`); a table is drawn without their modules. */
-const REWARDS_OF_METRICS: readonly string[] = ["cover-em", "environment", "exact-match", "token-f1"];
+const REWARDS_OF_METRICS: readonly string[] = [
+  "cover-em",
+  "environment",
+  "exact-match",
+  "token-f1",
+];
 
 function ownMeasures(measured: Readonly<Record<string, unknown>>): string[] {
   const isOther = (name: string): boolean =>
-    metrics.has(name) ||
-    name.includes("@") ||
-    REWARDS_OF_METRICS.includes(name);
+    metrics.has(name) || name.includes("@") || REWARDS_OF_METRICS.includes(name);
   return Object.keys(measured).filter((name) => measured[name] != null && !isOther(name));
 }

@@ -19,7 +19,7 @@ import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-d
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
-import { metrics } from "../../evaluate/metrics/metric.ts";
+import { metrics } from "../../evaluate/metrics/own-metrics.ts";
 import { targetModules } from "../../models/lora/target-modules.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";

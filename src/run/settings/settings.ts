@@ -236,12 +236,12 @@ function originNear(resolved: ResolvedSettings, path: readonly string[]): string
  * The same settings with more laid over them.
  * @throws {ConfigError} as `resolveSettings` and `checkSettings`.
  */
-export function withOverrides<S extends z.ZodType>(
+export async function withOverrides<S extends z.ZodType>(
   schema: S,
   { recipe, tier, overrides }: ResolvedSettings,
   more: readonly Override[],
-): ResolvedSettings<z.output<S>> {
-  return checkSettings(
+): Promise<ResolvedSettings<z.output<S>>> {
+  return loadSettings(
     schema,
     resolveSettings(recipe, { tier, overrides: [...overrides, ...more] }),
   );

@@ -9,7 +9,7 @@ import { judgeExercises } from "./exercises/judge-exercises.ts";
 import { readerExercises } from "./exercises/reader-exercises.ts";
 import { simulatorExercises } from "./exercises/simulator-exercises.ts";
 import { lessons } from "./lessons.ts";
-import { TINY_WORLD_SPLITS } from "./names.ts";
+import { TINY_WORLD_SPLITS } from "./splits.ts";
 import { stepQueries, tinyWorldVocabulary } from "./text.ts";
 import { mixSchema, TINY_WORLD_VERSION, tinyWorldSchema } from "./tiny-world.ts";
 import { weakTinyWorld } from "./weak-tinyworld.ts";

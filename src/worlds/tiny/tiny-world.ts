@@ -2,7 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { parseOptions } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { tinyWorldFacts } from "./facts.ts";
-import type { TinyWorldSplit } from "./names.ts";
+import type { TinyWorldSplit } from "./splits.ts";
 import { pagesOf } from "./pages.ts";
 import { passageSentences } from "./passage-text.ts";
 import { questionDrawer } from "./questions.ts";

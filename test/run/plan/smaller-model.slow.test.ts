@@ -16,7 +16,8 @@ describe("the memory of a plan", () => {
       resolveSettings(recipe, { tier: "smoke", overrides }),
     );
     const own = await plannedModel(all.settings);
-    const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
+    const run = await plannedRun(all, own);
+    const plan = (memory: number): Plan => planRecipe(run, { memory });
     expect(plan(4e9)).toMatchObject({
       fitting: null,
       smallest: { model: null, settings: { "policy.lora.rank": 16 } },

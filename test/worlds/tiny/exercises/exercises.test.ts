@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../../src/worlds/open-dataset.ts";
 import { spellings } from "../../../../src/worlds/numbers/quantities.ts";
 import { environments } from "../../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../../src/retrieval/controls/none.ts";
