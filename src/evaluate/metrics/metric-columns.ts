@@ -1,5 +1,6 @@
 /** How tables show metrics, from their registry. */
 import { fixed, type NumberFormat } from "../../base/format.ts";
+import { rewards } from "../../rewards/index.ts";
 import { rowMetrics } from "./index.ts";
 import { metrics as ownMetrics } from "./own-metrics.ts";
 
@@ -66,6 +67,9 @@ const REWARDS_OF_METRICS: readonly string[] = [
 
 function ownMeasures(measured: Readonly<Record<string, unknown>>): string[] {
   const isOther = (name: string): boolean =>
-    metrics.has(name) || name.includes("@") || REWARDS_OF_METRICS.includes(name);
+    metrics.has(name) ||
+    name.includes("@") ||
+    REWARDS_OF_METRICS.includes(name) ||
+    rewards.added.some((reward) => reward.name === name && reward.metric !== undefined);
   return Object.keys(measured).filter((name) => measured[name] != null && !isOther(name));
 }

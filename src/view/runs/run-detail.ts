@@ -1,7 +1,7 @@
 import { readRunCheckpoints, type RunCheckpoint } from "./run-sizes.ts";
 import type { LoggedEvent } from "./run-events.ts";
 import type { RunFiles } from "./run-files.ts";
-import { isOverride, type RunSettings } from "./run-settings.ts";
+import { isOverride } from "./run-settings.ts";
 import { summaryOf, type RunSummary } from "./run-summary.ts";
 
 /** Summary and details of a run. */

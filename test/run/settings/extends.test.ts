@@ -91,7 +91,7 @@ describe("extends", () => {
     writeFileSync(file("contradiction.yaml"), own("klCoef: 0, klEstimator: k1"));
     const check = async (name: string) => {
       const resolved = resolveSettings(await loadRecipe(file(name)), { tier: "mini" });
-      requireTrainable(checkSettings(settingsSchema, resolved));
+      await requireTrainable(checkSettings(settingsSchema, resolved));
     };
     await expect(check("off.yaml")).resolves.toBeUndefined();
     await expect(check("contradiction.yaml")).rejects.toThrow(
