@@ -6,6 +6,7 @@ import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 import { loadSettings, resolveSettings, withOverrides } from "../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { stageList } from "../../src/run/settings/stages.ts";
+import "../helpers/all-parts.ts";
 
 const docs = join(packageRoot, "docs");
 /** Recipes on these pages name parts of the page's own, and have tests of their own. */
