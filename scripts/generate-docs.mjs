@@ -131,7 +131,8 @@ function section(command) {
 
 function leaves(command) {
   const own = command._actionHandler == null ? [] : [command];
-  return [...own, ...command.commands.flatMap(leaves)];
+  const shown = command.createHelp().visibleCommands(command);
+  return [...own, ...shown.filter((each) => each.name() !== "help").flatMap(leaves)];
 }
 
 function pathOf(command) {

@@ -1,4 +1,5 @@
 // docs/parts.md: every shipped part that a recipe or a flag names, with its options and source.
+import "./load-parts.mjs";
 import { z } from "../dist/base/schema.js";
 import { algorithms } from "../dist/algorithms/index.js";
 import { filters } from "../dist/algorithms/filters/index.js";

@@ -3,20 +3,37 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import ts from "typescript";
+import "./load-parts.mjs";
 import { z } from "../dist/base/schema.js";
 import { algorithms } from "../dist/algorithms/index.js";
+import { preferenceSchema } from "../dist/algorithms/preference.js";
 import { sftSamplesSchema } from "../dist/algorithms/sft.js";
+import { endpointSchema } from "../dist/rollout/endpoint/endpoint-settings.js";
 import { settingsSchema } from "../dist/run/settings/settings-schema.js";
+import { synthSchema } from "../dist/synth/synth-settings.js";
 import { oneLine, tableOf } from "./markdown.mjs";
 
 const root = join(import.meta.dirname, "..");
 /** Where the schemas are declared: file and name. */
 const SETTINGS = ["src/run/settings/settings-schema.ts", "settingsShape"];
 const SAMPLES = ["src/algorithms/sft.ts", "sftSamplesSchema"];
+/** Blocks whose schema loads when a recipe has them: schema, file and name. */
+const ON_DEMAND = {
+  "policy.endpoint": [
+    endpointSchema,
+    "src/rollout/endpoint/endpoint-settings.ts",
+    "endpointSchema",
+  ],
+  synth: [synthSchema, "src/synth/synth-settings.ts", "synthSchema"],
+  preference: [preferenceSchema, "src/algorithms/preference.ts", "preferenceSchema"],
+};
 const algorithmFile = (name) => [`src/algorithms/${name}.ts`, "options"];
 
 export function settingsPage() {
-  const rows = rowsOf(settingsSchema, ...SETTINGS);
+  const rows = rowsOf(settingsSchema, ...SETTINGS).flatMap((row) => {
+    const block = ON_DEMAND[row.key];
+    return block === undefined ? row : rowsOf(...block).map(under(row.key));
+  });
   const groups = grouped(rows);
   const single = [...groups.values()].filter((own) => own.length === 1).flat();
   const several = [...groups].filter(([, own]) => own.length > 1);

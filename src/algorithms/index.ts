@@ -9,13 +9,14 @@ import {
   type OnPolicyAlgorithm,
   type OnPolicyOptions,
 } from "./algorithm.ts";
-import { grpo } from "./grpo.ts";
 import { BATCH_FIELDS, ownFieldNames } from "./own-fields.ts";
-import { ppo } from "./ppo.ts";
-import { reinforce } from "./reinforce.ts";
 
 /** Algorithms that learn from their own rollouts. */
-export const algorithms = registry<OnPolicyAlgorithm>("algorithm", [grpo, ppo, reinforce]);
+export const algorithms = registry<OnPolicyAlgorithm>("algorithm", {
+  grpo: async () => (await import("./grpo.ts")).grpo,
+  ppo: async () => (await import("./ppo.ts")).ppo,
+  reinforce: async () => (await import("./reinforce.ts")).reinforce,
+});
 
 /** Whether an algorithm's losses or its estimator read log-probabilities under the weights with which training began. */
 export function readsReference({ name, ...options }: NamedOptions): boolean {

@@ -9,7 +9,7 @@ import {
   type Unscored,
   type WeightedReward,
 } from "../rollout/score.ts";
-import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
+import { type NamedStrategy, loadStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Task } from "../trajectory/task.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -184,7 +184,7 @@ async function rollOutRequests(
   requests: readonly RolloutRequest[],
 ): Promise<Trajectory[][]> {
   const { policy, environment, signal, options, seed, scoring: { roles } = {} } = run;
-  const strategy = openStrategy(run.strategy, "strategy");
+  const strategy = await loadStrategy(run.strategy, "strategy");
   const jobs = requests.map((request) => {
     const { task, groupId, rollouts, first = 0, purpose = "train", sampling } = request;
     return Array.from({ length: rollouts }, (_, k) => {

@@ -1,5 +1,6 @@
+import { leavesOf } from "./leaves.ts";
 import { suggest } from "./nearest.ts";
-import type { Part, Registry } from "./registry.ts";
+import { loadersOf, type Part, PartNotLoaded, type Registry, withParts } from "./registry.ts";
 import { schedulable } from "./schedule.ts";
 import { choice, quote, z } from "./schema.ts";
 
@@ -72,6 +73,50 @@ export function partName<P extends Part>(registry: Registry<P>): z.ZodType<strin
     },
     () => [z.enum(registry.names)],
   );
+}
+
+/** How each schema on demand is loaded. */
+const schemaLoaders: (() => Promise<void>)[] = [];
+
+/** A schema whose module is loaded when a value needs it: its check throws PartNotLoaded before. */
+export function onDemand<T>(load: () => Promise<z.ZodType<T>>): z.ZodType<T> {
+  let known: z.ZodType<T>[] = [];
+  const loading = async (): Promise<void> => {
+    known = [await load()];
+  };
+  schemaLoaders.push(loading);
+  return choice(
+    (value) => {
+      const [schema] = known;
+      if (schema === undefined) throw new PartNotLoaded("a schema is not loaded.", loading);
+      return { schema, value };
+    },
+    () => known,
+  );
+}
+
+/** Loads every schema on demand and the parts that texts name: for functions that read schemas without checking settings. */
+export async function loadSchemas(texts: readonly unknown[]): Promise<void> {
+  await Promise.all(schemaLoaders.map((load) => load()));
+  await withNamedParts(texts, () => null);
+}
+
+/**
+ * Runs a function that reads settings, such as their check, with the parts that it needs: those that any text of the settings names, with
+ * the parts that their defaults name, and what else it asks for.
+ * @param read without side effects: it may run several times.
+ */
+export async function withNamedParts<T>(settings: unknown, read: () => T): Promise<T> {
+  const texts = new Set([...leavesOf(settings)].map(([, value]) => value));
+  const unread = (): (() => Promise<Part>)[] =>
+    [...texts].flatMap((text) => (typeof text === "string" ? loadersOf(text) : []));
+  // A part may bring a registry of its own.
+  for (let loaders = unread(); loaders.length > 0; loaders = unread()) {
+    const parts = await Promise.all(loaders.map((load) => load()));
+    for (const { options } of parts as Partial<PartWithOptions>[])
+      await withParts(() => options?.safeParse({}));
+  }
+  return withParts(read);
 }
 
 function nameOf(value: unknown): string | undefined {

@@ -101,11 +101,38 @@ export async function withParts<T>(read: () => T): Promise<T> {
   }
 }
 
-/** Imports the module of a part, and takes the part from it. */
-export type PartLoader<P extends Part> = () => Promise<P>;
+/**
+ * What a function that runs within `withParts` loads when it needs it, such as a module.
+ * @returns a function that gives it, and throws PartNotLoaded before it is loaded.
+ */
+export function deferred<T>(load: () => Promise<T>): () => T {
+  let loaded: { value: T } | null = null;
+  return () => {
+    if (loaded !== null) return loaded.value;
+    throw new PartNotLoaded("a module is not loaded.", async () => {
+      loaded = { value: await load() };
+    });
+  };
+}
 
-/** The registries of the modules loaded so far, by kind, each with the function that adds a plugin's part. */
-const openRegistries = new Map<string, { parts: Registry<Part>; add(part: Part): void }>();
+/** How each part of a name is loaded that is not loaded yet, of whatever kind. */
+export function loadersOf(name: string): (() => Promise<Part>)[] {
+  return [...openRegistries.values()].flatMap((each) => each.loaderOf(name) ?? []);
+}
+
+/** Imports the module of a part, and takes the part from it. */
+type PartLoader<P extends Part> = () => Promise<P>;
+
+/** The registries of the modules loaded so far, by kind. */
+const openRegistries = new Map<string, OpenRegistry>();
+
+interface OpenRegistry {
+  parts: Registry<Part>;
+  /** Adds a plugin's part. */
+  add(part: Part): void;
+  /** How the part of a name is loaded; null: it is loaded, or there is none. */
+  loaderOf(name: string): (() => Promise<Part>) | null;
+}
 
 /** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
@@ -183,7 +210,11 @@ export function registry<P extends Part>(
     load,
     all: loadAll,
   };
-  openRegistries.set(kind, { parts: all, add });
+  openRegistries.set(kind, {
+    parts: all,
+    add,
+    loaderOf: (name) => (typeof byName.get(name) === "function" ? () => load(name, kind) : null),
+  });
   for (const part of waiting.filter((each) => each.part === kind)) add(part);
   return all;
 }

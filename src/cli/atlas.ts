@@ -110,7 +110,11 @@ async function systemOf(recipe: RecipeFile, measure: Measure | null): Promise<At
   const { tier, claimsHash: then } = kept;
   if (then !== null)
     return { ...system, results: kept, isCurrent: then === claimsHash(recipe, tier) };
-  return { ...system, results: { ...kept, base: baseDifferences(recipe, tier) }, isCurrent: null };
+  return {
+    ...system,
+    results: { ...kept, base: await baseDifferences(recipe, tier) },
+    isCurrent: null,
+  };
 }
 
 function systemJson({ name, family, claims, results, isCurrent }: AtlasSystem): object {

@@ -14,6 +14,8 @@ export interface CliContext {
   readonly note: (text: Printed) => void;
   /** Whether progress may overwrite itself: a person watches stderr, without --quiet. */
   readonly terminal: boolean;
+  /** Whether the command line asks for help, whose texts may need more than the command does. */
+  readonly asksHelp?: boolean;
   /** How the user starts the program, for commands to copy: `agentrl`, `npx agentrl`. */
   readonly call: string;
   /** Aborted on Ctrl-C, SIGTERM and SIGHUP: finish what is being written, keep it, and throw the reason. */
@@ -38,7 +40,7 @@ export interface CliCommand {
 }
 
 /** Adds a member to its family: `build` to `index`. */
-export type AddMember = (family: Command, context: CliContext) => void;
+export type AddMember = (family: Command, context: CliContext) => void | Promise<void>;
 
 /** Commands that serve one purpose, under one heading of `agentrl --help`. */
 export interface CommandGroup {
@@ -79,7 +81,7 @@ export function family(
       const named = members[next];
       const loaders = named === undefined ? Object.values(members) : [named];
       const all = own === undefined ? loaders : [own, ...loaders];
-      for (const add of await Promise.all(all.map((load) => load()))) add(parent, context);
+      for (const add of await Promise.all(all.map((load) => load()))) await add(parent, context);
     },
   };
 }

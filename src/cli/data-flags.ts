@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { plural } from "../base/format.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { DatasetSetting } from "../data/dataset.ts";
-import { datasetNamed } from "../worlds/datasets.ts";
+import { datasetNamed } from "../worlds/open-dataset.ts";
 import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
 import { fieldFlags, type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";

@@ -4,6 +4,7 @@ import { isServerAddress } from "../http/http-options.ts";
 import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
+import type { CliContext } from "./command.ts";
 import {
   addServedModelOptions,
   ENDPOINT_FLAGS,
@@ -103,12 +104,17 @@ export function addAnsweringOptions(command: Command): Command {
   );
 }
 
+/** Loads what the help of `addAnsweringOptions` tells, where a user asks for it. */
+export async function loadAnsweringHelp({ asksHelp }: CliContext): Promise<void> {
+  if (asksHelp === true) await strategies.all();
+}
+
 /** Each strategy with its summary, formatted like options in help. */
 function strategiesHelp(command: Command): string {
   const help = command.createHelp();
   help.prepareContext({ helpWidth: process.stdout.isTTY ? process.stdout.columns : 80 });
   const width = Math.max(...strategies.names.map((name) => name.length));
-  const lines = strategies.parts.map(({ name, summary }) =>
+  const lines = strategies.loaded.map(({ name, summary }) =>
     help.formatItem(name, width, summary, help),
   );
   return ["\nStrategies:", ...lines].join("\n");
@@ -164,7 +170,7 @@ export async function measuringSettings(
     return resolved;
   }
   const { evaluationDataset } = await import("../run/run-eval.ts");
-  const value = evaluationDataset(flags.dataset, resolved.settings, fields);
+  const value = await evaluationDataset(flags.dataset, resolved.settings, fields);
   await noteDatasetFields(value, { note });
   const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };
   return settingsOf(given, [...overrides, dataset], assumed);

@@ -30,6 +30,7 @@ interface RunState {
   debug: boolean;
   /** Whether stdout must carry one JSON document, also of a failure. */
   json: boolean;
+  asksHelp: boolean;
   /** Whether a result, or a part of it, is on stdout. */
   answered: boolean;
   /** Command with the usage error, for "see … --help". */
@@ -80,6 +81,7 @@ export async function runCommands(
     quiet: false,
     debug: argv.includes("--debug"),
     json: argv.includes("--json"),
+    asksHelp: argv[0] === "help" || argv.includes("--help") || argv.includes("-h"),
     answered: false,
     misused: null,
     servesUntilStopped: false,
@@ -143,6 +145,7 @@ function createContext(io: PrintingIo, state: RunState, signal: AbortSignal): Cl
     get terminal() {
       return io.terminal && !state.quiet;
     },
+    asksHelp: state.asksHelp,
     call: io.call,
     signal,
     untilStopped: () => {

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
+import { groupItems, groupOptions } from "./option-headings.ts";
 import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
 import { pathOf, refuseRepeated } from "./usage-error.ts";
@@ -59,6 +60,7 @@ export async function buildProgram(
   program.configureHelp({ formatHelp: () => rootHelp(program, io.call) });
   for (const command of withDescendants(program)) {
     refuseRepeated(command);
+    groupOptions(command);
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         io.out(text);
@@ -73,7 +75,9 @@ export async function buildProgram(
       },
     });
     if (command !== program) {
-      command.configureHelp({ subcommandTerm: termOf }).helpOption("-h, --help", "explain this");
+      command
+        .configureHelp({ subcommandTerm: termOf, groupItems })
+        .helpOption("-h, --help", "explain this");
     }
     if (command.commands.length > 0) command.helpCommand(command === program);
     const examples = examplesText(pathOf(command).replace(/^agentrl /, ""), io.call);

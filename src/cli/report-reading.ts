@@ -66,7 +66,7 @@ async function findGold(
         ? { recipe: "search-r1" }
         : { recipe: recipe.name, tier: recipe.tier };
     const { settings } = await settingsOf(flags);
-    const value = evaluationDataset(named ?? results.dataset, settings);
+    const value = await evaluationDataset(named ?? results.dataset, settings);
     const asked = await settingsOf(flags, [
       { key: "evaluation.dataset", value, origin: "--dataset" },
     ]);

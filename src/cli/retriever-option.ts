@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
+import { withParts } from "../base/registry.ts";
 import { parseOptions } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 
@@ -64,18 +65,14 @@ async function openIndexFolder(folder: string): Promise<Retriever> {
 }
 
 async function openYaml(text: string, corpus: string | undefined): Promise<Retriever> {
-  // The registry loads every retriever, so it is imported only when one is opened, not for --help.
   const [{ parseYamlValue }, { openRetriever, retrieverSchema }, { readPassages }] =
     await Promise.all([
       import("../base/yaml.ts"),
       import("../retrieval/index.ts"),
       import("../data/passages.ts"),
     ]);
-  const settings = parseOptions(
-    retrieverSchema,
-    parseYamlValue(text, "--retriever"),
-    "--retriever",
-  );
+  const value = parseYamlValue(text, "--retriever");
+  const settings = await withParts(() => parseOptions(retrieverSchema, value, "--retriever"));
   try {
     return await openRetriever(
       settings,

@@ -13,8 +13,7 @@ export function rootHelp(program: Command, call: string): string {
   const sections: [string, string[][]][] = [
     ["Start", START.map(([command = "", text = ""]) => [`${call} ${command}`, text])],
     ...groups,
-    ["Most commands", MOST],
-    ["Everywhere", EVERYWHERE],
+    ["Options of most commands", MOST],
   ];
   // One first column for the whole page; the longer command lines of "Start" have their own.
   const width = Math.max(
@@ -42,9 +41,6 @@ const MOST = [
   ["--seed N", "same seed, same result"],
   ["--out PATH", "where to write; --overwrite replaces what is there"],
   ["-", "as a data file: stdin"],
-];
-
-const EVERYWHERE = [
   ["--json", "result or error as one JSON document on stdout"],
   ["--quiet", "results and errors only"],
   ["--debug", "show where an error comes from"],

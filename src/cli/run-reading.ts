@@ -59,7 +59,7 @@ async function findQuestions(
   try {
     const { openNamedDataset } = await import("../run/assemble.ts");
     const { loadRecipe, selectTier } = await import("../run/settings/recipe-file.ts");
-    const { checkSettings, recordedSettings, resolveSettings } =
+    const { loadSettings, recordedSettings, resolveSettings } =
       await import("../run/settings/settings.ts");
     const { settingsSchema } = await import("../run/settings/settings-schema.ts");
     // A slash means a path.
@@ -71,7 +71,7 @@ async function findQuestions(
     const only = { ...resolved, settings: { dataset: named, environment } };
     const { dataset: questions, environment: world } = settingsSchema.shape;
     const looked = z.strictObject({ dataset: questions, environment: world });
-    const { settings } = checkSettings(looked, only);
+    const { settings } = await loadSettings(looked, only);
     const dataset = await openNamedDataset(settings.dataset, settings.environment);
     if (dataset.fingerprint !== run.manifest.hashes["dataset"]) {
       note(`${run.folder}: ${how}: its dataset ${dataset.name} has changed since.`);

@@ -176,7 +176,7 @@ export async function showTraining<R>(
 
 /** The commands that follow a training. */
 function nextBlocks(out: string, { environment }: Settings, call: string): Block[] {
-  const report = `${call} runs report ${quoted(out)}`;
+  const report = `${call} report ${quoted(out)}`;
   const ask = `${call} ask --policy ${quoted(out)}`;
   return [
     heading("Next:"),

@@ -1,11 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { DataError, errorMessage } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import type { Task } from "../trajectory/task.ts";
-import { readQrels } from "./qrels.ts";
-import { type PlacedTask, readTasks } from "./tasks.ts";
 
 /** The files of a BEIR dataset folder; each may be `.gz`. */
 export interface BeirFolder {
@@ -52,25 +49,6 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
     corpus: null,
   };
   return { queries, corpus, qrels: packedOrNot(join(folder, "qrels", `${split}.tsv`)) };
-}
-
-/**
- * The questions of a split, streamed: the queries in its judgements, with the relevant passages as supporting passages.
- * @throws {DataError} as `beirFolder` and `readTasks`; DATA_BAD_RECORD for a query without an answer.
- */
-export async function* readBeirTasks(folder: string, split: string): AsyncGenerator<PlacedTask> {
-  const files = await beirFolder(folder, split);
-  const qrels = await readQrels(files.qrels);
-  const source = basename(folder);
-  for await (const { task, ...placed } of readTasks(files.queries, {
-    wanted: (id) => qrels.has(id),
-  })) {
-    const judged = [...(qrels.get(task.id) ?? [])];
-    const supportingPassages = judged.flatMap(([id, relevance]) => (relevance > 0 ? id : []));
-    const annotations: Task["annotations"] = { ...task.annotations, supportingPassages };
-    annotations.hops ??= supportingPassages.length;
-    yield { ...placed, task: { ...task, source, annotations } };
-  }
 }
 
 function packedOrNot(path: string): string {

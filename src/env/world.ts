@@ -72,10 +72,15 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   tasks?: (settings: Settings<S>) => Iterable<MadeTask>;
   /** The passages of a split; absent: the questions need none. */
   passages?: (settings: Settings<S>) => Iterable<Passage>;
+  /** Its dataset, in place of `options`, `tasks` and `passages`: one that loads without the rest of the world. */
+  dataset?: DatasetPart;
   /** Faults of questions and passages that were written, found from their texts. */
   check?: WorldCheck;
-  /** How it is written: its settings, where they are not the dataset's with `splits`; layout of the question files, default agentrl. */
-  written?: { options?: z.ZodObject; layout?: TaskLayout };
+  /**
+   * How it is written: its settings, where they are not the dataset's with `splits`; layout of the question files, default agentrl; whether
+   * it has passages, default: where it has `passages`.
+   */
+  written?: { options?: z.ZodObject; layout?: TaskLayout; hasPassages?: boolean };
   /** Datasets beside its own. */
   datasets?: readonly DatasetPart[];
   environments?: readonly EnvironmentPart[];
@@ -94,12 +99,13 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
 export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
   described: Described<S>,
 ): World {
-  const { name, summary, tasks, datasets = [], environments = [], teachers = [] } = described;
+  const { name, summary, datasets = [], environments = [], teachers = [] } = described;
   const { bases = [], vocabulary, stepQueries, lessons } = described;
   const checked = { ...described, datasets, environments, teachers, bases };
   const isEmpty = [datasets, environments, teachers].every(({ length }) => length === 0);
   const functions = (["tasks", "passages", "check", "vocabulary", "stepQueries"] as const).filter(
-    (each) => described[each] !== undefined || (each === "tasks" && isEmpty),
+    (each) =>
+      described[each] !== undefined || (each === "tasks" && isEmpty && !("dataset" in described)),
   );
   requireDescribed("world", checked, functions, {
     datasets: "list",
@@ -107,7 +113,7 @@ export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
     teachers: "list",
     bases: "list",
   });
-  const own = tasks === undefined ? null : ownQuestions({ ...described, tasks });
+  const own = ownQuestions(described);
   const all = own === null ? datasets : [own.dataset, ...datasets];
   return {
     part: "world",
@@ -129,16 +135,25 @@ export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
   };
 }
 
-/** The dataset and the folder of a world with questions. */
+/** The dataset and the folder of a world; null where it has no questions. */
 function ownQuestions<S extends z.ZodObject>(
-  described: Described<S> & Required<Pick<Described<S>, "tasks">>,
-): { dataset: DatasetPart; folder: WorldFolder } {
-  const { name, summary, version = 1, tasks, passages, check, written = {} } = described;
+  described: Described<S>,
+): { dataset: DatasetPart; folder: WorldFolder } | null {
+  const { version = 1, passages, check, written = {} } = described;
+  const dataset = described.dataset ?? datasetOf(described);
+  if (dataset === null) return null;
+  const hasPassages = passages !== undefined;
+  return { dataset, folder: worldFolder({ dataset, version, hasPassages, check, ...written }) };
+}
+
+function datasetOf<S extends z.ZodObject>(described: Described<S>): DatasetPart | null {
+  const { name, summary, version = 1, tasks, passages } = described;
+  if (tasks === undefined) return null;
   const given = described.options?.shape ?? {};
   // An option's place decides its place in the settings, and so the fingerprint: a schema that has all three stays as it is.
   const isWhole = Object.keys(drawSchema.shape).every((key) => key in given);
   const options = (isWhole ? described.options : drawSchema.extend(given)) as z.ZodObject;
-  const dataset = defineDataset({
+  return defineDataset({
     name,
     summary,
     version,
@@ -148,6 +163,4 @@ function ownQuestions<S extends z.ZodObject>(
       return { stream: () => tasks(settings), passages: () => passages?.(settings) ?? [] };
     },
   });
-  const hasPassages = passages !== undefined;
-  return { dataset, folder: worldFolder({ dataset, version, hasPassages, check, ...written }) };
 }

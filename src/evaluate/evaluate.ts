@@ -4,7 +4,7 @@ import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
+import { type NamedStrategy, loadStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Roles } from "../trajectory/role.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -155,7 +155,7 @@ export interface EvaluatePolicyOptions extends EvaluationRun {
  */
 export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<EvaluationSummary> {
   const { policy, environment, strategy: named, sampling, roles, clock, ...run } = options;
-  const strategy = openStrategy(named, "strategy");
+  const strategy = await loadStrategy(named, "strategy");
   return evaluate(
     (task, sample, signal) =>
       strategy.run({

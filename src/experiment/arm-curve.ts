@@ -21,7 +21,8 @@ import { openAlarms } from "../watch/alarms/open-alarms.ts";
 import type { MetricsLine } from "../watch/metrics-line.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
 import { METRICS_FILE, readMetrics } from "../run/folder/metrics-log.ts";
-import { type CurveMetric, isEvaluationMetric } from "../run/claims/claim-metric.ts";
+import { isEvaluationMetric } from "../run/claims/claim-metric.ts";
+import type { CurveMetric } from "../run/claims/curve-metric.ts";
 
 /** A figure of a run's curve, with its questions where the curve has them. */
 export interface ArmCurve extends CurveFigure {

@@ -6,18 +6,21 @@ import type { RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
 import { effectOf, type Settings, settingsSchema } from "../run/settings/settings-schema.ts";
 import {
   armOverrides,
-  checkSettings,
+  loadSettings,
   claimsBase,
   type Override,
   resolveSettings,
 } from "../run/settings/settings.ts";
 
 /** Where `claims.base` of a tier differs from what `agentrl train` runs: nothing without a base. */
-export function baseDifferences(recipe: RecipeFile, tier: Tier): SettingDifference[] {
+export async function baseDifferences(
+  recipe: RecipeFile,
+  tier: Tier,
+): Promise<SettingDifference[]> {
   const overrides = claimsBase(recipe, tier);
   if (overrides.length === 0) return [];
-  const train = settingsAt(recipe, tier, []);
-  const claims = settingsAt(recipe, tier, overrides);
+  const train = await settingsAt(recipe, tier, []);
+  const claims = await settingsAt(recipe, tier, overrides);
   const [ofTrain, ofClaims] = [valuesOf(train.settings), valuesOf(claims.settings)];
   return [...new Set([...ofTrain.keys(), ...ofClaims.keys()])].flatMap((key) => {
     const [was, is] = [ofTrain.get(key), ofClaims.get(key)];
@@ -29,7 +32,7 @@ export function baseDifferences(recipe: RecipeFile, tier: Tier): SettingDifferen
 }
 
 function settingsAt(recipe: RecipeFile, tier: Tier, overrides: readonly Override[]) {
-  return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+  return loadSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
 }
 
 function valuesOf(settings: Settings): Map<string, unknown> {

@@ -13,7 +13,8 @@ import { detectableDifference } from "./claims/power.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
 import { comparisons, findCells } from "../run/claims.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
-import { isShareMetric, parseCurveMetric } from "../run/claims/claim-metric.ts";
+import { isShareMetric } from "../run/claims/claim-metric.ts";
+import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import type { RelationPart, RelationSide } from "../run/claims/relation.ts";
 import { testSides, turned } from "./test-sides.ts";
 

@@ -8,7 +8,8 @@ import { setsOf } from "../run/evaluation-sets.ts";
 import type { Claim, RecipeFile } from "../run/settings/recipe-schema.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { armCurve } from "./arm-curve.ts";
-import { checkMetricPath, parseCurveMetric } from "../run/claims/claim-metric.ts";
+import { checkMetricPath } from "../run/claims/claim-metric.ts";
+import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import { claimMeasures, type MeasuredRun } from "./judge-claims.ts";
 
 /** Where the runs of a reproduction are. */

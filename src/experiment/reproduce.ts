@@ -113,7 +113,7 @@ export async function reproduce(
     origin: finished.known.get(key)?.origin ?? origin,
   }));
   claims = judgedByInstrument(claims, calibration);
-  const base = baseDifferences(recipe, tier);
+  const base = await baseDifferences(recipe, tier);
   const hash = claimsHash(recipe, tier, options.overrides);
   return { ...about, calibration, claims, base, claimsHash: hash, runs: reproduced };
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { AgentrlError, DataError } from "../base/errors.ts";
 import { partSchema } from "../base/part-schema.ts";
+import { withParts } from "../base/registry.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
 import { strategies } from "../rollout/strategies/index.ts";
@@ -134,7 +135,7 @@ async function* sampleRows(from: string, format: SampleFormat, told: Teller) {
   for await (const { row, where } of readSamples(from)) {
     const telling = await told(row, where);
     const conversations = conversationsOf(row.trajectory, telling);
-    const wrong = misreadOf(row, conversations, telling);
+    const wrong = await misreadOf(row, conversations, telling);
     const made = wrong ?? format.rows(row, conversations, telling, index);
     index += 1;
     yield { id: row.id, made };
@@ -147,17 +148,17 @@ async function* pairRows(from: string, format: PairFormat, told: Teller) {
     const telling = await told(row.chosen, where);
     const chosen = conversationsOf(row.chosen.trajectory, telling);
     const rejected = conversationsOf(row.rejected.trajectory, telling);
-    const wrong = misreadOf(row.chosen, chosen, telling);
+    const wrong = await misreadOf(row.chosen, chosen, telling);
     yield { id: row.id, made: wrong ?? format.rows(row, { chosen, rejected }, telling) };
   }
 }
 
-function misreadOf(
+async function misreadOf(
   { trajectory, provenance }: Candidate,
   conversations: readonly Message[][],
   { protocol, tools }: Telling,
-): Malformed | null {
-  const { name } = partSchema(strategies).parse(provenance.strategy);
+): Promise<Malformed | null> {
+  const { name } = await withParts(() => partSchema(strategies).parse(provenance.strategy));
   const follows = strategies.get(name, "strategy").prompts !== "own";
   for (const messages of conversations) {
     const wrong = misread(messages, trajectory.turns, { protocol, tools, follows });

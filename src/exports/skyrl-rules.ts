@@ -1,5 +1,5 @@
 import type { Scheduled } from "../base/schedule.ts";
-import { targetModules } from "../models/lora/lora.ts";
+import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
 import { plainSchedule } from "./learning-rate.ts";

@@ -1,44 +1,28 @@
 import { type Registry, registry } from "../base/registry.ts";
-import { bm25 } from "./bm25/open-index.ts";
-import { hybrid } from "./combine/hybrid.ts";
-import { rerank } from "./combine/rerank.ts";
-import { faulty } from "./controls/faulty.ts";
-import { noisy } from "./controls/noisy.ts";
-import { none } from "./controls/none.ts";
-import { oracle, withoutGold } from "./controls/gold.ts";
-import { random } from "./controls/random.ts";
-import { recorded } from "./controls/recorded.ts";
-import { subset } from "./controls/subset.ts";
-import { dense } from "./dense/open-dense-index.ts";
-import { llmSearch } from "./remote/llm-search.ts";
-import { opensearch } from "./remote/opensearch.ts";
-import { qdrant } from "./remote/qdrant.ts";
-import { searchR1Server } from "./remote/search-r1-server.ts";
-import { webSearch } from "./remote/web-search.ts";
 import type { Retriever, RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever.ts";
 
 export { retrieverSchema } from "./retriever.ts";
 
 /** All retrievers. */
-export const retrievers: Registry<RetrieverPart> = registry("retriever", [
-  bm25,
-  dense,
-  hybrid,
-  rerank,
-  none,
-  random,
-  oracle,
-  withoutGold,
-  subset,
-  noisy,
-  recorded,
-  faulty,
-  searchR1Server,
-  opensearch,
-  qdrant,
-  webSearch,
-  llmSearch,
-]);
+export const retrievers: Registry<RetrieverPart> = registry("retriever", {
+  bm25: async () => (await import("./bm25/bm25-retriever.ts")).bm25,
+  dense: async () => (await import("./dense/open-dense-index.ts")).dense,
+  hybrid: async () => (await import("./combine/hybrid.ts")).hybrid,
+  rerank: async () => (await import("./combine/rerank.ts")).rerank,
+  none: async () => (await import("./controls/none.ts")).none,
+  random: async () => (await import("./controls/random.ts")).random,
+  oracle: async () => (await import("./controls/gold.ts")).oracle,
+  "without-gold": async () => (await import("./controls/gold.ts")).withoutGold,
+  subset: async () => (await import("./controls/subset.ts")).subset,
+  noisy: async () => (await import("./controls/noisy.ts")).noisy,
+  recorded: async () => (await import("./controls/recorded.ts")).recorded,
+  faulty: async () => (await import("./controls/faulty.ts")).faulty,
+  "search-r1-server": async () => (await import("./remote/search-r1-server.ts")).searchR1Server,
+  opensearch: async () => (await import("./remote/opensearch.ts")).opensearch,
+  qdrant: async () => (await import("./remote/qdrant.ts")).qdrant,
+  "web-search": async () => (await import("./remote/web-search.ts")).webSearch,
+  "llm-search": async () => (await import("./remote/llm-search.ts")).llmSearch,
+});
 
 /**
  * Opens the retriever of settings, including the retrievers inside it.
@@ -47,7 +31,7 @@ export const retrievers: Registry<RetrieverPart> = registry("retriever", [
  * @param corpus the dataset's passages, if any.
  * @throws the errors of the retriever's `open`.
  */
-export function openRetriever(
+export async function openRetriever(
   settings: RetrieverSettings,
   corpus?: RetrieverContext["corpus"],
 ): Promise<Retriever> {
@@ -56,5 +40,6 @@ export function openRetriever(
     corpus,
     open: (inner, over = corpus) => openRetriever(inner, over),
   };
-  return retrievers.get(name, "retriever").open(options, context);
+  const part = await retrievers.load(name, "retriever");
+  return part.open(options, context);
 }

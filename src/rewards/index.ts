@@ -1,44 +1,25 @@
 import { registry } from "../base/registry.ts";
-import { answerLikelihood } from "./answer-likelihood.ts";
-import { citationSet } from "./citation-set.ts";
-import { coverEm } from "./cover-em.ts";
-import { distillation } from "./distillation.ts";
-import { environment } from "./environment.ts";
-import { evidenceRecall } from "./evidence-recall.ts";
-import { exactMatch } from "./exact-match.ts";
-import { http } from "./http.ts";
-import { judge } from "./judge.ts";
-import { queryConfidence } from "./query-confidence.ts";
-import { queryKeywords } from "./query-keywords.ts";
-import { retrievalHit } from "./retrieval-hit.ts";
 import type { Reward } from "./reward.ts";
-import { searchGain } from "./search-gain.ts";
-import { subAnswers } from "./sub-answers.ts";
-import { tagFormat } from "./tag-format.ts";
-import { tagShare } from "./tag-share.ts";
-import { tokenF1 } from "./token-f1.ts";
-import { toolCount } from "./tool-count.ts";
-import { toolOutcome } from "./tool-outcome.ts";
 
 /** All rewards. */
-export const rewards = registry<Reward>("reward", [
-  answerLikelihood,
-  citationSet,
-  coverEm,
-  distillation,
-  environment,
-  evidenceRecall,
-  exactMatch,
-  http,
-  judge,
-  queryConfidence,
-  queryKeywords,
-  retrievalHit,
-  searchGain,
-  subAnswers,
-  tagFormat,
-  tagShare,
-  tokenF1,
-  toolCount,
-  toolOutcome,
-]);
+export const rewards = registry<Reward>("reward", {
+  "answer-likelihood": async () => (await import("./answer-likelihood.ts")).answerLikelihood,
+  "citation-set": async () => (await import("./citation-set.ts")).citationSet,
+  "cover-em": async () => (await import("./cover-em.ts")).coverEm,
+  distillation: async () => (await import("./distillation.ts")).distillation,
+  environment: async () => (await import("./environment.ts")).environment,
+  "evidence-recall": async () => (await import("./evidence-recall.ts")).evidenceRecall,
+  "exact-match": async () => (await import("./exact-match.ts")).exactMatch,
+  http: async () => (await import("./http.ts")).http,
+  judge: async () => (await import("./judge.ts")).judge,
+  "query-confidence": async () => (await import("./query-confidence.ts")).queryConfidence,
+  "query-keywords": async () => (await import("./query-keywords.ts")).queryKeywords,
+  "retrieval-hit": async () => (await import("./retrieval-hit.ts")).retrievalHit,
+  "search-gain": async () => (await import("./search-gain.ts")).searchGain,
+  "sub-answers": async () => (await import("./sub-answers.ts")).subAnswers,
+  "tag-format": async () => (await import("./tag-format.ts")).tagFormat,
+  "tag-share": async () => (await import("./tag-share.ts")).tagShare,
+  "token-f1": async () => (await import("./token-f1.ts")).tokenF1,
+  "tool-count": async () => (await import("./tool-count.ts")).toolCount,
+  "tool-outcome": async () => (await import("./tool-outcome.ts")).toolOutcome,
+});

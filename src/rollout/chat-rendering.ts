@@ -1,10 +1,10 @@
 import { ConfigError } from "../base/errors.ts";
-import { z } from "../base/schema.ts";
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
 import { type Probe, PROBES } from "../chat/probes.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { MessageTemplate } from "./served/message-template.ts";
+import { type ChatOptions, replyPlaces } from "./chat-settings.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
 /** Rendering of text for a chat model. */
@@ -21,19 +21,6 @@ export interface Rendering {
   /** Renders the messages of agents from outside; absent: their texts are read as they are. */
   readonly template?: MessageTemplate;
 }
-
-/** Role of a reply of the environment: its own message, or part of the model's (as in Search-R1). */
-const replyPlaces = ["user", "tool", "inline"] as const;
-
-/** Options of a policy with a chat template. */
-export const chatSchema = z.strictObject({
-  /** Role of a reply of the environment; `inline`: part of the model's own message. */
-  replies: z.enum(replyPlaces).default("user"),
-  /** System message; default: none, except the template's own. */
-  system: z.string().optional(),
-});
-
-export type ChatOptions = z.output<typeof chatSchema>;
 
 /** Placeholder for a reply, to find the template's text around it. */
 const MARK = "\u2063reply\u2063";

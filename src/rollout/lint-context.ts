@@ -16,7 +16,7 @@ export function lintContextOf(drawn: {
   strategy: string | null;
   temperature: number | null;
 }): LintContext {
-  const strategy = strategies.parts.find(({ name }) => name === drawn.strategy);
+  const strategy = strategies.loaded.find(({ name }) => name === drawn.strategy);
   const isOwn = drawn.strategy !== null && (strategy?.prompts ?? "own") === "own";
   const options = strategy?.options;
   const drawsItself = options instanceof z.ZodObject && "temperature" in options.shape;

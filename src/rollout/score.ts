@@ -87,7 +87,7 @@ export async function scoreTrajectories(
   const names = weighted.map(({ name, as = name }) => as);
   const earlier = takeRecorded(scored, expression === undefined ? names : [...names, EXPRESSION]);
   for (const { name, as = name, weight: setWeight, options } of weighted) {
-    const part = registry.get(name, "rewards");
+    const part = await registry.load(name, "rewards");
     const weight = valueAt(setWeight, step, totalSteps);
     const given = resolveSchedules(options, step, totalSteps);
     const fresh = withoutValues(part.scope, scored, (each) => earlier(each, as).length > 0);

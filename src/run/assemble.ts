@@ -5,7 +5,7 @@ import { sha256 } from "../base/files.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import type { Dataset } from "../data/dataset.ts";
-import { openDataset } from "../worlds/datasets.ts";
+import { openDataset } from "../worlds/open-dataset.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine, type TinkerServer } from "../engine/open-engine.ts";

@@ -17,7 +17,7 @@ import { settingsHash } from "./settings/settings-hash.ts";
 import { baseNamed, baseNames } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import { checkSettings, type ResolvedSettings, resolveSettings } from "./settings/settings.ts";
+import { loadSettings, type ResolvedSettings, resolveSettings } from "./settings/settings.ts";
 
 /** The shipped base policy. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
@@ -86,7 +86,7 @@ export async function findBase(name: string): Promise<Base | null> {
   if (named === null) return null;
   const recipe = await loadRecipe(named.recipe);
   const asked = resolveSettings(recipe, { tier: selectTier(recipe, named.tier) });
-  const resolved = checkSettings(settingsSchema, asked);
+  const resolved = await loadSettings(settingsSchema, asked);
   // Its evaluation, which the card uses, changes no weight.
   const { evaluation: _, ...settings } = resolved.settings;
   const { fresh, from } = settings.policy;

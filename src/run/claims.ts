@@ -7,7 +7,7 @@ import {
   type RecipeFile,
   TIERS,
 } from "./settings/recipe-schema.ts";
-import { isShareMetric, parseCurveMetric } from "./claims/claim-metric.ts";
+import { parseCurveMetric } from "./claims/curve-metric.ts";
 import { parseRelation, type RelationPart } from "./claims/relation.ts";
 
 /** One number that the paper reports. */
@@ -116,13 +116,6 @@ export function checkClaims(recipe: RecipeFile): void {
       }
       if (arm.paperCell === undefined) return;
       const cells = findCells(recipe.paperTables, arm.paperCell);
-      const [value = 0] = cells.map((cell) => cell.value);
-      if (value > 1 && isShareMetric(claim.metric)) {
-        throw wrong(
-          [...at, "arms", String(a), "paperCell"],
-          `is ${value}, and ${claim.metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
-        );
-      }
       const found = cells.length;
       if (found === 1) return;
       throw wrong(
@@ -134,6 +127,24 @@ export function checkClaims(recipe: RecipeFile): void {
     });
     checkRelation(claim, (sentence) => wrong([...at, "relation"], sentence));
   });
+}
+
+/** @throws {ConfigError} RECIPE_BAD_VALUE when a cell above 1 stands beside a metric that is a share. */
+export async function checkUnits(recipe: RecipeFile): Promise<void> {
+  const { claims, paperTables } = recipe;
+  for (const [c, { arms, metric }] of claims.tests.entries()) {
+    for (const [a, { paperCell }] of arms.entries()) {
+      const [cell] = paperCell === undefined ? [] : findCells(paperTables, paperCell);
+      if (cell === undefined || cell.value <= 1) continue;
+      const { isShareMetric } = await import("./claims/claim-metric.ts");
+      if (!isShareMetric(metric)) continue;
+      const keys = ["claims", "tests", String(c), "arms", String(a), "paperCell"];
+      throw new ConfigError(
+        "RECIPE_BAD_VALUE",
+        `${recipe.place(keys)}: ${keys.join(".")} is ${cell.value}, and ${metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
+      );
+    }
+  }
 }
 
 function checkRelation(claim: Claim, wrong: (sentence: string) => ConfigError): void {

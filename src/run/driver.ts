@@ -161,7 +161,7 @@ export async function runStages(
   // After the first stage that must run again, later results are stale; only that stage may continue a partial folder.
   let goesOn = resume;
   for (const stage of stages) {
-    const planned = planStage(resolved, stage, { out, done });
+    const planned = await planStage(resolved, stage, { out, done });
     const { folder } = planned;
     const settings = settingsHash(ownSettings(planned), out);
     const before = goesOn ? known[done.length] : undefined;
@@ -296,11 +296,11 @@ async function runOrAgain<T>(
 }
 
 /** A stage's own settings: those of the recipe, its own on top, and the folders of what it builds on. */
-function planStage(
+async function planStage(
   resolved: ResolvedSettings<Settings>,
   stage: Stage,
   { out, done }: { out: string; done: readonly StageOutcome[] },
-): PlannedStage {
+): Promise<PlannedStage> {
   const origin = stageOrigin(stage);
   const overrides = ownOverrides(resolved, stage, done);
   const trained = done.filter(({ policy }) => policy !== null);
@@ -314,7 +314,7 @@ function planStage(
     const [only] = draws;
     overrides.push({ key: dataKey, value: draws.length === 1 ? only : draws, origin });
   }
-  const own = withOverrides(settingsSchema, resolved, overrides);
+  const own = await withOverrides(settingsSchema, resolved, overrides);
   // As a recipe of its own it is this stage alone.
   const { stages: _, ...settings } = own.settings;
   return {

@@ -6,7 +6,7 @@ import { pathFrom } from "../base/setting-path.ts";
 import { writeYaml } from "../base/yaml.ts";
 import { dataSource } from "../data/data-folder.ts";
 import type { Dataset } from "../data/dataset.ts";
-import { openDataset } from "../worlds/datasets.ts";
+import { openDataset } from "../worlds/open-dataset.ts";
 import type { Fields } from "../data/fields.ts";
 import { buildIndex } from "../retrieval/bm25/build-index.ts";
 import { DEFAULT_ANALYZER } from "../text/analyzer.ts";

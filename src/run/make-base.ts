@@ -20,7 +20,7 @@ export const makeBase: MakeBase = async (base, out, options) => {
   const begun = performance.now();
   const { resolved } = base;
   const { stages = [{ do: "sft" }] } = resolved.settings;
-  const staged = withOverrides(settingsSchema, resolved, [
+  const staged = await withOverrides(settingsSchema, resolved, [
     { key: "stages", value: stages, origin: "base" },
   ]);
   const { signal, onBase } = options;

@@ -3,13 +3,14 @@ import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import type { RolloutEngine } from "../engine/held-weights.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
-import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
+import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
+import type { ChatOptions } from "../rollout/chat-settings.ts";
+import type { ModelSettings } from "../rollout/model-settings.ts";
 import {
   encoderRole,
   endpointRole,
   engineRole,
   lazyRoles,
-  type ModelSettings,
   type OpenedRole,
   type OpenedRoles,
 } from "../rollout/roles.ts";

@@ -1,10 +1,11 @@
+import { withParts } from "../base/registry.ts";
 import { actsInThought } from "../env/protocols/thoughts.ts";
 import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { definedValues } from "../base/defined-values.ts";
 import { writeFileAtomic } from "../base/files.ts";
 import type { Dataset, DatasetSetting } from "../data/dataset.ts";
-import { datasetNamed } from "../worlds/datasets.ts";
+import { datasetNamed } from "../worlds/open-dataset.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -139,12 +140,13 @@ export function evaluatePolicy(
  * @param fields the user's names for the fields of a question file.
  * @throws {ConfigError} PART_UNKNOWN when it is none of these; USAGE for fields of a dataset whose fields are known.
  */
-export function evaluationDataset(
+export async function evaluationDataset(
   given: string,
   settings: Settings,
   fields: Fields = {},
-): DatasetSetting {
-  const defaults = settingsSchema.parse({}).evaluation.dataset;
+): Promise<DatasetSetting> {
+  const { evaluation } = await withParts(() => settingsSchema.parse({}));
+  const defaults = evaluation.dataset;
   const named = [settings.evaluation.dataset, defaults].find(({ name }) => name === given);
   const isOwn = Object.keys(fields).length > 0;
   return named === undefined || isOwn ? datasetNamed(given, "--dataset", fields) : named;

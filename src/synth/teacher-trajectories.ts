@@ -125,17 +125,16 @@ async function play(
           protocol,
           tools,
         });
-  return strategies
-    .get(name, "teacher")
-    .run({
-      policy: scriptedPolicy(tokenizer, write),
-      environment,
-      task,
-      signal,
-      id: `teacher-${number}`,
-      groupId: task.id,
-      purpose: "train",
-      seed,
-      sampling: GREEDY,
-    });
+  const strategy = await strategies.load(name, "teacher");
+  return strategy.run({
+    policy: scriptedPolicy(tokenizer, write),
+    environment,
+    task,
+    signal,
+    id: `teacher-${number}`,
+    groupId: task.id,
+    purpose: "train",
+    seed,
+    sampling: GREEDY,
+  });
 }

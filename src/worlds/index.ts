@@ -6,7 +6,7 @@ import { frozenLake } from "./lake/index.ts";
 import { numbers } from "./numbers/index.ts";
 import { tiny } from "./tiny/index.ts";
 
-/** All worlds. The first is the default: of recipes that name no dataset, and of lessons. */
+/** All worlds. The first is the default of lessons. */
 export const worlds: Registry<World> = registry("world", [
   tiny,
   numbers,
@@ -14,9 +14,6 @@ export const worlds: Registry<World> = registry("world", [
   frozenLake,
   bandit,
 ]);
-
-/** The dataset of recipes and evaluations that name none. */
-export const DEFAULT_DATASET = tiny.name;
 
 /** Queries for a step of a world's question in other words than the step's. */
 export function stepQueries(step: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { algorithms } from "../../src/algorithms/index.ts";
+import "../helpers/all-parts.ts";
 
 describe.each(algorithms.parts.map((part) => ({ name: part.name, part })))(
   "algorithm $name",

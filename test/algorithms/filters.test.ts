@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { filters } from "../../src/algorithms/filters/index.ts";
 import type { RolloutGroup } from "../../src/algorithms/scored-group.ts";
 import { answered } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 function group(groupId: string, rewards: readonly (number | null)[], em?: number): RolloutGroup {
   const own = em === undefined ? [] : [{ name: "em", value: em, at: null }];

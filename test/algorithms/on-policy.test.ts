@@ -12,6 +12,7 @@ import { GREEDY } from "../../src/rollout/sampling.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import { replay, searchEnvironment, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 /** Trains for a step on a policy that searches, and answers in its second message. */
 async function train(

@@ -15,6 +15,7 @@ import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { formulaWeights } from "../golden/decoder/formula-weights.mjs";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { answered } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const golden = join(import.meta.dirname, "../golden/decoder");
 const json = (file: string): unknown => JSON.parse(readFileSync(join(golden, file), "utf8"));

@@ -5,6 +5,7 @@ import type { RolloutRequest, Sampler } from "../../src/algorithms/samplers/samp
 import type { ScoredGroup } from "../../src/algorithms/scored-group.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { answered, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const tasks = Array.from({ length: 6 }, (_, i): Task => ({ ...task, id: `t${i}` }));
 const context = { tasks, seed: 1, promptsPerStep: 2, groupSize: 2 };

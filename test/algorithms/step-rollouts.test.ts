@@ -13,6 +13,7 @@ import {
 import { errorWith } from "../helpers/error-with.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import { searchEnvironment, task, tokenizer } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 /** An engine whose only weights are the number of its steps. It answers rightly where that number and the seed add up to an even one. */
 function countingEngine(version = 0): PolicyEngine & { atUpdate: () => Promise<void> } {

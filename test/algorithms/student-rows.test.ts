@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
-import { chatRendering, chatSchema } from "../../src/rollout/chat-rendering.ts";
+import { chatRendering } from "../../src/rollout/chat-rendering.ts";
+import { chatSchema } from "../../src/rollout/chat-settings.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";

@@ -11,6 +11,7 @@ import { expectClose } from "../helpers/expect-close.ts";
 import { gradientEngine } from "../helpers/gradient-engine.ts";
 import { answered } from "../helpers/search-world.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
+import "../helpers/all-parts.ts";
 
 const weights = flatten(
   tinyConfig,

@@ -22,7 +22,8 @@ async function commands(called: string[]): Promise<Map<string, Command>> {
   const found = new Map<string, Command>();
   const visit = (command: Command, path: readonly string[]): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined });
-    for (const child of command.commands) visit(child, [...path, child.name()]);
+    for (const child of command.createHelp().visibleCommands(command))
+      if (child.name() !== "help") visit(child, [...path, child.name()]);
     // Some groups do something themselves: `serve`.
     if ((Reflect.get(command, "_actionHandler") ?? null) === null) return;
     command.action(() => {

@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { openDataset } from "../../src/worlds/datasets.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
 import { runProgram } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const towns = [
   "Ravos",
@@ -95,7 +96,7 @@ describe("agentrl init", () => {
     const commands = wordsOf(stdout);
     expect(
       commands.map(([name, second]) => (name === "eval" ? `eval ${second ?? ""}` : name)),
-    ).toEqual([...["ask", "eval --recipe", "eval --recipe", "eval compare", "eval report"]]);
+    ).toEqual([...["ask", "eval --recipe", "eval --recipe", "eval compare", "report"]]);
     for (const words of commands) {
       const done = await run(...words);
       expect([words, done.status]).toEqual([words, 0]);

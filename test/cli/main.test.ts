@@ -73,7 +73,7 @@ describe("agentrl", () => {
         -h, --help          explain this
 
       Commands:
-        list                List the recipes that come with the package.
+        list [text]         recipes that come with the package, by kind
         show <recipe>       Show every setting of a recipe and where its value comes
                             from.
         plan <recipe>       Plan a recipe before anything starts: batch sizes, memory

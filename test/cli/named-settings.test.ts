@@ -12,6 +12,7 @@ import { engineSetting } from "../../src/engine/tinker/connection.ts";
 import { commandCaller } from "../../src/http/caller.ts";
 import { httpShape } from "../../src/http/http-options.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
+import "../helpers/all-parts.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "src");
 

@@ -19,6 +19,31 @@ describe("agentrl recipes", () => {
     }
   });
 
+  it("lists papers, instruments, lessons and bases under headings", () => {
+    const { stdout } = run("list");
+    const headings = stdout.split("\n").filter((line) => /^\S/.test(line));
+    expect(headings).toEqual(["Papers", "Instruments", "Bases", "Lessons and policies"]);
+    const under = (heading: string): string =>
+      stdout.split("\n\n").find((section) => section.startsWith(heading)) ?? "";
+    expect(under("Papers")).toContain("search-r1 ");
+    expect(under("Instruments")).toContain("knobs ");
+    expect(under("Bases")).toContain("timid ");
+    expect(under("Lessons")).toContain("calculator ");
+  });
+
+  it("finds recipes by a paper's number, a part of a name or a word, and says where there is none", () => {
+    const namesIn = (text: string): (string | undefined)[] =>
+      text.split("\n").flatMap((line) => /^ {2}(\S+)/.exec(line)?.[1] ?? []);
+    expect(namesIn(run("list", "2503.09516").stdout)).toEqual(["search-r1", "search-r1-ppo"]);
+    expect(namesIn(run("list", "STEP").stdout)).toContain("stepsearch");
+    const { recipes } = JSON.parse(run("list", "stepsearch", "--json").stdout) as {
+      recipes: { name: string }[];
+    };
+    expect(recipes.map(({ name }) => name)).toEqual(["stepsearch"]);
+    const { status, stderr } = run("list", "no such thing");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("[RECIPE_MISSING]")]);
+  });
+
   it("finds no problem in the shipped recipes", () => {
     const { stdout, stderr, status } = run("check");
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });

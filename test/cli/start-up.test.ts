@@ -25,4 +25,16 @@ describe("what is loaded at start-up", () => {
   it("is no other command, for one command's help", () => {
     expect(loaded("runs", "show", "--help").modules).toBeLessThanOrEqual(60);
   });
+
+  it("is no part, for the list of recipes", () => {
+    const { modules, dependencies } = loaded("recipes", "list");
+    expect(modules).toBeLessThanOrEqual(60);
+    expect(Object.keys(dependencies)).toEqual(["commander", "yaml", "zod"]);
+  });
+
+  it("is what a recipe names, for its settings", () => {
+    const { modules, dependencies } = loaded("--settings", "search-r1");
+    expect(modules).toBeLessThanOrEqual(150);
+    expect(Object.keys(dependencies)).toEqual(["yaml", "zod"]);
+  });
 });

@@ -6,6 +6,7 @@ import type { Sample } from "../../src/trajectory/sample.ts";
 import { chatServer } from "../helpers/chat-server.ts";
 import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const synthDataCommand = commandNamed("synth-data");
 

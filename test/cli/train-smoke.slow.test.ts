@@ -22,7 +22,7 @@ describe("agentrl train", () => {
     };
     expect(steps).toBe(1);
     expect(trained.stderr).toMatch(
-      /Next:\n +\S.* runs report \S+trained .*\n +\S.* ask --policy \S+trained /,
+      /Next:\n +\S.* report \S+trained .*\n +\S.* ask --policy \S+trained /,
     );
     const [line = ""] = readFileSync(join(out, "metrics.jsonl"), "utf8").split("\n");
     expect(JSON.parse(line)).toMatchObject({

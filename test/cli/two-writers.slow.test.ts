@@ -59,6 +59,7 @@ const writers = (): Record<string, Writer> => ({
   reproduce: long(at("claims"), "reproduce", "search-r1", "--tier", "smoke", "--out", at("claims")),
   "reproduce --all": claim(at("atlas.html"), "reproduce", "--all", "--stored", "--page", at("atlas.html")), // prettier-ignore
   "runs report": long(at("train", "report.html"), "runs", "report", at("train")),
+  report: long(at("both.md"), "report", at("a"), "--format", "md", "--out", at("both.md")),
   "recipes export": claim(at("verl"), "recipes", "export", "search-r1", "--tier", "smoke", "--to", "verl", "--out", at("verl")), // prettier-ignore
   new: claim(at("parts", "brevity.mjs"), "new", "reward", "brevity", "--out", at("parts")),
 });

@@ -3,6 +3,7 @@ import { environments } from "../../src/worlds/environments.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { corpus, task as question } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const signal = new AbortController().signal;
 const playing = { final: false, signal };

@@ -11,6 +11,7 @@ import { normalizations } from "../../src/text/answer-normalizations.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { madeRow } from "../helpers/evaluation-rows.ts";
 import { answered, replay, rolloutOptions, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const gold: Task = { ...task, annotations: { supportingPassages: ["oslo", "lima"], hops: 2 } };
 const ODD = ["", " ", "\u0000", "the", "yes", "no", "NaN", "[", "Oslo ".repeat(500), "ß İ ﬁ", "-"];

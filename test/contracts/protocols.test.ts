@@ -6,6 +6,7 @@ import type { Protocol } from "../../src/env/protocols/protocol.ts";
 import type { ToolSchema } from "../../src/http/chat-messages.ts";
 import type { Action } from "../../src/trajectory/trajectory.ts";
 import { searchEnvironment } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const ACTIONS: Action[] = [
   { tool: "search", input: "capital of Norway" },

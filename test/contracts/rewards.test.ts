@@ -19,6 +19,7 @@ import {
   task,
   tokenizer,
 } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const unanswerable: Task = { ...task, id: "open", references: [] };
 const withEvidence: Task = {

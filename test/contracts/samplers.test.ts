@@ -7,6 +7,7 @@ import type { ScoredGroup } from "../../src/algorithms/scored-group.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { random } from "../../src/base/random.ts";
 import { answered, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const tasks = Array.from({ length: 7 }, (_, i): Task => ({ ...task, id: `t${i}` }));
 const context = { tasks, seed: 3, promptsPerStep: 3, groupSize: 4 };

@@ -15,6 +15,7 @@ import {
   task,
   tokenizer,
 } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const budgets = [
   { scope: "trajectory", unit: "turns", limit: 3, onExhausted: "final-turn" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../src/worlds/datasets.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { evaluated } from "../../src/env/tools/calculator.ts";
 
 const questions = async (options: Record<string, unknown>) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCard } from "../../src/data/cards/card.ts";
 import { placeOf } from "../../src/data/cards/card-dataset.ts";
 import { writeOrigin } from "../../src/data/cards/dataset-place.ts";
-import { datasetNamed, openDataset } from "../../src/worlds/datasets.ts";
+import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  allCards,
-  cardNames,
-  parseCard,
-  readCard,
-  sourceOf,
-  splitOf,
-} from "../../src/data/cards/card.ts";
+import { allCards, parseCard, readCard, sourceOf, splitOf } from "../../src/data/cards/card.ts";
+import { cardNames } from "../../src/data/cards/card-names.ts";
 import { dataFolder, splitFileName, fileAddress } from "../../src/data/cards/dataset-place.ts";
 import { corpusLayouts, taskLayouts } from "../../src/data/layouts/index.ts";
 import { errorWith } from "../helpers/error-with.ts";

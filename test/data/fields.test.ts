@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { datasetNamed, openDataset } from "../../src/worlds/datasets.ts";
+import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { fieldsText } from "../../src/data/fields.ts";
 import { openDataFile } from "../../src/data/file-layout.ts";
 import { readPassages } from "../../src/data/passages.ts";

@@ -15,6 +15,7 @@ import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { errorWith } from "../helpers/error-with.ts";
+import "../helpers/all-parts.ts";
 
 const files = wordTokenizer({ words: [], specials: ["<end>", "<pad>"] });
 const tokenizer = makeTokenizer(files.tokenizer, files.config, "test");

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { armCurve } from "../../src/experiment/arm-curve.ts";
-import { parseCurveMetric } from "../../src/run/claims/claim-metric.ts";
+import { parseCurveMetric } from "../../src/run/claims/curve-metric.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const base = temporaryFolder();

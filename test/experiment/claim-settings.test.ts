@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { baseDifferences, claimsHash } from "../../src/experiment/claim-settings.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 import { parseSet } from "../../src/run/settings/settings.ts";
+import "../helpers/all-parts.ts";
 
 const TEXT = `summary: A base of its own.
 base: { sampling: { temperature: 1 } }
@@ -22,12 +23,12 @@ claims:
 const recipe = parseRecipe(TEXT, "a.yaml");
 
 describe("baseDifferences", () => {
-  it("lists the settings that claims.base changes, and what it adds without its defaults", () => {
-    expect(baseDifferences(recipe, "mini")).toEqual([
+  it("lists the settings that claims.base changes, and what it adds without its defaults", async () => {
+    expect(await baseDifferences(recipe, "mini")).toEqual([
       { key: "dataset.people", train: 1000, claims: 40 },
       { key: "evaluation.sets.far.dataset.people", train: null, claims: 60 },
     ]);
-    expect(baseDifferences(recipe, "smoke")).toEqual([]);
+    expect(await baseDifferences(recipe, "smoke")).toEqual([]);
   });
 });
 

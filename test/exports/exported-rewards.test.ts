@@ -5,6 +5,7 @@ import {
   rewardProblem,
 } from "../../src/exports/exported-rewards.ts";
 import { settingsSchema, type Settings } from "../../src/run/settings/settings-schema.ts";
+import "../helpers/all-parts.ts";
 
 const given = (settings: object): Settings => settingsSchema.parse(settings);
 

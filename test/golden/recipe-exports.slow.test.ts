@@ -21,6 +21,7 @@ import { scoreWith } from "../helpers/reward-context.ts";
 import { replay, rolloutOptions } from "../helpers/search-world.ts";
 import { serveForTest } from "../helpers/serve.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 /**
  * Pythons with the trainers: EXPORT_PYTHON_VERL, EXPORT_PYTHON_SKYRL, EXPORT_PYTHON_TRL. AGENTRL_TEST_PYTHON names one for the tests that need

@@ -13,6 +13,7 @@ import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Observation, Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
+import "./all-parts.ts";
 
 export const passages: Passage[] = [
   { id: "oslo", title: "Oslo", text: "Oslo is the capital of Norway." },

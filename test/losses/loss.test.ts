@@ -4,6 +4,7 @@ import { losses, needsReference } from "../../src/losses/index.ts";
 import { algorithms, readsReference } from "../../src/algorithms/index.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
+import "../helpers/all-parts.ts";
 
 const policyGradient = losses.get("policy-gradient", "test");
 

@@ -12,7 +12,8 @@ import { flatten } from "../../src/models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
-import { initialAdapter, targetModules, type LoraConfig } from "../../src/models/lora/lora.ts";
+import { initialAdapter, type LoraConfig } from "../../src/models/lora/lora.ts";
+import { targetModules } from "../../src/models/lora/target-modules.ts";
 import { openDevice } from "../../src/onnx/device.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DecoderConfig } from "../../src/models/config.ts";
-import { targetModules } from "../../src/models/lora/lora.ts";
+import { targetModules } from "../../src/models/lora/target-modules.ts";
 import { forecastPeak, stepPeak, type StepShape } from "../helpers/step-peak.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
 

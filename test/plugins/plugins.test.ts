@@ -16,7 +16,7 @@ import { defineTeacher } from "../../src/env/teacher.ts";
 import { defineWorld } from "../../src/env/world.ts";
 import { baseNamed } from "../../src/run/settings/base-names.ts";
 import { teacherSchema } from "../../src/synth/teachers/index.ts";
-import { openDataset } from "../../src/worlds/datasets.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runNode } from "../helpers/run-node.ts";

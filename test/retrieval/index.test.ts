@@ -17,6 +17,7 @@ import {
 } from "../helpers/remote-engines.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyCrossEncoder, writeTinyEncoder } from "../helpers/tiny-encoder.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const index = join(folder, "idx");

@@ -13,6 +13,7 @@ import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { answered, task } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../helpers/tiny-model.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const engines: LocalEngine[] = [];

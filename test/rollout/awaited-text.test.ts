@@ -4,6 +4,7 @@ import { type AwaitedTurn, awaitedText } from "../../src/rollout/awaited-text.ts
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import { rolloutOptions, searchEnvironment, tokenizer } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const budgets: Budget[] = [
   { scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" },

@@ -5,6 +5,7 @@ import { strategies } from "../../src/rollout/strategies/index.ts";
 import { openLint } from "../../src/trajectory/lint/open-lint.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { replay, rolloutOptions, searchEnvironment, tokenizer } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const SEARCH = "<search> capital Norway</search>";
 const budgets = [{ scope: "trajectory", unit: "calls", limit: 1, onExhausted: "forced-answer" }];

@@ -7,6 +7,7 @@ import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../helpers/tiny-model.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const environment = searchEnvironment({

@@ -3,6 +3,7 @@ import { environments } from "../../src/worlds/environments.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
 import { lintContextOf } from "../../src/rollout/lint-context.ts";
 import { searchEnvironment } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const texts = { prompt: "", messages: ["<answer>Oslo</answer>"] };
 const lake = environments.get("frozen-lake", "test").create({}, { retriever: noneRetriever() });

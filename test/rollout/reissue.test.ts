@@ -11,6 +11,7 @@ import {
   searchEnvironment,
   tokenizer,
 } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const FIRST = "<search> capital Norway</search>";
 const SECOND = "<search> rain</search>";

@@ -6,6 +6,7 @@ import { strategies } from "../../src/rollout/strategies/index.ts";
 import { dialogueSetting } from "../../src/rollout/roll-out.ts";
 import { emptyTrajectory } from "../../src/rollout/record.ts";
 import { rolloutOptions, searchEnvironment } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const MESSAGES = ["<search> capital of Norway</search>", "<answer> Oslo</answer>"];
 const replay = ({ turns }: ScriptPlace): string => MESSAGES[turns.length] ?? "";

@@ -7,6 +7,7 @@ import { trainOnPolicy, type OnPolicyOptions } from "../../src/algorithms/on-pol
 import { listed } from "../helpers/listed-retriever.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { replay, rolloutOptions, searchEnvironment, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const MESSAGES = ["<search>rain</search>", "<answer>Oslo</answer>"];
 const contextsOf = ({

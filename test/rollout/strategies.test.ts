@@ -11,6 +11,7 @@ import {
   searchEnvironment,
   tokenizer,
 } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const run = (name: string, messages: string[], environment = searchEnvironment()) =>
   strategies

@@ -8,6 +8,7 @@ import { errorWith } from "../helpers/error-with.ts";
 import { passagesOf } from "../helpers/listed-retriever.ts";
 import { task } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const dataset = (supportingPassages?: string[]): Dataset => ({
   name: "letters",

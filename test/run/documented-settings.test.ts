@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
-import { checkSettings, resolveSettings, withOverrides } from "../../src/run/settings/settings.ts";
+import { loadSettings, resolveSettings, withOverrides } from "../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { stageList } from "../../src/run/settings/stages.ts";
+import "../helpers/all-parts.ts";
 
 const docs = join(packageRoot, "docs");
 /** Recipes on these pages name parts of the page's own, and have tests of their own. */
@@ -38,7 +39,7 @@ function resolved(yaml: string) {
   const base = isClaims ? "" : yaml.replace(/^(?=.)/gm, "  ");
   const text = `summary: s\nbase:\n  seed: 1\n${base}tiers:\n  mini: {}\n${isClaims ? yaml : ""}`;
   const recipe = parseRecipe(text, "page.yaml");
-  return checkSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }));
+  return loadSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }));
 }
 
 const blocks = readdirSync(docs)
@@ -46,11 +47,11 @@ const blocks = readdirSync(docs)
   .flatMap((page) => blocksOf(page));
 
 describe("settings on the pages", () => {
-  it.each(blocks)("$title is what a recipe may hold, and so are its stages", ({ yaml }) => {
-    const all = resolved(yaml);
+  it.each(blocks)("$title is what a recipe may hold, and so are its stages", async ({ yaml }) => {
+    const all = await resolved(yaml);
     for (const { set, name } of stageList(all.settings.stages ?? [])) {
       const more = Object.entries(set).map(([key, value]) => ({ key, value, origin: name }));
-      expect(withOverrides(settingsSchema, all, more).settings).toBeDefined();
+      expect((await withOverrides(settingsSchema, all, more)).settings).toBeDefined();
     }
   });
 

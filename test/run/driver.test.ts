@@ -12,6 +12,7 @@ import { checkSettings, type Override, resolveSettings } from "../../src/run/set
 import { stageList, stagesSchema } from "../../src/run/settings/stages.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 

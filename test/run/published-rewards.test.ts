@@ -7,6 +7,7 @@ import { type Settings, settingsSchema } from "../../src/run/settings/settings-s
 import { checkSettings, resolveSettings } from "../../src/run/settings/settings.ts";
 import { scoreTrajectories } from "../../src/rollout/score.ts";
 import { answered, task } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 async function settingsOf(recipe: string): Promise<Settings> {
   const resolved = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });

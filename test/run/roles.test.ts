@@ -5,6 +5,7 @@ import { openRoles, type RoleOptions } from "../../src/run/roles.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { chatServer } from "../helpers/chat-server.ts";
 import { tokenizer } from "../helpers/search-world.ts";
+import "../helpers/all-parts.ts";
 
 const request = { maxTokens: 5, signal: new AbortController().signal };
 

@@ -7,6 +7,7 @@ import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../src/run/settings/settings.ts";
 import { readRunEvaluations } from "../../src/view/runs/run-evaluations.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 it("measures the start after the stage that makes it, with isStart", async () => {
   const rows = async (stage: string): Promise<[before: string, after: string]> => {

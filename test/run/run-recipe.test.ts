@@ -6,6 +6,7 @@ import { runRecipe } from "../../src/run/run-recipe.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../src/run/settings/settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 it("a stage that reinforces leaves the policy without its optimiser's state", async () => {
   const out = temporaryFolder();

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../src/run/settings/recipe-file.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { armOverrides, checkSettings, resolveSettings } from "../../src/run/settings/settings.ts";
+import "../helpers/all-parts.ts";
 
 const recipes = await Promise.all(shippedRecipes().map((name) => loadRecipe(name)));
 const tiers = recipes.flatMap((recipe) => tiersOf(recipe).map((tier) => ({ recipe, tier })));

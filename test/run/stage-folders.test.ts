@@ -5,6 +5,7 @@ import { runStages } from "../../src/run/driver.ts";
 import { checkSettings, resolveSettings } from "../../src/run/settings/settings.ts";
 import { type Settings, settingsSchema } from "../../src/run/settings/settings-schema.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const yaml = `
 summary: s

@@ -12,6 +12,7 @@ import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { replay, rolloutOptions, searchEnvironment, task } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const { signal } = rolloutOptions({ policy: replay([]) });

@@ -8,6 +8,7 @@ import type { Candidate, Sample } from "../../src/trajectory/sample.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { answered, searchEnvironment, task } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import "../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 

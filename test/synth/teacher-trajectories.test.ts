@@ -8,6 +8,7 @@ import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/behavi
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import "../helpers/all-parts.ts";
 
 /** As recipes/literate.yaml and recipes/base-policy.yaml have them. */
 const ENVIRONMENT = { protocol: "search-r1", tools: [{ name: "corpus-search", topK: 2 }] };

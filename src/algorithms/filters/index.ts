@@ -1,8 +1,9 @@
 import { registry } from "../../base/registry.ts";
 import type { Filter } from "./filter.ts";
-import { meanBand } from "./mean-band.ts";
-import { topDeviation } from "./top-deviation.ts";
-import { zeroVariance } from "./zero-variance.ts";
 
 /** All filters of groups. */
-export const filters = registry<Filter>("filter", [zeroVariance, meanBand, topDeviation]);
+export const filters = registry<Filter>("filter", {
+  "zero-variance": async () => (await import("./zero-variance.ts")).zeroVariance,
+  "mean-band": async () => (await import("./mean-band.ts")).meanBand,
+  "top-deviation": async () => (await import("./top-deviation.ts")).topDeviation,
+});

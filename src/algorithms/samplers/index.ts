@@ -1,14 +1,10 @@
 import { registry } from "../../base/registry.ts";
-import { greedyBaseline } from "./greedy-baseline.ts";
-import { refill } from "./refill.ts";
 import type { SamplerPart } from "./sampler.ts";
-import { shuffled } from "./shuffled.ts";
-import { successBand } from "./success-band.ts";
 
 /** All samplers. */
-export const samplers = registry<SamplerPart>("sampler", [
-  shuffled,
-  greedyBaseline,
-  refill,
-  successBand,
-]);
+export const samplers = registry<SamplerPart>("sampler", {
+  shuffled: async () => (await import("./shuffled.ts")).shuffled,
+  "greedy-baseline": async () => (await import("./greedy-baseline.ts")).greedyBaseline,
+  refill: async () => (await import("./refill.ts")).refill,
+  "success-band": async () => (await import("./success-band.ts")).successBand,
+});

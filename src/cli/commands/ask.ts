@@ -6,7 +6,12 @@ import type { ResolvedSettings } from "../../run/settings/settings.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { answerJson, costText, givenLines, turnLines } from "../ask-text.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { addAnsweringOptions, type MeasuringFlags, measuringSettings } from "../eval-flags.ts";
+import {
+  addAnsweringOptions,
+  loadAnsweringHelp,
+  type MeasuringFlags,
+  measuringSettings,
+} from "../eval-flags.ts";
 import { watchDownload } from "../model-download.ts";
 import { jsonOption } from "../options.ts";
 import { screenOf } from "../trace/screen.ts";
@@ -17,7 +22,8 @@ type AskFlags = Omit<MeasuringFlags, "limit" | "samples"> & { json?: true };
 /** `agentrl ask`: questions to a policy, with its turns as they happen. */
 export const askCommand: CliCommand = {
   name: "ask",
-  register(program, context) {
+  async register(program, context) {
+    await loadAnsweringHelp(context);
     const command = program
       .command("ask")
       .description(

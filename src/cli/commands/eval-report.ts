@@ -1,18 +1,15 @@
 import { extname, join } from "node:path";
-import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../view/report-formats.ts";
 import type { CliContext } from "../command.ts";
-import { acrossOption } from "../eval-compare-flags.ts";
 import { madeBy } from "../made-by.ts";
-import { jsonOption, outOption, overwriteOption } from "../options.ts";
 import { refuseOwnInput, claimOutput } from "../claim-output.ts";
 import { packageVersion } from "../../base/package-version.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
 
-interface ReportFlags extends ReadingFlags {
+export interface ResultReportFlags extends ReadingFlags {
   format?: TextFormat | "lm-eval";
   out?: string;
   overwrite?: true;
@@ -20,46 +17,12 @@ interface ReportFlags extends ReadingFlags {
   across?: string[];
 }
 
-const FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
-
-/** Adds `report` to `agentrl eval`: results as pages and files. */
-export function addEvalReport(parent: Command, context: CliContext): void {
-  parent
-    .command("report")
-    .summary("results as a page or file: html, md, csv, jsonl, json, lm-eval")
-    .description(
-      "Results as a page or file. Several are shown side by side; results of different protocols are separated and marked. " +
-        "html: one self-contained page with scores, search behaviour and every trajectory; md: a table; csv, jsonl: a line per " +
-        "draw; json: the results; lm-eval: a folder as lm-evaluation-harness writes it.",
-    )
-    .argument("<results...>", "folders of `agentrl eval --out`, or their results.json")
-    .addOption(
-      new Option(
-        "--format <format>",
-        "format of the report (default: the ending of --out, else md)",
-      ).choices(FORMATS),
-    )
-    .addOption(outOption("file to write instead of stdout; a folder for lm-eval"))
-    .addOption(overwriteOption())
-    .addOption(acrossOption("others separate the results (html, md)"))
-    .option(
-      "--tokenizer <folder>",
-      "folder with the policy's tokenizer.json, which decodes its tokens (default: the policy's own folder)",
-    )
-    .option(
-      "--dataset <name>",
-      "dataset of the questions, to mark gold passages (default: the dataset that the results name)",
-    )
-    .addOption(
-      jsonOption("with --out: paths of the written files as one JSON document; else --format json"),
-    )
-    .action((places: string[], flags: ReportFlags) => writeReport(places, flags, context));
-}
+export const RESULT_FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
 
 /** Results of folders as one of the formats, on stdout or in a file. */
 export async function writeReport(
   places: string[],
-  flags: ReportFlags,
+  flags: ResultReportFlags,
   context: CliContext,
 ): Promise<void> {
   const { out, json, across } = flags;
@@ -122,7 +85,7 @@ export async function writeReport(
 function formatOf(out = ""): TextFormat | undefined {
   const ending = extname(out);
   if (ending === "") return undefined;
-  const known = FORMATS.find((format) => ending === `.${format}`);
+  const known = RESULT_FORMATS.find((format) => ending === `.${format}`);
   if (known !== undefined && known !== "lm-eval") return known;
   throw new ConfigError(
     "USAGE",

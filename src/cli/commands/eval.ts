@@ -10,7 +10,7 @@ import type { CliContext } from "../command.ts";
 import { answerWarnings } from "../answer-warnings.ts";
 import { requireUncut } from "../cut-text.ts";
 import { evaluateMatrix, matrixCells } from "../eval-matrix.ts";
-import { addMeasuringOptions, measuringSettings } from "../eval-flags.ts";
+import { addMeasuringOptions, loadAnsweringHelp, measuringSettings } from "../eval-flags.ts";
 import { evaluationBlocks, timingsText } from "../../view/documents/scores.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -25,7 +25,8 @@ import { refuseStray } from "../stray-flags.ts";
 import { writeReport } from "./eval-report.ts";
 
 /** Adds `agentrl eval policy`, which is also `agentrl eval`. */
-export function addEvalPolicy(family: Command, context: CliContext): void {
+export async function addEvalPolicy(family: Command, context: CliContext): Promise<void> {
+  await loadAnsweringHelp(context);
   const policy = family
     .command("policy", { isDefault: true })
     .summary("measure a policy on questions (the default: `agentrl eval --policy …`)")

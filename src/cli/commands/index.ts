@@ -45,7 +45,7 @@ export const commandGroups: readonly CommandGroup[] = [
             "Search indexes in folders: exact BM25 over a corpus, or text embeddings by --encoder.",
         },
         {
-          plan: async () => (await import("./index/plan.ts")).registerPlan,
+          plan: async () => (await import("./index/build.ts")).registerPlan,
           build: async () => (await import("./index/build.ts")).registerBuild,
           add: async () => (await import("./index/change.ts")).registerAdd,
           delete: async () => (await import("./index/change.ts")).registerDelete,
@@ -87,7 +87,7 @@ export const commandGroups: readonly CommandGroup[] = [
           select: async () => (await import("./synth-data/select.ts")).addSynthSelect,
           again: async () => (await import("./synth-data/again.ts")).addSynthAgain,
           export: async () => (await import("./synth-data/export.ts")).addSynthExport,
-          report: async () => (await import("./synth-data/report.ts")).addSynthReport,
+          report: async () => (await import("./report.ts")).addReport,
         },
       ),
       command(
@@ -131,7 +131,7 @@ export const commandGroups: readonly CommandGroup[] = [
         {
           policy: async () => (await import("./eval.ts")).addEvalPolicy,
           retrieval: async () => (await import("./eval-retrieval.ts")).addEvalRetrieval,
-          report: async () => (await import("./eval-report.ts")).addEvalReport,
+          report: async () => (await import("./report.ts")).addReport,
           compare: async () => (await import("./eval-compare.ts")).addEvalCompare,
         },
       ),
@@ -151,7 +151,7 @@ export const commandGroups: readonly CommandGroup[] = [
         {
           run: async () => (await import("./judge-run.ts")).addJudgeRun,
           check: async () => (await import("./judge-check.ts")).addJudgeCheck,
-          agree: async () => (await import("./judge-agree.ts")).addJudgeAgree,
+          agree: async () => (await import("./judge-check.ts")).addJudgeAgree,
         },
       ),
       command(
@@ -164,18 +164,23 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     title: "Looking",
     commands: [
+      command(
+        "report",
+        "runs, evaluations and syntheses as a page or file",
+        async () => (await import("./report.ts")).reportCommand,
+      ),
       family(
         "runs",
         {
-          summary: "list, show and compare runs",
+          summary: "list and show runs",
           description:
-            "Runs of agentrl train, sft and dpo: a list, the state of one, and a page to compare several. Nothing in a run's " +
+            "Runs of agentrl train, sft and dpo: a list, and the state of one; `agentrl report` compares several. Nothing in a run's " +
             "folder is changed, so runs under way can be looked at.",
         },
         {
           list: async () => (await import("./runs-list.ts")).addRunsList,
           show: async () => (await import("./runs-show.ts")).addRunsShow,
-          report: async () => (await import("./runs-report.ts")).addRunsReport,
+          report: async () => (await import("./report.ts")).addReport,
         },
       ),
       family(

@@ -266,7 +266,7 @@ function nextSteps({ folder, result, policy, call }: Prepared): NextStep[] {
       why: "test whether the difference is more than chance",
     },
     {
-      command: `${call} eval report ${run("agent")} ${run("rag")} --across strategy --out ${quoted(join(folder, "report.html"))}`,
+      command: `${call} report ${run("agent")} ${run("rag")} --across strategy --out ${quoted(join(folder, "report.html"))}`,
       why: "a page with every answer and search",
     },
   ];

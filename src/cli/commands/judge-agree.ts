@@ -1,4 +1,3 @@
-import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { plural } from "../../base/format.ts";
 import {
@@ -11,40 +10,17 @@ import {
 import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import type { CliContext } from "../command.ts";
 import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
-import { jsonOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { refuseStray } from "../stray-flags.ts";
-import { JUDGE_CACHE } from "./judge-check.ts";
-import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
+import { boundsOf, calibratedJudge, JUDGE_CACHE, type JudgeFlags } from "./judge-flags.ts";
 import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
 
-type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
+export type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
 
 const DEFAULT_LAYOUT = "evouna";
 
-/** Adds `agentrl judge agree`. */
-export function addJudgeAgree(family: Command, context: CliContext): void {
-  const command = family
-    .command("agree")
-    .summary("compare verdicts with those of humans")
-    .description(
-      "Compare verdicts with those of humans: of the string metrics, and of a judge where --endpoint names one. Accuracy, " +
-        "Cohen's kappa, wrong answers accepted, right answers rejected; over all and per system.",
-    )
-    .argument("<file>", "answers that humans have judged")
-    .addOption(
-      new Option(
-        "--dataset <layout>",
-        humanVerdictLayouts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
-      ).choices(humanVerdictLayouts.names),
-    )
-    .option("--limit <n>", "use only the first n questions (default: all)", wholeNumber(1));
-  addJudgeOptions(command, { required: false, cache: JUDGE_CACHE })
-    .addOption(jsonOption())
-    .action((file: string, flags: AgreeFlags) => agree(file, flags, context));
-}
-
-async function agree(file: string, flags: AgreeFlags, context: CliContext): Promise<void> {
+/** Compares verdicts with those of humans: of the string metrics, and of a judge where the flags name one. */
+export async function agree(file: string, flags: AgreeFlags, context: CliContext): Promise<void> {
   const judgeFlags = judgeFlagsOf(flags);
   const layout = humanVerdictLayouts.get(flags.dataset ?? DEFAULT_LAYOUT, "--dataset");
   const { verdicts, improper, skipped } = await layout.read(file);

@@ -32,6 +32,9 @@ export interface JudgeFlags extends EndpointFlags {
 /** Default minimum of both calibration rates. */
 const BOUNDS: CalibrationBounds = { minimum: 0.9, maxUnparsed: 0.05 };
 
+/** Cache folder of the commands without an --out. */
+export const JUDGE_CACHE = "runs/judge-cache";
+
 /**
  * Adds the flags of `JudgeFlags`.
  * @param options.required whether the command requires a judge.

@@ -5,7 +5,7 @@ import { experiments } from "../../run/claims.ts";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../run/settings/recipe-file.ts";
 import type { RecipeFile } from "../../run/settings/recipe-schema.ts";
 import { settingsSchema } from "../../run/settings/settings-schema.ts";
-import { armOverrides, checkSettings, resolveSettings } from "../../run/settings/settings.ts";
+import { armOverrides, loadSettings, resolveSettings } from "../../run/settings/settings.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, pluginOption } from "../options.ts";
 
@@ -54,12 +54,12 @@ export function addRecipesCheck(recipes: Command, context: CliContext): void {
 async function checkRecipe(recipe: RecipeFile): Promise<void> {
   const { requireTrainable } = await import("../../run/checks/require-trainable.ts");
   for (const tier of tiersOf(recipe)) {
-    requireTrainable(checkSettings(settingsSchema, resolveSettings(recipe, { tier })));
+    await requireTrainable(await loadSettings(settingsSchema, resolveSettings(recipe, { tier })));
     for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
         const resolved = resolveSettings(recipe, { tier, overrides });
-        const { settings } = checkSettings(settingsSchema, resolved);
+        const { settings } = await loadSettings(settingsSchema, resolved);
         checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
       }
     }

@@ -54,7 +54,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
         policy: model === undefined ? policy : { from: model },
         environment,
       });
-      const run = plannedRun(resolved, planned);
+      const run = await plannedRun(resolved, planned);
       const plan = planRecipe(run, { memory: budget });
       const title = `${resolved.recipe.name}, tier ${resolved.tier}`;
       const { checkPlan } = await import("../../run/checks/plan-checks.ts");

@@ -6,7 +6,7 @@ import { loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
 import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
 import {
-  checkSettings,
+  loadSettings,
   claimsBase,
   parseSet,
   type ResolvedSettings,
@@ -39,7 +39,10 @@ export function addRecipesShow(recipes: Command, context: CliContext): void {
       const recipe = await loadRecipe(name, options.plugin);
       const tier = selectTier(recipe, options.tier);
       const overrides = (options.set ?? []).map(parseSet);
-      const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+      const resolved = await loadSettings(
+        settingsSchema,
+        resolveSettings(recipe, { tier, overrides }),
+      );
       if (options.json === true) context.out(JSON.stringify(asJson(resolved)));
       else context.out(asText(resolved));
     });

@@ -47,7 +47,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   const { recipe: named, reward, json } = flags;
   const resolved = await settingsOf({ ...flags, recipe: named ?? DEFAULT_RECIPE });
   // Only now: a plugin may bring it.
-  const part = reward === undefined ? null : rewards.get(reward, "--reward");
+  const part = reward === undefined ? null : await rewards.load(reward, "--reward");
   const { settings, recipe, tier } = resolved;
   // Loads the runtime, which --help does not need.
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =

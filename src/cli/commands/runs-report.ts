@@ -1,13 +1,11 @@
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { jsonOption, outOption, overwriteOption, wholeNumber } from "../options.ts";
 import { claimOutput } from "../claim-output.ts";
 
-interface ReportFlags {
+export interface RunReportFlags {
   out?: string;
   trajectories?: number;
   overwrite?: true;
@@ -20,35 +18,10 @@ const PER_STEP = 4;
 /** Most characters of all trajectories in the page, as on disk; compressed in the page they take an eighth. */
 const CHARACTERS = 48e6;
 
-/** Adds `report` to `agentrl runs`. */
-export function addRunsReport(parent: Command, context: CliContext): void {
-  parent
-    .command("report")
-    .summary("runs as a page to compare them by")
-    .description(
-      "One self-contained page of runs: curves by step with a band over seeds, final figures with paired differences, settings that " +
-        "differ, events, and trajectories by step side by side. Runs that are trained alike but for the seed are one arm. A run of stages is " +
-        "shown stage by stage. Runs under way are shown as far as they are.",
-    )
-    .argument("<runs...>", "run folders")
-    .addOption(
-      outOption(
-        "file to write (default: report.html in the run's folder; needed for several runs)",
-      ),
-    )
-    .addOption(overwriteOption())
-    .addOption(jsonOption("path of the page as one JSON document on stdout: .out"))
-    .option(
-      "--trajectories <n>",
-      `largest number of trajectories of each step in the page (default: ${PER_STEP}; 0: none)`,
-      wholeNumber(0),
-    )
-    .action((folders: string[], flags: ReportFlags) => writeReport(folders, flags, context));
-}
-
-async function writeReport(
+/** Runs as one page. */
+export async function reportRuns(
   folders: readonly string[],
-  { out, trajectories = PER_STEP, overwrite, json }: ReportFlags,
+  { out, trajectories = PER_STEP, overwrite, json }: RunReportFlags,
   context: CliContext,
 ): Promise<void> {
   const [only = ""] = folders;
@@ -69,11 +42,14 @@ async function writeReport(
   const { runsDocument } = await import("../../view/documents/runs.ts");
   const { documentPage } = await import("../../view/html/page.ts");
   const { openRunReader } = await import("../run-reading.ts");
+  const { loadSchemas } = await import("../../base/part-schema.ts");
   const { effectOf } = await import("../../run/settings/settings-schema.ts");
   const runs = [];
   for (const folder of folders) runs.push(await readRun(folder));
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
     context.note(`not read: ${trouble}`);
+  const all = runs.flatMap((run) => [run, ...run.stages]);
+  await loadSchemas(all.flatMap(({ settings }) => [...(settings?.values.values() ?? [])]));
   const { readingOf } = openRunReader(context.note);
   const document = await runsDocument(runs, {
     readingOf,

@@ -6,7 +6,7 @@ import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { LintContext } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { ChatOptions } from "../../rollout/chat-rendering.ts";
+import type { ChatOptions } from "../../rollout/chat-settings.ts";
 
 /** Sampling settings of trajectories. */
 interface DrawSettings {
@@ -62,13 +62,13 @@ async function beside(file: string): Promise<TraceOrigin | null> {
 
 async function ofRecipe(path: string): Promise<TraceOrigin> {
   const { loadRecipe, tiersOf } = await import("../../run/settings/recipe-file.ts");
-  const { checkSettings, recordedSettings, resolveSettings } =
+  const { loadSettings, recordedSettings, resolveSettings } =
     await import("../../run/settings/settings.ts");
   const { settingsSchema } = await import("../../run/settings/settings-schema.ts");
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
   const recorded = recordedSettings(resolveSettings(recipe, { tier }));
-  const { settings } = checkSettings(settingsSchema, recorded);
+  const { settings } = await loadSettings(settingsSchema, recorded);
   return {
     from: path,
     environment: await environmentOf(settings.environment),
@@ -127,7 +127,7 @@ async function environmentOf(environment: object): Promise<Environment> {
   const { noneRetriever } = await import("../../retrieval/controls/none.ts");
   const { allNamed } = await import("../../env/tools/retriever-named.ts");
   const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;
-  const part = environments.get(String(name), "environment");
+  const part = await environments.load(String(name), "environment");
   const retriever = noneRetriever();
   const tools = Array.isArray(options["tools"]) ? (options["tools"] as unknown[]) : [];
   const names = tools.map((tool) => String((tool as { retriever?: unknown } | null)?.retriever));
@@ -139,6 +139,8 @@ export async function lintContextsOf(
   origin: TraceOrigin | null,
 ): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintContext> {
   const { lintContextOf } = await import("../../rollout/lint-context.ts");
+  const { strategies } = await import("../../rollout/strategies/index.ts");
+  await strategies.all();
   return (trajectory, provenance) => {
     const drawn = origin?.drawSettingsOf(trajectory, provenance);
     return lintContextOf({

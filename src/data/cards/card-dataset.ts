@@ -4,11 +4,11 @@ import { sha256File } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { defineDataset, type OpenedDataset } from "../dataset.ts";
+import { type DatasetPart, defineDataset, type OpenedDataset } from "../dataset.ts";
 import { readPassages } from "../passages.ts";
 import { partOf, questionPart } from "../question-part.ts";
 import { streamTasks } from "../tasks.ts";
-import { type Card, cardNames, readCard, sourceOf, splitOf } from "./card.ts";
+import { type Card, readCard, sourceOf, splitOf } from "./card.ts";
 import { dataFolder, isHere, sourceFolder, splitFileName } from "./dataset-place.ts";
 
 const options = z.strictObject({
@@ -24,16 +24,16 @@ const options = z.strictObject({
   corpus: z.string().optional().meta(isPath()),
 });
 
-/** All datasets with a card, by name. Cards are read on demand, because every command lists the names. */
-export const cardDatasets = cardNames("questions").map((name) => {
-  const part = defineDataset({
+/** The dataset of a card. */
+export function cardDataset(name: string): DatasetPart {
+  const card = readCard(name);
+  return defineDataset({
     name,
-    summary: "",
+    summary: card.summary,
     options,
-    open: (settings) => openCard(readCard(name), settings),
+    open: (given) => openCard(card, given),
   });
-  return Object.defineProperty(part, "summary", { get: () => readCard(name).summary });
-});
+}
 
 async function openCard(card: Card, given: z.output<typeof options>): Promise<OpenedDataset> {
   const { part, limit: most = Infinity, corpus } = given;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
@@ -6,6 +6,7 @@ import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { parseYaml } from "../../base/yaml.ts";
 import { corpusLayouts, taskLayouts } from "../layouts/index.ts";
+import { cardFolders, type CardKind, cardNames } from "./card-names.ts";
 
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
@@ -56,29 +57,11 @@ const cardSchema = z.strictObject({
 /** One file of a dataset. */
 export type CardFile = z.output<typeof fileSchema>;
 
-/** Content of a dataset's files. */
-export type CardKind = "questions" | "corpus";
-
 /** The card of a dataset: `datasets/<name>.yaml`; of a corpus: `datasets/corpora/<name>.yaml`. */
 export interface Card extends z.output<typeof cardSchema> {
   /** File name without extension. */
   name: string;
   kind: CardKind;
-}
-
-const folders: Readonly<Record<CardKind, string>> = {
-  questions: join(packageRoot, "datasets"),
-  corpus: join(packageRoot, "datasets", "corpora"),
-};
-
-/** Sorted names of the datasets of a kind that have a card; reads no card. */
-export function cardNames(kind: CardKind): string[] {
-  const folder = folders[kind];
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".yaml"))
-    .map((file) => file.slice(0, -".yaml".length))
-    .sort();
 }
 
 /** All cards: datasets, then corpora. @throws as `readCard`. */
@@ -101,7 +84,7 @@ export function readCard(name: string, where = "dataset"): Card {
       `${where} is "${name}"; no such dataset. ${suggest(name, known)}`,
     );
   }
-  const path = join(folders[kind], `${name}.yaml`);
+  const path = join(cardFolders[kind], `${name}.yaml`);
   const text = readFileSync(path, "utf8");
   return { ...parseCard(text, name, relative(packageRoot, path)), kind };
 }

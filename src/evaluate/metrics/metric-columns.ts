@@ -2,7 +2,7 @@
 import { fixed, type NumberFormat } from "../../base/format.ts";
 import { rewards } from "../../rewards/index.ts";
 import { rowMetrics } from "./index.ts";
-import { metrics as ownMetrics } from "./metric.ts";
+import { metrics as ownMetrics } from "./own-metrics.ts";
 
 const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
   rowMetrics.parts.map((metric) => [metric.name, metric]),
@@ -57,10 +57,19 @@ function headlinesIn(
   return headlines.map(({ name }) => name);
 }
 
+/** Rewards that are a metric by another name (their `metric`); a table is drawn without their modules. */
+const REWARDS_OF_METRICS: readonly string[] = [
+  "cover-em",
+  "environment",
+  "exact-match",
+  "token-f1",
+];
+
 function ownMeasures(measured: Readonly<Record<string, unknown>>): string[] {
   const isOther = (name: string): boolean =>
     metrics.has(name) ||
     name.includes("@") ||
-    rewards.parts.some((reward) => reward.name === name && reward.metric !== undefined);
+    REWARDS_OF_METRICS.includes(name) ||
+    rewards.added.some((reward) => reward.name === name && reward.metric !== undefined);
   return Object.keys(measured).filter((name) => measured[name] != null && !isOther(name));
 }

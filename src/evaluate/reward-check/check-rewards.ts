@@ -114,7 +114,7 @@ export async function checkRewards(options: CheckRewardsOptions): Promise<Reward
   const checked: CheckedReward[] = [];
   for (const weighted of rewards) {
     const { name, as = name, weight } = weighted;
-    const part = registry.get(name, "rewards");
+    const part = await registry.load(name, "rewards");
     const alone = { ...scoring, expression: undefined };
     const { values, unscored } = await scoreCopies(played, [{ ...weighted, weight: 1 }], alone);
     const expects = unscored === null ? part.expects : undefined;

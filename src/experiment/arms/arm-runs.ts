@@ -7,7 +7,7 @@ import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
 import {
   armOverrides,
-  checkSettings,
+  loadSettings,
   type Override,
   type ResolvedSettings,
   resolveSettings,
@@ -51,7 +51,7 @@ export async function armRuns(
         const own = [...armOverrides(recipe, { tier, claim, arm }), ...overrides];
         const all = [...own, { key: "seed", value: seedOf(arm, seed), origin: "--seeds" }];
         const resolved = resolveSettings(recipe, { tier, overrides: all });
-        const settings = checkSettings(settingsSchema, resolved);
+        const settings = await loadSettings(settingsSchema, resolved);
         const key = shortHash({
           settings: settings.settings,
           version,

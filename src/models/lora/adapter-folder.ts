@@ -9,7 +9,8 @@ import { tensorsOf } from "../parameters.ts";
 import { readSafetensors, writeSafetensors } from "../safetensors.ts";
 import type { StoredType } from "../stored-numbers.ts";
 import { hasWeights } from "../weight-files.ts";
-import { layersOf, linearSpecs, loraSpecs, targetModules } from "./lora.ts";
+import { layersOf, linearSpecs, loraSpecs } from "./lora.ts";
+import { targetModules } from "./target-modules.ts";
 import type { Adapter, LoraConfig } from "./lora.ts";
 
 export const ADAPTER_CONFIG = "adapter_config.json";

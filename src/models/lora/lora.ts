@@ -10,12 +10,7 @@ import {
   VALUE_HEAD,
   type ParameterSpec,
 } from "../parameters.ts";
-
-/** Linear layers that may have adapters, by PEFT's names: all except the output matrix (PEFT's "all-linear"). */
-export const targetModules = [
-  ...["q_proj", "k_proj", "v_proj", "o_proj"],
-  ...["gate_proj", "up_proj", "down_proj"],
-] as const;
+import { targetModules } from "./target-modules.ts";
 
 /**
  * Low-rank adapters (Hu et al., arXiv 2106.09685): W x becomes W x + scale · B (A x), and only A and B are trained. The scale is

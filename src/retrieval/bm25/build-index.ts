@@ -2,7 +2,8 @@ import { availableParallelism } from "node:os";
 import { type AnalyzerAdvice, suggestAnalyzer, TextSample } from "../../text/suggest-analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { INDEX_VERSION, writeIndexFolder } from "../store/index-folder.ts";
-import { type Bm25Options, resolveBm25Options } from "./formula.ts";
+import type { Bm25Options } from "./bm25-options.ts";
+import { resolveBm25Options } from "./formula.ts";
 import { noTerms } from "./corpus.ts";
 import { writeCorpus } from "./corpus-writer.ts";
 import {

@@ -1,6 +1,7 @@
 import { type Part, registry } from "../../base/registry.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { parseOptions } from "../../base/schema.ts";
 import { type Analyzer, analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
+import { type Bm25Options, bm25Options } from "./bm25-options.ts";
 
 /** The formula's parameters. */
 export interface Bm25Parameters {
@@ -130,23 +131,6 @@ export function termScore(tf: number, length: number, tables: Bm25Tables): numbe
   const shifted = tf + tables.shifts[length]!;
   return shifted / (tf + tables.penalties[length]!) + tables.presence;
 }
-
-/** Options of a BM25 index. */
-export const bm25Options = z.strictObject({
-  /** Name of the formula. */
-  variant: z.string().optional(),
-  /** Saturation of a term's frequency: 0 means presence only. Anserini .9, Elasticsearch 1.2, bm25s 1.5. */
-  k1: z.number().min(0).optional(),
-  /** Length normalisation, from 0 (none) to 1 (full). Anserini .4, Elasticsearch and bm25s .75. */
-  b: z.number().min(0).max(1).optional(),
-  /** Value of a term's presence; only for BM25+ and BM25L. */
-  delta: z.number().min(0).optional(),
-  /** Name of the analyzer for passages and queries. */
-  analyzer: z.string().optional(),
-});
-
-/** Options as written, before defaults. */
-export type Bm25Options = z.input<typeof bm25Options>;
 
 /** Lucene's formula with Anserini's parameters, as in published baselines. */
 const DEFAULTS = { variant: "lucene", k1: 0.9, b: 0.4, delta: 0.5, analyzer: DEFAULT_ANALYZER };

@@ -8,7 +8,8 @@ import { memoryWriter } from "../store/file-writer.ts";
 import { passageLine, searchedText, RECENT_UNITS } from "../store/passage-store.ts";
 import { cacheLimit } from "./bm25-search.ts";
 import { emptyCorpus } from "./corpus.ts";
-import { type Bm25Options, resolveBm25Options } from "./formula.ts";
+import type { Bm25Options } from "./bm25-options.ts";
+import { resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
 import { type RunBuilder, runBuilder } from "./run-builder.ts";
 

@@ -211,7 +211,7 @@ export function writeFailure(out: string, error: unknown): unknown {
   if (!isSystemError) return error;
   return new ExternalError(
     "FILE_WRITE_FAILED",
-    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space, or choose a writable folder. \`agentrl index plan\` shows how much space a build needs.`,
+    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space, or choose a writable folder. \`agentrl index build --plan\` shows how much space a build needs.`,
     { cause: error },
   );
 }

@@ -1,7 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { requireLogprobs, textLogprob } from "../likelihood.ts";
-import { type PlayedTurn, playMessage, rollOut, type TurnPlace } from "../roll-out.ts";
+import type { PlayedTurn, TurnPlace } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 export const agent = defineStrategy({
@@ -17,13 +16,15 @@ export const agent = defineStrategy({
     /** A message is a call where the opening of one has at least this probability, else an answer. By default it is drawn. */
     callAt: z.number().min(0).max(1).optional(),
   }),
-  run: (options, { turns, prefill, callAt }) =>
-    rollOut(options, {
+  run: async (options, { turns, prefill, callAt }) => {
+    const { rollOut } = await import("../roll-out.ts");
+    return rollOut(options, {
       maxTurns: turns,
       prefill,
       prefillRequest: prefill === undefined ? undefined : `\nBegin with: ${prefill}`,
       playTurn: callAt === undefined ? undefined : (place) => playDecided(place, callAt),
-    }),
+    });
+  },
 });
 
 /**
@@ -33,6 +34,7 @@ export const agent = defineStrategy({
 async function playDecided(place: TurnPlace, callAt: number): Promise<PlayedTurn | null> {
   const { options, trajectory, inputs, prefill, final } = place;
   const { protocol, name } = options.environment;
+  const { playMessage } = await import("../roll-out.ts");
   if (final || prefill !== "") return playMessage(place);
   const opening = protocol.tags.find(({ holds }) => holds === "call")?.opening;
   const [prompt, ...others] = inputs;
@@ -42,6 +44,7 @@ async function playDecided(place: TurnPlace, callAt: number): Promise<PlayedTurn
       `strategy agent with callAt: it reads whole prompts before a call between tags, and environment "${name}" has none here. Set environment.reissue, or take callAt out.`,
     );
   }
+  const { requireLogprobs, textLogprob } = await import("../likelihood.ts");
   const policy = requireLogprobs(options.policy, "Take callAt out.");
   const asked = { prompt: prompt.text, text: opening, signal: options.signal };
   const logprob = await textLogprob(policy, trajectory, asked);

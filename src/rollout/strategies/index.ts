@@ -1,47 +1,26 @@
-import { registry } from "../../base/registry.ts";
-import { agent } from "./agent.ts";
-import { bestOfN } from "./best-of-n.ts";
-import { composerag } from "./composerag.ts";
-import { corag } from "./corag.ts";
-import { cot } from "./cot.ts";
-import { direct } from "./direct.ts";
-import { external } from "./external.ts";
-import { given } from "./given.ts";
-import { hintInfer } from "./hint-infer.ts";
-import { ircot } from "./ircot.ts";
-import { rag } from "./rag.ts";
-import { iterRetgen } from "./iter-retgen.ts";
-import { react } from "./react.ts";
-import { searchO1 } from "./search-o1.ts";
-import { selfConsistency } from "./self-consistency.ts";
-import { selfConsistentActions } from "./self-consistent-actions.ts";
+import { type Registry, registry } from "../../base/registry.ts";
 import type { Strategy } from "./strategy.ts";
-import { treeRollout } from "./tree-rollout.ts";
-import { treeSearch } from "./tree-search.ts";
-
-/** Strategies that answer once; those over several answers draw from them. */
-const single = registry<Strategy>("strategy", [
-  agent,
-  direct,
-  rag,
-  given,
-  cot,
-  ircot,
-  iterRetgen,
-  react,
-  searchO1,
-  selfConsistentActions,
-  hintInfer,
-  corag,
-  bestOfN,
-  treeSearch,
-  treeRollout,
-  composerag,
-]);
 
 /** All inference strategies. */
-export const strategies = registry<Strategy>("strategy", [
-  ...single.parts,
-  external,
-  selfConsistency(single),
-]);
+export const strategies: Registry<Strategy> = registry("strategy", {
+  agent: async () => (await import("./agent.ts")).agent,
+  direct: async () => (await import("./direct.ts")).direct,
+  rag: async () => (await import("./rag.ts")).rag,
+  given: async () => (await import("./given.ts")).given,
+  cot: async () => (await import("./cot.ts")).cot,
+  ircot: async () => (await import("./ircot.ts")).ircot,
+  "iter-retgen": async () => (await import("./iter-retgen.ts")).iterRetgen,
+  react: async () => (await import("./react.ts")).react,
+  "search-o1": async () => (await import("./search-o1.ts")).searchO1,
+  "self-consistent-actions": async () =>
+    (await import("./self-consistent-actions.ts")).selfConsistentActions,
+  "hint-infer": async () => (await import("./hint-infer.ts")).hintInfer,
+  corag: async () => (await import("./corag.ts")).corag,
+  "best-of-n": async () => (await import("./best-of-n.ts")).bestOfN,
+  "tree-search": async () => (await import("./tree-search.ts")).treeSearch,
+  "tree-rollout": async () => (await import("./tree-rollout.ts")).treeRollout,
+  composerag: async () => (await import("./composerag.ts")).composerag,
+  external: async () => (await import("./external.ts")).external,
+  "self-consistency": async () =>
+    (await import("./self-consistency.ts")).selfConsistency(strategies),
+});

@@ -1,9 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
-import {
-  type Capability,
-  type Environment,
-  isCapable,
-} from "../../env/environments/environment.ts";
+import { withParts } from "../../base/registry.ts";
+import { type Environment, isCapable } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 import { strategies } from "./index.ts";
@@ -48,10 +45,15 @@ export function openStrategy(named: NamedStrategy, where: string): OpenedStrateg
   };
 }
 
+/** As `openStrategy`, of a strategy that may have to be loaded. */
+export function loadStrategy(named: NamedStrategy, where: string): Promise<OpenedStrategy> {
+  return withParts(() => openStrategy(named, where));
+}
+
 /**
  * Refuses a strategy in an environment that lacks what it needs.
  * @param where the recipe key or flag that named it.
- * @throws {ConfigError} STRATEGY_UNFIT with the strategies that fit.
+ * @throws {ConfigError} STRATEGY_UNFIT .
  */
 export function requireFitting(
   named: NamedStrategy,
@@ -59,15 +61,12 @@ export function requireFitting(
   where: string,
 ): void {
   const { name, ...settings } = typeof named === "string" ? { name: named } : named;
-  const fits = (needs: readonly Capability[]) =>
-    needs.every((each) => isCapable(environment, each));
   const needs = strategies.get(name, where).needs(settings);
-  if (fits(needs)) return;
   const lacks = needs.filter((each) => !isCapable(environment, each)).join(" and ");
-  const others = strategies.parts.filter((each) => fits(each.needs())).map((each) => each.name);
+  if (lacks === "") return;
   throw new ConfigError(
     "STRATEGY_UNFIT",
-    `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Strategies that fit: ${others.join(", ")}.`,
+    `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Use the strategy "agent", which fits every environment.`,
   );
 }
 

@@ -6,11 +6,16 @@ import { appendBranch, record } from "../record.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy, type Strategy } from "./strategy.ts";
 
-/** @param inner strategies that it may repeat. */
+/** Strategies whose draws are not counted: itself, and programs that decide what they answer. */
+const NOT_REPEATED = ["self-consistency", "external"];
+
+/** @param inner all strategies. */
 export function selfConsistency(inner: Registry<Strategy>): Strategy {
   const options = z.strictObject({
     /** The repeated strategy. */
-    strategy: partSchema(inner).prefault("agent"),
+    strategy: partSchema(inner)
+      .refine(({ name }) => !NOT_REPEATED.includes(name), "expected a strategy that answers once")
+      .prefault("agent"),
     draws: z.int().min(2).default(5),
     /** Temperature of all draws. */
     temperature: z.number().positive().default(0.7),

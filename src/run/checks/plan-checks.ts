@@ -1,4 +1,5 @@
 import { AgentrlError } from "../../base/errors.ts";
+import { withParts } from "../../base/registry.ts";
 import { loadTokenizer } from "../../text/tokenizer.ts";
 import { baseFolder, openNamedDataset } from "../assemble.ts";
 import type { PlannedRun } from "../plan/plan.ts";
@@ -21,8 +22,11 @@ export interface PlanChecks {
 export async function checkPlan({ resolved, work, model }: PlannedRun): Promise<PlanChecks> {
   if (work.stage === "sft") return { budgets: [], ignored: [], withoutFacts: null };
   const ignored = ignoredSettings(resolved);
-  const of = (facts: BudgetFacts | null, withoutFacts: string | null): PlanChecks => {
-    return { budgets: checkBudgets(resolved, facts), ignored, withoutFacts };
+  const of = async (
+    facts: BudgetFacts | null,
+    withoutFacts: string | null,
+  ): Promise<PlanChecks> => {
+    return { budgets: await withParts(() => checkBudgets(resolved, facts)), ignored, withoutFacts };
   };
   if (model.folder === null) return of(null, `the tokenizer of ${model.from} is not here`);
   const dataset = await openNamedDataset(

@@ -40,7 +40,7 @@ export async function requireRoom(
 async function planOf(resolved: ResolvedSettings<Settings>): Promise<Plan | null> {
   try {
     const model = await plannedModel(resolved.settings);
-    return planRecipe(plannedRun(resolved, model), { memory: null });
+    return planRecipe(await plannedRun(resolved, model), { memory: null });
   } catch (error) {
     if (error instanceof AgentrlError) return null;
     throw error;

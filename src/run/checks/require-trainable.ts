@@ -9,7 +9,7 @@ import { requireHonoured } from "./ignored-settings.ts";
  * protocol or strategy.
  * @throws {ConfigError} SETTING_IGNORED, STRATEGY_UNFIT, TOOL_TWICE, TOOL_UNCALLABLE; as the environment's part.
  */
-export function requireTrainable(resolved: ResolvedSettings<Settings>): void {
+export async function requireTrainable(resolved: ResolvedSettings<Settings>): Promise<void> {
   const { stages, ...settings } = resolved.settings;
   if (stages === undefined) {
     requireOneTrainable({ ...resolved, settings });
@@ -20,7 +20,7 @@ export function requireTrainable(resolved: ResolvedSettings<Settings>): void {
     const more = Object.entries(set).map(([key, value]) => {
       return { key, value, origin: `stage ${name}`, isOfRecipe: true };
     });
-    const own = withOverrides(settingsSchema, resolved, more);
+    const own = await withOverrides(settingsSchema, resolved, more);
     const { stages: _, ...ofStage } = own.settings;
     requireOneTrainable({ ...own, settings: ofStage });
   }

@@ -15,7 +15,7 @@ import { removeRemains, SNAPSHOTS_FOLDER } from "./whole-folder.ts";
 import { withRunLock } from "./run-lock.ts";
 import type { StageHead } from "../settings/stage-heads.ts";
 import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
-import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
+import { loadSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
 
 /** How to handle an existing run in a folder. */
 export interface RunFolderUse {
@@ -138,7 +138,8 @@ async function requireSameSettings(
   if (!existsSync(path)) return;
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
-  const before = checkSettings(settingsSchema, resolveSettings(recipe, { tier })).settings;
+  const recorded = resolveSettings(recipe, { tier });
+  const before = (await loadSettings(settingsSchema, recorded)).settings;
   const [then, now] = [valuesOf(before), valuesOf(settings)];
   const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
     (key) => counts(key) && !FREE.has(effectOf(key)) && then.get(key) !== now.get(key),

@@ -6,7 +6,8 @@ import {
   largestFitting,
   type MemoryForecast,
 } from "../../engine/local-plan.ts";
-import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
+import { targetModules } from "../../models/lora/target-modules.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { Settings } from "../settings/settings-schema.ts";

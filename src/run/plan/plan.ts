@@ -79,8 +79,11 @@ export interface PlannedRun {
  * What is planned of a recipe: its one training, or of several stages the one that holds most memory.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe trains nothing.
  */
-export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedModel): PlannedRun {
-  const runs = plannableStages(recipe).map((stage) => plannedRunOf(stage, model));
+export async function plannedRun(
+  recipe: ResolvedSettings<Settings>,
+  model: PlannedModel,
+): Promise<PlannedRun> {
+  const runs = (await plannableStages(recipe)).map((stage) => plannedRunOf(stage, model));
   return runs.reduce((most, run) => (run.forecast.total > most.forecast.total ? run : most));
 }
 

@@ -27,7 +27,9 @@ export interface PlannedStage {
 }
 
 /** The stages that reinforce, or where there is none those that fine-tune, each with its settings on top; of a repeated one the first. */
-export function plannableStages(resolved: ResolvedSettings<Settings>): PlannedStage[] {
+export async function plannableStages(
+  resolved: ResolvedSettings<Settings>,
+): Promise<PlannedStage[]> {
   const { settings, recipe } = resolved;
   if (settings.stages === undefined) return [{ resolved, stage: null, stages: null }];
   const list = stageList(settings.stages);
@@ -39,11 +41,12 @@ export function plannableStages(resolved: ResolvedSettings<Settings>): PlannedSt
     const distinct = found.filter(
       (each, i) => found.findIndex(({ set }) => set === each.set) === i,
     );
-    return distinct.map((each) => ({
-      resolved: withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, [])),
-      stage: kind,
-      stages: { all, planned: nameOf(each) },
-    }));
+    const planned: PlannedStage[] = [];
+    for (const each of distinct) {
+      const own = await withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, []));
+      planned.push({ resolved: own, stage: kind, stages: { all, planned: nameOf(each) } });
+    }
+    return planned;
   }
   throw new ConfigError(
     "RECIPE_BAD_VALUE",

@@ -6,7 +6,7 @@ import { suggest } from "../../base/nearest.ts";
 import { loadPlugin } from "../../base/plugins.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions } from "../../base/schema.ts";
-import { checkClaims } from "../claims.ts";
+import { checkClaims, checkUnits } from "../claims.ts";
 import { basesFolder, recipesIn, shippedBases } from "./base-names.ts";
 import {
   extendingSchema,
@@ -25,7 +25,7 @@ export function shippedRecipes(): string[] {
 }
 
 /** A recipe's file, by the name of a shipped recipe or by its path. */
-function recipeFile(nameOrPath: string): string {
+export function recipeFile(nameOrPath: string): string {
   if (isPath(nameOrPath)) return resolve(nameOrPath);
   const folder = shippedBases().includes(nameOrPath) ? basesFolder : shippedFolder;
   return join(folder, `${nameOrPath}.yaml`);
@@ -78,6 +78,7 @@ async function readRecipe(
     await readText(file),
     isPath(nameOrPath) ? nameOrPath : relative(packageRoot, file),
   );
+  await checkUnits(recipe);
   const below = await extendedRecipe(recipe, [...extending, file]);
   if (below !== null && recipe.tiers === INHERITED) {
     recipe.tiers = Object.fromEntries(tiersOf(below).map((tier) => [tier, {}]));

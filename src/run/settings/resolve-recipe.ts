@@ -1,11 +1,6 @@
 import { loadRecipe, selectTier } from "./recipe-file.ts";
 import { settingsSchema, type Settings } from "./settings-schema.ts";
-import {
-  checkSettings,
-  type Override,
-  type ResolvedSettings,
-  resolveSettings,
-} from "./settings.ts";
+import { loadSettings, type Override, type ResolvedSettings, resolveSettings } from "./settings.ts";
 
 export interface ResolveRecipeOptions {
   /** "mini" when absent, or the smallest that the recipe has. */
@@ -29,5 +24,5 @@ export async function resolveRecipe(
 ): Promise<ResolvedSettings<Settings>> {
   const recipe = await loadRecipe(nameOrPath, plugins);
   const resolved = resolveSettings(recipe, { tier: selectTier(recipe, tier), overrides });
-  return checkSettings(settingsSchema, resolved);
+  return loadSettings(settingsSchema, resolved);
 }

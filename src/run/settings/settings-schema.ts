@@ -1,5 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
+import { onDemand, partSchema } from "../../base/part-schema.ts";
+import { deferred } from "../../base/registry.ts";
 import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
 import {
@@ -12,34 +13,48 @@ import {
 } from "../../base/setting-effect.ts";
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
-import { datasets } from "../../worlds/datasets.ts";
-import { DEFAULT_DATASET } from "../../worlds/index.ts";
+import { datasets, DEFAULT_DATASET } from "../../worlds/datasets.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../worlds/environments.ts";
 import { serverAddress } from "../../http/http-options.ts";
-import { metrics } from "../../evaluate/metrics/metric.ts";
-import { targetModules } from "../../models/lora/lora.ts";
+import { metrics } from "../../evaluate/metrics/own-metrics.ts";
+import { targetModules } from "../../models/lora/target-modules.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
-import { rewardExpression } from "../../rewards/expression/expression.ts";
 import { rewards } from "../../rewards/index.ts";
-import { chatSchema } from "../../rollout/chat-rendering.ts";
-import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
-import { modelsSchema } from "../../rollout/roles.ts";
+import { chatSchema } from "../../rollout/chat-settings.ts";
+import type { EndpointSettings } from "../../rollout/endpoint/endpoint-settings.ts";
+import type { ModelsSettings } from "../../rollout/model-settings.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { type NamedStrategy, openStrategy } from "../../rollout/strategies/named-strategy.ts";
-import { synthSchema } from "../../synth/synth-settings.ts";
 import { algorithms, unwrittenField } from "../../algorithms/index.ts";
-import { preferenceSchema } from "../../algorithms/preference.ts";
+import type { SynthSettings } from "../../synth/synth-settings.ts";
+import type { PreferenceSettings } from "../../algorithms/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
 import { unknownNames } from "./named-things.ts";
 import { checkpointsSchema, rollbackSchema } from "./run-settings.ts";
-import { sftSchema } from "./sft-settings.ts";
+import type { SftSettings } from "./sft-settings.ts";
 import { stagesSchema } from "./stages.ts";
+
+// What few recipes have is loaded where a recipe has it.
+const endpointSchema = onDemand<EndpointSettings>(
+  async () => (await import("../../rollout/endpoint/endpoint-settings.ts")).endpointSchema,
+);
+const modelsSchema = onDemand<ModelsSettings>(
+  async () => (await import("../../rollout/model-settings.ts")).modelsSchema,
+);
+const synthSchema = onDemand<SynthSettings>(
+  async () => (await import("../../synth/synth-settings.ts")).synthSchema,
+);
+const sftSchema = onDemand<SftSettings>(async () => (await import("./sft-settings.ts")).sftSchema);
+const preferenceSchema = onDemand<PreferenceSettings>(
+  async () => (await import("../../algorithms/preference.ts")).preferenceSchema,
+);
+const rewardExpressions = deferred(() => import("../../rewards/expression/expression.ts"));
 
 /** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
 const freshPolicy = z.strictObject({
@@ -323,7 +338,7 @@ export const settingsSchema = settingsShape.superRefine((settings, context) => {
   }
   if (reward === undefined) return;
   try {
-    rewardExpression(
+    rewardExpressions().rewardExpression(
       reward,
       named.map(({ name, as = name }) => as),
     );

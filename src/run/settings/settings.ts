@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
+import { withNamedParts } from "../../base/part-schema.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { pathsFrom, withModels } from "../../base/setting-path.ts";
 import { atTier } from "./base-names.ts";
@@ -116,7 +117,7 @@ export function resolveSettings(
 /**
  * Checks resolved settings against their schema and fills in its defaults. Paths of the recipe file start from its folder. Where a setting must be
  * text and a flag's value is not, because YAML reads `{question}` as a map and `2024` as a number, the value is what was typed. Where null is no
- * value of a setting, it removes what a layer below has set.
+ * value of a setting, it removes what a layer below has set. The parts that the settings name must be loaded: `loadSettings`.
  * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN, each beginning with where the value stands.
  */
 export function checkSettings<S extends z.ZodType>(
@@ -151,6 +152,14 @@ export function checkSettings<S extends z.ZodType>(
     named,
   );
   return { ...resolved, settings, origins };
+}
+
+/** As `checkSettings`, after loading the parts that the settings name. */
+export async function loadSettings<S extends z.ZodType>(
+  schema: S,
+  given: ResolvedSettings,
+): Promise<ResolvedSettings<z.output<S>>> {
+  return withNamedParts(given.settings, () => checkSettings(schema, given));
 }
 
 /** What a check says of a value that is not text. */
@@ -227,12 +236,12 @@ function originNear(resolved: ResolvedSettings, path: readonly string[]): string
  * The same settings with more laid over them.
  * @throws {ConfigError} as `resolveSettings` and `checkSettings`.
  */
-export function withOverrides<S extends z.ZodType>(
+export async function withOverrides<S extends z.ZodType>(
   schema: S,
   { recipe, tier, overrides }: ResolvedSettings,
   more: readonly Override[],
-): ResolvedSettings<z.output<S>> {
-  return checkSettings(
+): Promise<ResolvedSettings<z.output<S>>> {
+  return loadSettings(
     schema,
     resolveSettings(recipe, { tier, overrides: [...overrides, ...more] }),
   );

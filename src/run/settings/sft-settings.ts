@@ -23,10 +23,10 @@ const streamSchema = sftStreamSchema.extend({
 /** Phases in order; a teacher makes their trajectories during training. */
 export type SftCurriculumSettings = z.output<typeof streamSchema>;
 
+export type SftSettings = SftCurriculumSettings | SftSamplesSettings;
+
 /** A recipe's `sft`: samples of a file, or with `curriculum` a stream. Each of the two has its own keys. */
-export const sftSchema: z.ZodType<SftCurriculumSettings | SftSamplesSettings> = choice<
-  SftCurriculumSettings | SftSamplesSettings
->(
+export const sftSchema: z.ZodType<SftSettings> = choice<SftSettings>(
   (value) => {
     const given = typeof value === "object" && value !== null ? value : {};
     if ("stages" in given) {
@@ -43,8 +43,6 @@ export const sftSchema: z.ZodType<SftCurriculumSettings | SftSamplesSettings> = 
 );
 
 /** Whether `sft` trains on a stream. */
-export function hasCurriculum(
-  sft: SftCurriculumSettings | SftSamplesSettings,
-): sft is SftCurriculumSettings {
+export function hasCurriculum(sft: SftSettings): sft is SftCurriculumSettings {
   return "curriculum" in sft;
 }

@@ -9,7 +9,7 @@ import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-file.ts";
 import { withRunLock } from "../folder/run-lock.ts";
 import { type SelectOptions, selectInto, type SynthFacts, type SynthResult } from "./run-synth.ts";
 import {
-  checkSettings,
+  loadSettings,
   type Override,
   type ResolvedSettings,
   resolveSettings,
@@ -82,7 +82,7 @@ async function resolvedOf(
 ): Promise<ResolvedSettings<Settings>> {
   const recipe = await loadRecipe(join(folder, RESOLVED_FILE));
   const tier = selectTier(recipe, undefined);
-  return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+  return loadSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
 }
 
 /**

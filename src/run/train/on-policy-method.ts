@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/dataset.ts";
+import { withParts } from "../../base/registry.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { heldWeights } from "../../engine/held-weights.ts";
 import { evaluationName } from "../../evaluate/evaluation-name.ts";
@@ -268,7 +269,8 @@ async function budgetWarnings(
   const { settings } = resolved;
   const environment = environmentOver(noneRetriever(), settings);
   const policy = await policyOf(engine, settings, model, environment);
-  const findings = checkBudgets(resolved, await budgetFacts(settings, train, policy));
+  const facts = await budgetFacts(settings, train, policy);
+  const findings = await withParts(() => checkBudgets(resolved, facts));
   requireSoundBudgets(findings);
   const warnings = findings.filter(({ severity }) => severity === "warning");
   return warnings.map(({ key, origin, message }) => ({

@@ -62,19 +62,21 @@ export const goldChain = defineTeacher({
 });
 
 /** Strategies without prompts of their own: for both styles. */
-export const GOLD_CHAIN_STRATEGIES: readonly string[] = strategies.parts
-  .filter(({ prompts, name }) => prompts !== "own" && name !== "search-o1")
-  .map(({ name }) => name);
+export const goldChainStrategies = (): string[] =>
+  strategies.loaded
+    .filter(({ prompts, name }) => prompts !== "own" && name !== "search-o1")
+    .map(({ name }) => name);
 
 /** Strategies whose own prompts say what they ask for: for the style brief. */
-export const ASKED_STRATEGIES: readonly string[] = strategies.parts
-  .filter(({ describesPrompts }) => describesPrompts === true)
-  .map(({ name }) => name);
+export const askedStrategies = (): string[] =>
+  strategies.loaded
+    .filter(({ describesPrompts }) => describesPrompts === true)
+    .map(({ name }) => name);
 
 function cannotPlay(): ConfigError {
   return new ConfigError(
     "TEACHER_CANNOT_PLAY",
-    `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${GOLD_CHAIN_STRATEGIES.join(", ")}, and with "style: brief" also ${ASKED_STRATEGIES.join(", ")}; choose one of these, or a teacher with a model.`,
+    `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${goldChainStrategies().join(", ")}, and with "style: brief" also ${askedStrategies().join(", ")}; choose one of these, or a teacher with a model.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { type Registry, registry } from "../../base/registry.ts";
 import { choice, z } from "../../base/schema.ts";
 import { isModel } from "../../base/setting-path.ts";
 import type { Teacher } from "../../env/teacher.ts";
-import { chatSchema } from "../../rollout/chat-rendering.ts";
+import { chatSchema } from "../../rollout/chat-settings.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { worlds } from "../../worlds/index.ts";
 import { goldChain } from "./gold-chain.ts";

@@ -42,18 +42,11 @@ export async function detailOf(run: RunFiles): Promise<RunDetail> {
   };
 }
 
-/** Commands that make a page of a run, by its kind; of all others `runs report`. */
-const PAGES: Readonly<Record<string, string>> = {
-  synth: "synth-data report",
-  evaluate: "eval report",
-};
-
 function nextCommand({ folder, kind, state, settings, evaluations }: RunFiles): RunDetail["next"] {
   if (state.state === "running") return null;
   if (state.state === "finished") {
-    const page = PAGES[kind] ?? "runs report";
     if (kind !== "synth" && evaluations.length === 0) return null;
-    return { command: `agentrl ${page} ${quoted(folder)}`, does: "shows it as a page" };
+    return { command: `agentrl report ${quoted(folder)}`, does: "shows it as a page" };
   }
   if (settings === null) return null;
   return { command: `agentrl resume ${quoted(folder)}`, does: "continues it" };

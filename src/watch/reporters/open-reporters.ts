@@ -18,7 +18,7 @@ export async function openReporters(
   const opened: Reporter[] = [];
   for (const { name, ...options } of named) {
     try {
-      const part = reporters.get(name, "reporters");
+      const part = await reporters.load(name, "reporters");
       opened.push(await part.open(options, start, onTrouble));
     } catch (error) {
       if (error instanceof ConfigError) throw error;

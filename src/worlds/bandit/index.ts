@@ -48,7 +48,8 @@ const player: Player = ({ task, turns }, draw) => {
   return { thought: "", action: { tool: "action", input: draw.pick(arms.split(" ")) } };
 };
 
-const environment = defineEnvironment({
+/** The game. */
+export const banditEnvironment = defineEnvironment({
   name: "bandit",
   summary: "Slot machines in rounds, whose arms and luck pay at once.",
   options,
@@ -92,7 +93,7 @@ const environment = defineEnvironment({
 export const bandit = defineWorld({
   name: "bandit",
   summary: "Slot machines in rounds, whose arms and luck pay at once.",
-  environments: [environment],
+  environments: [banditEnvironment],
 });
 
 interface Machines {

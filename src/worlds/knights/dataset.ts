@@ -3,7 +3,8 @@ import { sha256 } from "../../base/files.ts";
 import { type Random, random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { FIRST_NAMES, TINY_WORLD_SPLITS } from "../tiny/names.ts";
+import { FIRST_NAMES } from "../tiny/names.ts";
+import { TINY_WORLD_SPLITS } from "../tiny/splits.ts";
 import {
   answerText,
   fits,

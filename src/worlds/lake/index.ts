@@ -60,7 +60,8 @@ const player: Player = ({ task, turns }, draw) => {
   return { thought: "", action: { tool: "move", input: draw.pick(legal) } };
 };
 
-const environment = defineEnvironment({
+/** The game. */
+export const lake = defineEnvironment({
   name: "frozen-lake",
   summary: "A grid of ice and holes, walked over in text to a goal.",
   options,
@@ -109,7 +110,7 @@ const environment = defineEnvironment({
 export const frozenLake = defineWorld({
   name: "frozen-lake",
   summary: "A grid of ice and holes, walked over in text to a goal.",
-  environments: [environment],
+  environments: [lake],
   bases: ["players"],
 });
 

@@ -2,7 +2,7 @@ import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { defineWorld } from "../../env/world.ts";
 import { splitsSchema } from "../../env/world-folder.ts";
-import { TINY_WORLD_SPLITS } from "../tiny/names.ts";
+import { TINY_WORLD_SPLITS } from "../tiny/splits.ts";
 import { checkNumberWorld } from "./check.ts";
 import { NUMBER_WORLD_VERSION, numberWorld, numberWorldSchema } from "./number-world.ts";
 import { numberTeacher } from "./teacher.ts";

@@ -2,7 +2,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
-import { namer, TINY_WORLD_SPLITS } from "../tiny/names.ts";
+import { namer } from "../tiny/names.ts";
+import { TINY_WORLD_SPLITS } from "../tiny/splits.ts";
 import {
   type Concept,
   CONCEPTS,

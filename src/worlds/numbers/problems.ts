@@ -1,6 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type Random, seedFrom } from "../../base/random.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/names.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/splits.ts";
 import { comparison } from "./comparison.ts";
 import type { Draft, Kind } from "./draft.ts";
 import { expression } from "./expression.ts";

@@ -1,5 +1,6 @@
 import { seedFrom } from "../../base/random.ts";
-import { KINDS, namer, type Kind, type Namer, type TinyWorldSplit } from "./names.ts";
+import { KINDS, namer, type Kind, type Namer } from "./names.ts";
+import { type TinyWorldSplit } from "./splits.ts";
 import { mix32, permutation, type Permutation } from "./permutation.ts";
 import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
 

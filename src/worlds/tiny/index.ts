@@ -3,13 +3,13 @@ import { hotpotqa } from "../../data/layouts/hotpotqa.ts";
 import { defineWorld } from "../../env/world.ts";
 import { splitsSchema } from "../../env/world-folder.ts";
 import { checkTinyWorld } from "./check.ts";
-import { options, passages, tasks } from "./dataset.ts";
+import { tinyWorldDataset } from "./dataset.ts";
 import { entailmentExercises } from "./exercises/entailment-exercises.ts";
 import { judgeExercises } from "./exercises/judge-exercises.ts";
 import { readerExercises } from "./exercises/reader-exercises.ts";
 import { simulatorExercises } from "./exercises/simulator-exercises.ts";
 import { lessons } from "./lessons.ts";
-import { TINY_WORLD_SPLITS } from "./names.ts";
+import { TINY_WORLD_SPLITS } from "./splits.ts";
 import { stepQueries, tinyWorldVocabulary } from "./text.ts";
 import { mixSchema, TINY_WORLD_VERSION, tinyWorldSchema } from "./tiny-world.ts";
 import { weakTinyWorld } from "./weak-tinyworld.ts";
@@ -34,10 +34,8 @@ export const tiny = defineWorld({
   name: "tinyworld",
   summary: "A generated fictional encyclopedia that no model knows.",
   version: TINY_WORLD_VERSION,
-  options,
-  tasks,
-  passages,
-  written: { options: written, layout: hotpotqa },
+  dataset: tinyWorldDataset,
+  written: { options: written, layout: hotpotqa, hasPassages: true },
   check: async ({ tasks, passages }) => {
     const { problems, ...counts } = await checkTinyWorld(passages(), tasks);
     return { counts, problems };

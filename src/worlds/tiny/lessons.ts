@@ -2,7 +2,7 @@ import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { LessonQuestion, Lessons } from "../../env/world.ts";
 import { knownWorld, rememberedSteps } from "./known-world.ts";
-import { TINY_WORLD_SPLITS } from "./names.ts";
+import { TINY_WORLD_SPLITS } from "./splits.ts";
 import { tinyQuestionShape, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 
 const share = z.number().min(0).max(1).default(0);

@@ -1,17 +1,10 @@
 import { mix32, permutation } from "./permutation.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./splits.ts";
 
 /** The kinds of entities in the encyclopedia. */
 export const KINDS = ["person", "town", "region", "firm", "work", "event"] as const;
 
 export type Kind = (typeof KINDS)[number];
-
-/**
- * Worlds of different splits share no entity name, for any seeds and sizes; worlds of one split may.
- * "base" is for pre-training a policy, so that train, dev and test stay unseen.
- */
-export const TINY_WORLD_SPLITS = ["train", "dev", "test", "base"] as const;
-
-export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
 
 /** Key of the hash that assigns names to splits; the same for all seeds. */
 const DEAL = 0x7a11;

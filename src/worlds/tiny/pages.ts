@@ -3,9 +3,7 @@ import { SOURCES, type Source } from "./language.ts";
 import { KINDS, type Kind } from "./names.ts";
 import { permutation } from "./permutation.ts";
 import type { Relation } from "./relations.ts";
-
-/** Which facts share a passage: all of an entity (in one store), or none. */
-export const PAGINGS = ["entity", "fact"] as const;
+import type { PAGINGS } from "./tiny-world-settings.ts";
 
 /** Settings of a world that change which passages it has. */
 export interface PageSettings {

@@ -6,34 +6,7 @@ import { intersectDeck } from "./intersections.ts";
 import { compareChainsDeck, comparisonDeck, yesNoDeck } from "./pairs.ts";
 import { mix32 } from "./permutation.ts";
 import type { Relation } from "./relations.ts";
-
-/** Weights of the kinds of question; any sum. */
-export interface TinyWorldMix {
-  bridge1: number;
-  bridge2: number;
-  bridge3: number;
-  bridge4: number;
-  bridge5: number;
-  bridge6: number;
-  comparison: number;
-  yesNo: number;
-  intersect: number;
-  compareChains: number;
-}
-
-/** Few questions with two possible answers, which a guess can score; no chains beyond three, no rare shapes. */
-export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
-  bridge1: 0.3,
-  bridge2: 0.4,
-  bridge3: 0.24,
-  bridge4: 0,
-  bridge5: 0,
-  bridge6: 0,
-  comparison: 0.03,
-  yesNo: 0.03,
-  intersect: 0,
-  compareChains: 0,
-};
+import { DEFAULT_MIX, type TinyWorldMix } from "./tiny-world-settings.ts";
 
 /** Which questions to draw. */
 export interface Wanted {

@@ -2,7 +2,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Draft, DraftStep } from "./decks.ts";
 import type { Facts } from "./facts.ts";
 import { UNKNOWN } from "./language.ts";
-import type { TinyWorldSplit } from "./names.ts";
+import type { TinyWorldSplit } from "./splits.ts";
 import { type Pages, type PageSettings, sourceOf } from "./pages.ts";
 import { passageSentences, type Sentence, type TextSettings } from "./passage-text.ts";
 import { mix32 } from "./permutation.ts";

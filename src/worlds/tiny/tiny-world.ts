@@ -1,13 +1,26 @@
 import { ConfigError } from "../../base/errors.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { parseOptions } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { tinyWorldFacts } from "./facts.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./names.ts";
-import { PAGINGS, pagesOf } from "./pages.ts";
+import type { TinyWorldSplit } from "./splits.ts";
+import { pagesOf } from "./pages.ts";
 import { passageSentences } from "./passage-text.ts";
-import { RELATIONS } from "./relations.ts";
-import { DEFAULT_MIX, questionDrawer, type TinyWorldMix } from "./questions.ts";
+import { questionDrawer } from "./questions.ts";
 import { contextPages, passageId, taskOf } from "./tasks.ts";
+import {
+  DEFAULT_MIX,
+  tinyWorldSchema,
+  type TinyWorldMix,
+  type TinyWorldSettings,
+} from "./tiny-world-settings.ts";
+
+export {
+  mixSchema,
+  TINY_WORLD_VERSION,
+  tinyQuestionShape,
+  tinyWorldSchema,
+  type TinyWorldSettings,
+} from "./tiny-world-settings.ts";
 
 /** A passage with its sentences; `text` joins them with spaces. */
 export interface TinyPassage extends Passage {
@@ -53,66 +66,6 @@ export interface TinyWorld {
   /** Questions 0 … count-1. */
   questions(count: number, options?: TinyWorldQuestionOptions): Generator<Task>;
 }
-
-const weight = z.number().min(0);
-
-/** Increases with every change of a byte of any world; part of a result's fingerprint. */
-export const TINY_WORLD_VERSION = 2;
-
-/** Schema of a mix of questions. */
-export const mixSchema = z.strictObject({
-  bridge1: weight.default(DEFAULT_MIX.bridge1),
-  bridge2: weight.default(DEFAULT_MIX.bridge2),
-  bridge3: weight.default(DEFAULT_MIX.bridge3),
-  bridge4: weight.default(DEFAULT_MIX.bridge4),
-  bridge5: weight.default(DEFAULT_MIX.bridge5),
-  bridge6: weight.default(DEFAULT_MIX.bridge6),
-  comparison: weight.default(DEFAULT_MIX.comparison),
-  yesNo: weight.default(DEFAULT_MIX.yesNo),
-  intersect: weight.default(DEFAULT_MIX.intersect),
-  compareChains: weight.default(DEFAULT_MIX.compareChains),
-});
-
-const share = z.number().min(0).max(1).default(0);
-
-/** Settings of a world. */
-export const tinyWorldSchema = z.strictObject({
-  seed: z.int().default(7),
-  split: z.enum(TINY_WORLD_SPLITS).default("train"),
-  people: z.int().min(2).max(1_000_000).default(1000),
-  /** Facts of a passage: all of an entity, or one; with one, a search needs a word of its statement. */
-  passages: z.enum(PAGINGS).default("entity"),
-  /** Ways in which a relation is stated. */
-  wordings: z.int().min(1).max(3).default(3),
-  /** Share of people, works and events that share their name with another, which a noun tells apart. */
-  namesakes: share,
-  /** Share of entities with a second name, which questions use; a passage of its own states it. */
-  aliases: share,
-  /** Sentences without a fact in each passage; they name other entities. */
-  filler: z.int().min(0).max(60).default(0),
-  /** Share of facts that no passage states. */
-  missing: share,
-  /** Share of facts about which a passage of a less reliable source says something wrong. */
-  contradicted: share,
-  /** Number of stores; each fact is in one, by its relation, in the store's own style. */
-  sources: z.int().min(1).max(3).default(1),
-});
-
-const relationNames = z.array(z.enum(RELATIONS.map(({ name }) => name))).default([]);
-
-/** Settings of the questions drawn from a world. */
-export const tinyQuestionShape = {
-  mix: mixSchema.prefault({}),
-  /** Share of the chains that no passage answers: their reference is "unknown". It needs `missing`. */
-  unanswerable: share,
-  /** Last (or compared) relations of the questions; empty: all. */
-  relations: relationNames,
-  /** Relations that no question uses. */
-  exclude: relationNames,
-};
-
-/** Settings of a world. */
-export type TinyWorldSettings = z.input<typeof tinyWorldSchema>;
 
 /**
  * A world of fictional people, towns, regions, firms, works and events that no model has memorised: a correct answer

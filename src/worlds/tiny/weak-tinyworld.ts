@@ -5,7 +5,7 @@ import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { defineDataset } from "../../data/dataset.ts";
 import { type PassRate, readPassRates } from "../../data/pass-rates.ts";
-import { DEFAULT_MIX } from "./questions.ts";
+import { DEFAULT_MIX } from "./tiny-world-settings.ts";
 import { readQuestion } from "./reading.ts";
 import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { largestFitting } from "../../../src/engine/local/fitting.ts";
 import { type EngineLoad, forecastMemory } from "../../../src/engine/local/forecast.ts";
-import { targetModules } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../../src/models/parameters.ts";
 import { largeLoad as large, smallLoad as load } from "../../helpers/engine-load.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";

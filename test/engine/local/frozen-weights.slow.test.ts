@@ -11,7 +11,7 @@ import {
 } from "../../../src/engine/local/local-engine.ts";
 import { heldType } from "../../../src/engine/local/frozen-weights.ts";
 import { readCheckpoint, writeCheckpoint } from "../../../src/models/checkpoint.ts";
-import { targetModules } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { readSafetensors } from "../../../src/models/safetensors.ts";
 import type { StoredType } from "../../../src/models/stored-numbers.ts";
 import { errorWith } from "../../helpers/error-with.ts";

@@ -11,7 +11,7 @@ import type { ByteType } from "../../../src/autodiff/ops/quantised.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
-import { targetModules } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { openDevice } from "../../../src/onnx/device.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";

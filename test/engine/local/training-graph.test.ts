@@ -9,7 +9,8 @@ import {
 } from "../../../src/engine/local/training-graph.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
-import { targetModules, type LoraConfig } from "../../../src/models/lora/lora.ts";
+import { type LoraConfig } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { createSession, floats, zeros, type Tensor } from "../../../src/onnx/session.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";

@@ -9,6 +9,7 @@ import { rollOutTree } from "../../../src/rollout/tree.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import { searchQueries } from "../../../src/trajectory/search-queries.ts";
 import { corpus, replay, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** Number of each session that was opened or forked and, when it was closed, how often. */
 const closed: number[] = [];

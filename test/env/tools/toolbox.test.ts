@@ -10,6 +10,7 @@ import { errorWith } from "../../helpers/error-with.ts";
 import { handClock } from "../../helpers/hand-clock.ts";
 import { corpus, replay, rolloutOptions, task } from "../../helpers/search-world.ts";
 import { waitingRetriever } from "../../helpers/waiting-retriever.ts";
+import "../../helpers/all-parts.ts";
 
 const SEARCH = "<search>capital Norway</search>";
 const ANSWER = "<answer>Oslo</answer>";

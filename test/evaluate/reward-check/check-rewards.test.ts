@@ -20,6 +20,7 @@ import { errorWith } from "../../helpers/error-with.ts";
 import { coverExactMatch, exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const tasks: Task[] = [
   ["capital", "What is the capital of Norway?", ["Oslo", "the city of Oslo"]],

@@ -9,7 +9,8 @@ import {
   readAdapter,
   writeAdapter,
 } from "../../../src/models/lora/adapter-folder.ts";
-import { initialAdapter, targetModules } from "../../../src/models/lora/lora.ts";
+import { initialAdapter } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

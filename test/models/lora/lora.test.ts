@@ -5,10 +5,10 @@ import {
   loraScale,
   loraSpecs,
   mergeAdapter,
-  targetModules,
   trainedSpecs,
   type LoraConfig,
 } from "../../../src/models/lora/lora.ts";
+import { targetModules } from "../../../src/models/lora/target-modules.ts";
 import { parameterCount, parameterSpecs, tensorsOf } from "../../../src/models/parameters.ts";
 
 const config: DecoderConfig = {

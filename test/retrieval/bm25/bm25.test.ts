@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
-import type { Bm25Options } from "../../../src/retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../src/retrieval/bm25/bm25-options.ts";
 import { bm25Search } from "../../../src/retrieval/bm25/bm25-search.ts";
 import { analyzers } from "../../../src/text/analyzer.ts";
 

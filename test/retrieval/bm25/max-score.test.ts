@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import {
-  type Bm25Options,
-  resolveBm25Options,
-  bm25Variants,
-} from "../../../src/retrieval/bm25/formula.ts";
+import { resolveBm25Options, bm25Variants } from "../../../src/retrieval/bm25/formula.ts";
+import { type Bm25Options } from "../../../src/retrieval/bm25/bm25-options.ts";
 import { bm25Search } from "../../../src/retrieval/bm25/bm25-search.ts";
 import { deadBits } from "../../../src/retrieval/bm25/dead-file.ts";
 import { exactBm25 } from "../../../src/retrieval/bm25/exact-bm25.ts";

@@ -4,6 +4,7 @@ import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("hybrid", "test");
 const open = (

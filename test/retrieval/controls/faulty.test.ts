@@ -4,6 +4,7 @@ import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { replay, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("faulty", "test");
 const open = (options: object, inner = listed("abc".split(""))) =>

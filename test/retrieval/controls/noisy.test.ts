@@ -4,6 +4,7 @@ import type { Hit } from "../../../src/retrieval/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, passagesOf, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("noisy", "test");
 const ranked = "abcdefghij".split("");

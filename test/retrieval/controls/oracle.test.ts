@@ -3,6 +3,7 @@ import { retrievers } from "../../../src/retrieval/index.ts";
 import type { TaskAnnotations } from "../../../src/trajectory/task.ts";
 import { contextOf, listed, passagesOf, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("oracle", "test");
 const corpus = passagesOf(..."abcde".split(""));

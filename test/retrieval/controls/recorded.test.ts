@@ -5,6 +5,7 @@ import { retrievers } from "../../../src/retrieval/index.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("recorded", "test");
 const folder = temporaryFolder();

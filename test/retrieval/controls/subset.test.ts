@@ -5,6 +5,7 @@ import type { Passage } from "../../../src/trajectory/task.ts";
 import { collect } from "../../helpers/collect.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { listed, passagesOf } from "../../helpers/listed-retriever.ts";
+import "../../helpers/all-parts.ts";
 
 const part = retrievers.get("subset", "test");
 const corpus = passagesOf(...Array.from({ length: 200 }, (_, i) => `p${i}`));

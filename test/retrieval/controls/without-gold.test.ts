@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { withoutGold } from "../../../src/retrieval/controls/gold.ts";
 import { retrievers } from "../../../src/retrieval/index.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const open = () =>
   retrievers

@@ -5,6 +5,7 @@ import { openCrossEncoder } from "../../../src/retrieval/dense/cross-encoder.ts"
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { writeTinyCrossEncoder, writeTinyEncoder } from "../../helpers/tiny-encoder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const passages = [

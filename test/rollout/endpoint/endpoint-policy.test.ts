@@ -7,6 +7,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { sendJson } from "../../helpers/local-server.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** Plays with a server that answers as told; retries are quick and few. */
 async function play(

@@ -4,6 +4,7 @@ import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
 import { readable, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 type Messages = Parameters<typeof promptedPolicy>[0];
 

@@ -4,6 +4,7 @@ import type { Passage, Task } from "../../../src/trajectory/task.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
 import { readable, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const context: Passage[] = [
   { id: "b", title: "Bergen", text: "Bergen is a city in Norway." },

@@ -3,6 +3,7 @@ import { strategies } from "../../../src/rollout/strategies/index.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { playHinted } from "../../helpers/hinted.ts";
 import { readable, replay, rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const THINKS = "<think> Oslo, surely</think><answer>Bergen</answer>";
 const SEARCHES = "</think><search>capital Norway</search>";

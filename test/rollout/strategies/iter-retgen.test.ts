@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
 import { readable, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 describe("iter-retgen", () => {
   const run = (first: string, settings = {}) => {

@@ -8,6 +8,7 @@ import {
 } from "../../../src/rollout/strategies/named-strategy.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 describe("openStrategy", () => {
   it("takes a name alone, or a name with options", async () => {
@@ -34,7 +35,7 @@ describe("requireFitting", () => {
   const world = (name: string) =>
     environments.get(name, "test").create({}, { retriever: noneRetriever() });
 
-  it("refuses a strategy in an environment that lacks what it needs, and names those that fit", () => {
+  it("refuses a strategy in an environment that lacks what it needs, and names one that fits", () => {
     const refused = errorWith(
       "STRATEGY_UNFIT",
       /^evaluation\.strategy is "rag", which needs searching.*"tool-qa".*agent/,

@@ -4,6 +4,7 @@ import { scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { readable, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const selfConsistency = strategies.get("self-consistency", "test");
 

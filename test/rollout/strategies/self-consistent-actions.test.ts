@@ -3,6 +3,7 @@ import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
 import { readable, replay, rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const strategy = strategies.get("self-consistent-actions", "test");
 const run = (messages: string[], settings: object = { actions: 3 }): Promise<Trajectory> =>

@@ -7,6 +7,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { passages, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const budgets = [{ scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" }];
 const SMALL: Record<string, object> = {

@@ -4,6 +4,7 @@ import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts"
 import { policyRows } from "../../../src/algorithms/training-rows.ts";
 import { listed } from "../../helpers/listed-retriever.ts";
 import { rolloutOptions, searchEnvironment, tokenizer } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** Searches, and answers in its second message: with what its seed says. */
 const policy = scriptedPolicy(tokenizer, ({ turns, seed }) =>

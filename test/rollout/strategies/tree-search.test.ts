@@ -5,6 +5,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
 import { readable, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 type Messages = Parameters<typeof promptedPolicy>[0];
 

@@ -9,6 +9,7 @@ import { settingsSchema, type Settings } from "../../../src/run/settings/setting
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const file = join(folder, "questions.jsonl");

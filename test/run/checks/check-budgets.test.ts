@@ -11,6 +11,7 @@ import {
 } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import "../../helpers/all-parts.ts";
 
 async function resolved(...sets: string[]) {
   const recipe = await loadRecipe("search-r1");

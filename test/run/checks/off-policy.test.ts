@@ -5,6 +5,7 @@ import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import "../../helpers/all-parts.ts";
 
 const AHEAD = "algorithm.maxStepsOffPolicy=1";
 const REMOTE = ["engine.name=tinker", "engine.url=http://127.0.0.1:1", "policy.lora={}"];

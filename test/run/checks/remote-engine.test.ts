@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { exposureWarnings, requireRemoteEngine } from "../../../src/run/checks/remote-engine.ts"; // prettier-ignore
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import "../../helpers/all-parts.ts";
 
 /** What a run with these settings of the engine warns of. */
 function warned(engine: object): string[] {

@@ -6,6 +6,7 @@ import { checkSettings, resolveSettings } from "../../../src/run/settings/settin
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const smoke = async () =>
   checkSettings(

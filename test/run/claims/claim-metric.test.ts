@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  checkMetricPath,
-  isShareMetric,
-  parseCurveMetric,
-} from "../../../src/run/claims/claim-metric.ts";
+import { checkMetricPath, isShareMetric } from "../../../src/run/claims/claim-metric.ts";
+import { parseCurveMetric } from "../../../src/run/claims/curve-metric.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
+import "../../helpers/all-parts.ts";
 
 const fail = (sentence: string) => new Error(sentence);
 const settings = settingsSchema.parse({

@@ -19,6 +19,7 @@ import { settingsSchema, type Settings } from "../../../src/run/settings/setting
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const model = join(folder, "tiny");
@@ -48,7 +49,7 @@ async function resolved(
 
 async function planned(sets: readonly string[] = [], memory: number | null = null): Promise<Plan> {
   const all = await resolved(sets);
-  return planRecipe(plannedRun(all, await plannedModel(all.settings)), { memory });
+  return planRecipe(await plannedRun(all, await plannedModel(all.settings)), { memory });
 }
 
 /** As the environment of search-r1 plans it. */
@@ -93,7 +94,7 @@ describe("the batch of a plan", () => {
 
   it("is that of the supervised stages where a recipe has those alone", async () => {
     const all = await resolved([], "base-policy");
-    const plan = planRecipe(plannedRun(all, await plannedPolicy({ from: model })), {
+    const plan = planRecipe(await plannedRun(all, await plannedPolicy({ from: model })), {
       memory: null,
     });
     expect(plan.batch).toMatchObject({ stage: "sft", groupSize: 1, tokens: { sampled: 0 } });
@@ -105,7 +106,7 @@ describe("the batch of a plan", () => {
     const own = await plannedPolicy({ from: model });
     const sft = async (set: string) => {
       const all = await resolved([set], written);
-      return planRecipe(plannedRun(all, own), { memory: null });
+      return planRecipe(await plannedRun(all, own), { memory: null });
     };
     const { batch } = await sft(`sft={data: ${file}, epochs: 2}`);
     // 32, 32 and 6 samples, twice.
@@ -119,7 +120,7 @@ describe("the batch of a plan", () => {
     const own = await plannedPolicy({ from: model });
     const staged = async (stages: string) => {
       const all = await resolved([`stages=${stages}`]);
-      return planRecipe(plannedRun(all, own), { memory: null });
+      return planRecipe(await plannedRun(all, own), { memory: null });
     };
     const rl = await staged(
       "[{ do: synth }, { do: sft }, { do: train, name: rl, set: { algorithm.steps: 7 } }]",
@@ -147,7 +148,7 @@ describe("the batch of a plan", () => {
   it("does not exist for a recipe that trains nothing", async () => {
     const all = await resolved([], written);
     const own = await plannedPolicy({ from: model });
-    expect(() => planRecipe(plannedRun(all, own), { memory: null })).toThrow(
+    await expect(plannedRun(all, own)).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", /own\.yaml: has neither "algorithm" nor "sft"/),
     );
   });

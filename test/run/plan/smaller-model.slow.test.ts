@@ -4,6 +4,7 @@ import { plannedModel } from "../../../src/run/plan/planned-model.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
+import "../../helpers/all-parts.ts";
 
 describe("the memory of a plan", () => {
   it("names adapters, or a smaller model, where no load fits", async () => {
@@ -15,7 +16,8 @@ describe("the memory of a plan", () => {
       resolveSettings(recipe, { tier: "smoke", overrides }),
     );
     const own = await plannedModel(all.settings);
-    const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
+    const run = await plannedRun(all, own);
+    const plan = (memory: number): Plan => planRecipe(run, { memory });
     expect(plan(4e9)).toMatchObject({
       fitting: null,
       smallest: { model: null, settings: { "policy.lora.rank": 16 } },

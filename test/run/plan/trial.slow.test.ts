@@ -5,6 +5,7 @@ import { trialForecast } from "../../../src/run/plan/trial.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
+import "../../helpers/all-parts.ts";
 
 async function run(...sets: string[]): Promise<PlannedRun> {
   const recipe = await loadRecipe("search-r1");

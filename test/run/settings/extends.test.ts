@@ -7,6 +7,7 @@ import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, claimsBase, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const file = (name: string): string => join(folder, name);
@@ -90,7 +91,7 @@ describe("extends", () => {
     writeFileSync(file("contradiction.yaml"), own("klCoef: 0, klEstimator: k1"));
     const check = async (name: string) => {
       const resolved = resolveSettings(await loadRecipe(file(name)), { tier: "mini" });
-      requireTrainable(checkSettings(settingsSchema, resolved));
+      await requireTrainable(checkSettings(settingsSchema, resolved));
     };
     await expect(check("off.yaml")).resolves.toBeUndefined();
     await expect(check("contradiction.yaml")).rejects.toThrow(

@@ -7,6 +7,7 @@ import { toYaml } from "../../../src/run/settings/resolved-yaml.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import "../../helpers/all-parts.ts";
 
 const BASE = `summary: Sets.
 base:

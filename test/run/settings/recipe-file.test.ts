@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigError } from "../../../src/base/errors.ts";
-import { paperCells } from "../../../src/run/claims.ts";
+import { checkUnits, paperCells } from "../../../src/run/claims.ts";
 import {
   loadRecipe,
   parseRecipe,
@@ -161,10 +161,13 @@ describe("claims.base", () => {
 describe("a table in percent", () => {
   const inPercent = GOOD.replace("[0.48, 0.433]", "[48, 43.3]");
 
-  it("must say so where an arm's metric is a share", () => {
-    expect(messageOf(inPercent)).toMatch(
-      /a\.yaml:24: claims\.tests\.0\.arms\.0\.paperCell is 48, and em is a share.*unit: percent.*RECIPE_BAD_VALUE/,
-    );
+  it("must say so where an arm's metric is a share", async () => {
+    await expect(checkUnits(parseRecipe(inPercent, "recipes/a.yaml"))).rejects.toMatchObject({
+      code: "RECIPE_BAD_VALUE",
+      message: expect.stringMatching(
+        /a\.yaml:24: claims\.tests\.0\.arms\.0\.paperCell is 48, and em is a share.*unit: percent/,
+      ) as string,
+    });
   });
 
   it("is read as shares", () => {

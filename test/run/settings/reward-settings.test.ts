@@ -8,6 +8,7 @@ import { unknownNames } from "../../../src/run/settings/named-things.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { defineReward } from "../../../src/rewards/reward.ts";
 import { roleName } from "../../../src/trajectory/role.ts";
+import "../../helpers/all-parts.ts";
 
 const problemOf = (given: unknown) => checkOptions(settingsSchema, given).problem;
 

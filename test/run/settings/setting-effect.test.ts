@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { effectOf } from "../../../src/run/settings/settings-schema.ts";
+import "../../helpers/all-parts.ts";
 
 describe("effectOf", () => {
   it("tells what is learned from how long, where from, in which portions, and how a run is kept", () => {

@@ -13,6 +13,7 @@ import {
   recordedSettings,
   resolveSettings,
 } from "../../../src/run/settings/settings.ts";
+import "../../helpers/all-parts.ts";
 
 const RECIPE = parseRecipe(
   `summary: Search helps.

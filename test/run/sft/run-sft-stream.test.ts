@@ -8,6 +8,7 @@ import { checkSettings, resolveSettings } from "../../../src/run/settings/settin
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import type { Session } from "../../../src/run/session.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const curriculum = [{ steps: 2 }, { steps: 3, behaviour: { search: 0.5, continue: 0.5 } }];

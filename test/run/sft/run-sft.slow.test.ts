@@ -16,6 +16,7 @@ import { errorWith } from "../../helpers/error-with.ts";
 import { answered, task } from "../../helpers/search-world.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../../helpers/tiny-model.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const model = await writeTinyModel(join(folder, "model"));

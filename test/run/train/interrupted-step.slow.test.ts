@@ -8,6 +8,7 @@ import type { Session } from "../../../src/run/session.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const root = temporaryFolder();
 const recipe = await loadRecipe("search-r1");

@@ -21,6 +21,7 @@ import { checkSettings, parseSet, resolveSettings } from "../../../src/run/setti
 import type { RunEvent } from "../../../src/watch/run-event.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const root = temporaryFolder();
 const recipe = await loadRecipe("search-r1");

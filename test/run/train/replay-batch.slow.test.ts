@@ -14,6 +14,7 @@ import {
 } from "../../../src/run/settings/settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const run = temporaryFolder();
 const recipe = await loadRecipe("search-r1");

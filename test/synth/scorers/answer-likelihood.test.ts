@@ -15,6 +15,7 @@ import {
   task,
   tokenizer,
 } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const environment = searchEnvironment();
 const signal = new AbortController().signal;

@@ -12,6 +12,7 @@ import type { Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { candidate } from "../../helpers/drawn-candidates.ts";
 import { rolloutOptions, tagTokenizer } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** A question of the tiny world, answered well. */
 export interface CleanSample {

@@ -5,6 +5,7 @@ import { studentRows } from "../../../src/algorithms/student-rows.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { readable, replay, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const ANSWER = "<think> so</think><answer> Oslo</answer>";
 

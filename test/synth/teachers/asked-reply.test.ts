@@ -6,6 +6,7 @@ import { goldChain } from "../../../src/synth/teachers/gold-chain.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
 const tools = [{ name: "corpus-search", topK: 3 }];

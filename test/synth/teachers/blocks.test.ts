@@ -5,6 +5,7 @@ import { goldChain } from "../../../src/synth/teachers/gold-chain.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const world = tinyWorld({ seed: 1, split: "base", people: 100 });
 const mix = { bridge1: 0, bridge2: 1, bridge3: 0, comparison: 0, yesNo: 0 };

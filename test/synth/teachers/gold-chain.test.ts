@@ -4,8 +4,8 @@ import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import {
-  ASKED_STRATEGIES,
-  GOLD_CHAIN_STRATEGIES,
+  askedStrategies,
+  goldChainStrategies,
   goldChain,
 } from "../../../src/synth/teachers/gold-chain.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";
@@ -13,6 +13,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const passages: Passage[] = [
   {
@@ -227,7 +228,7 @@ describe("goldChain", () => {
   });
 
   it("refuses strategies that ask with prompts of their own, naming those that it plays", async () => {
-    expect(GOLD_CHAIN_STRATEGIES).toEqual([
+    expect(goldChainStrategies()).toEqual([
       ...[
         "agent",
         "direct",
@@ -246,11 +247,11 @@ describe("goldChain", () => {
   it("refuses strategies that do not say what their prompts ask for", async () => {
     const settings = { style: "brief" } as const;
     await expect(play(ofMusique, { settings, strategy: "ircot" })).rejects.toThrow(
-      errorWith("TEACHER_CANNOT_PLAY", ...ASKED_STRATEGIES),
+      errorWith("TEACHER_CANNOT_PLAY", ...askedStrategies()),
     );
   });
 
-  it.each(GOLD_CHAIN_STRATEGIES)("plays %s", async (strategy) => {
+  it.each(goldChainStrategies())("plays %s", async (strategy) => {
     const { answer, error } = await play(ofMusique, { strategy });
     expect(error).toBeUndefined();
     // Without a search of its own it takes what it has: a passage, or the question's name.

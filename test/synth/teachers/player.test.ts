@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
 import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
@@ -10,6 +10,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const budgets = budgetsSchema.parse([
   { scope: "trajectory", unit: "turns", limit: 3, onExhausted: "end" },

@@ -6,6 +6,7 @@ import { reference } from "../../../src/synth/teachers/reference.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const environment = environments
   .get("tool-qa", "test")

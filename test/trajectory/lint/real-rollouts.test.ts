@@ -15,6 +15,7 @@ import { BASE_POLICY } from "../../../src/run/bases.ts";
 import type { Budget } from "../../../src/env/budget.ts";
 import type { Environment } from "../../../src/env/environments/environment.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
 const questions = [...world.questions(12, { distractors: 3 })];

@@ -12,6 +12,7 @@ import { hasBrowser, openPage } from "../../helpers/browser.ts";
 import { searchTrajectory } from "../../helpers/report-folder.ts";
 import { metricsText, type MadeRun, writeRun } from "../../helpers/run-folder.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const faintTexts = readFileSync(join(import.meta.dirname, "../../helpers/faint-texts.mjs"), "utf8");

@@ -5,6 +5,7 @@ import { armsOf } from "../../../src/view/runs/arms.ts";
 import { readRun } from "../../../src/view/runs/run-files.ts";
 import { type MadeRun, writeRun } from "../../helpers/run-folder.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const made = (name: string, run: MadeRun) => readRun(writeRun(join(folder, name), run));

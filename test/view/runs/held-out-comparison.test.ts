@@ -8,6 +8,7 @@ import { readRun } from "../../../src/view/runs/run-files.ts";
 import { partsOf } from "../../../src/view/runs/run-parts.ts";
 import { type MadeRun, writeRun } from "../../helpers/run-folder.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 const arms = async (name: string, ...runs: MadeRun[]) => {

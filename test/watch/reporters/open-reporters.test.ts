@@ -7,6 +7,7 @@ import { openReporters } from "../../../src/watch/reporters/open-reporters.ts";
 import type { RunStart } from "../../../src/watch/reporters/reporter.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import "../../helpers/all-parts.ts";
 
 const folder = temporaryFolder();
 // Nothing listens there: ports below 1024 are not given out.

@@ -6,6 +6,7 @@ import type { Episode } from "../../../src/env/environments/environment.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Split } from "../../../src/base/split.ts";
+import "../../helpers/all-parts.ts";
 
 const bandit = environments.get("bandit", "test");
 const resources = { retriever: noneRetriever() };

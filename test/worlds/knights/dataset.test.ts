@@ -1,6 +1,6 @@
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { readPuzzle } from "../../../src/worlds/knights/puzzle.ts";
 import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 import { errorWith } from "../../helpers/error-with.ts";

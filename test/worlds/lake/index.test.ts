@@ -12,6 +12,7 @@ import {
   searchEnvironment,
   tokenizer,
 } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 const frozenLake = environments.get("frozen-lake", "test");
 const resources = { retriever: noneRetriever() };

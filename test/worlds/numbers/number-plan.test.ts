@@ -14,6 +14,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** ( 12 + 5 ) * 3 = 51, also as 12 * 3 + 5 * 3. */
 const TASK: Task = {

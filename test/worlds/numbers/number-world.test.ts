@@ -4,7 +4,7 @@ import { numberWorld, type NumberWorld } from "../../../src/worlds/numbers/numbe
 import { CONCEPTS, KIND_NAMES, splitOfProblem } from "../../../src/worlds/numbers/problems.ts";
 import { readProblem } from "../../../src/worlds/numbers/reading.ts";
 import { numberWorldVocabulary } from "../../../src/worlds/numbers/vocabulary.ts";
-import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/names.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/splits.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkTinyWorld, type TinyWorldReport } from "../../../src/worlds/tiny/check.ts";
-import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/names.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/splits.ts";
 import { readPassage, readQuestion } from "../../../src/worlds/tiny/reading.ts";
 import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";

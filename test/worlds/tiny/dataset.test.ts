@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { checkTinyWorld } from "../../../src/worlds/tiny/check.ts";
 import { knownWorld, misremembered } from "../../../src/worlds/tiny/known-world.ts";
 import type { Task } from "../../../src/trajectory/task.ts";

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  KINDS,
-  NAME_WORDS,
-  namer,
-  type Kind,
-  TINY_WORLD_SPLITS,
-  type TinyWorldSplit,
-} from "../../../src/worlds/tiny/names.ts";
+import { KINDS, NAME_WORDS, namer, type Kind } from "../../../src/worlds/tiny/names.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../src/worlds/tiny/splits.ts";
 import { NOUNS, RELATIONS } from "../../../src/worlds/tiny/relations.ts";
 import { tinyWorldWords } from "../../../src/worlds/tiny/text.ts";
 import { english, plain } from "../../../src/text/analyzer.ts";

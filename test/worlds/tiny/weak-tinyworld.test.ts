@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { readQuestion } from "../../../src/worlds/tiny/reading.ts";
 import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { errorWith } from "../../helpers/error-with.ts";

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { formatCount } from "../../../base/format.ts";
 import { type Cell, renderText } from "../../../base/table.ts";
-import { allCards, type Card, cardNames, readCard } from "../../../data/cards/card.ts";
+import { allCards, type Card, readCard } from "../../../data/cards/card.ts";
+import { cardNames } from "../../../data/cards/card-names.ts";
 import { placeOf } from "../../../data/cards/card-dataset.ts";
 import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
 import { datasets } from "../../../worlds/datasets.ts";
@@ -22,13 +23,13 @@ export function addDataList(data: Command, context: CliContext): void {
     .argument("[name]", "a dataset that can be downloaded")
     .addOption(pluginOption())
     .addOption(jsonOption())
-    .action((name: string | undefined, { json }: { json?: true }) => {
+    .action(async (name: string | undefined, { json }: { json?: true }) => {
       if (name !== undefined) {
         const card = readCard(name, "name");
         context.out(json === true ? JSON.stringify(described(card)) : cardText(card));
         return;
       }
-      context.out(json === true ? JSON.stringify(lists()) : listText());
+      context.out(json === true ? JSON.stringify(await lists()) : await listText());
     });
 }
 
@@ -73,14 +74,14 @@ function described(card: Card): object {
 
 const about = ({ name, summary }: { name: string; summary: string }) => ({ name, summary });
 /** Datasets that need no card. */
-const made = () =>
-  datasets.parts.filter(({ name }) => !cardNames("questions").includes(name)).map(about);
+const made = async () =>
+  (await datasets.all()).filter(({ name }) => !cardNames("questions").includes(name)).map(about);
 
-function lists(): object {
+async function lists(): Promise<object> {
   const all = allCards();
   return {
     worlds: worlds.parts.map(aboutWorld),
-    datasets: [...made(), ...all.filter(({ kind }) => kind === "questions").map(described)],
+    datasets: [...(await made()), ...all.filter(({ kind }) => kind === "questions").map(described)],
     corpora: all.filter(({ kind }) => kind === "corpus").map(described),
     questionLayouts: taskLayouts.parts.map(about),
     corpusLayouts: corpusLayouts.parts.map(about),
@@ -88,7 +89,7 @@ function lists(): object {
   };
 }
 
-function listText(): string {
+async function listText(): Promise<string> {
   const summaries = (parts: readonly { name: string; summary: string }[]): string =>
     renderText({ rows: parts.map(({ name, summary }) => [name, summary]) }, 2);
   const records = { label: "records", format: formatCount };
@@ -96,7 +97,7 @@ function listText(): string {
   const downloadable = renderText({ columns, rows: allCards().flatMap(rowsOf) }, 2);
   return [
     `Worlds (* agentrl data generate NAME)\n${renderText({ rows: worlds.parts.map(worldRow) }, 2)}`,
-    `Datasets made or given\n${summaries(made())}`,
+    `Datasets made or given\n${summaries(await made())}`,
     `Datasets to download (agentrl data download NAME; more: agentrl data list NAME)\n${downloadable}`,
     `Kept in ${dataFolder()}`,
     `Question files\n${summaries(taskLayouts.parts)}`,

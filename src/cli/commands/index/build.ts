@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import type { CliContext } from "../../command.ts";
 import {
   addFieldFlags,
@@ -10,10 +11,11 @@ import {
   PASSAGE_ROLES,
 } from "../../data-flags.ts";
 import {
+  decimal,
   jsonOption,
-  pluginOption,
   outOption,
   overwriteOption,
+  pluginOption,
   wholeNumber,
 } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
@@ -23,11 +25,15 @@ import {
   type DenseBuildFlags,
   denseSummaryText,
 } from "../index-dense.ts";
-import { planBm25 } from "./plan.ts";
+import { planBm25, showPlan } from "./plan.ts";
 import { addBm25Options, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
 import { claimWriting } from "../../claim-output.ts";
+import { refuseStray } from "../../stray-flags.ts";
 
-interface BuildFlags extends Bm25Options, DenseBuildFlags, FieldFlags {
+interface BuildFlags extends Bm25Options, Omit<DenseBuildFlags, "out">, FieldFlags {
+  out?: string;
+  plan?: true;
+  maxDisk?: number;
   threads?: number;
   json?: true;
 }
@@ -36,32 +42,68 @@ interface BuildFlags extends Bm25Options, DenseBuildFlags, FieldFlags {
 export function registerBuild(index: Command, context: CliContext): void {
   const command = index
     .command("build")
-    .summary("build an index from a corpus")
+    .summary("build an index from a corpus, or tell what it will cost")
     .description(
-      "Build an index from a corpus: BM25, or of text embeddings with --encoder. It appears whole or not at all.",
-    )
-    .argument("<corpus>", CORPUS)
-    .addOption(outOption("folder for the index").makeOptionMandatory());
-  addFieldFlags(command, PASSAGE_ROLES).addOption(pluginOption());
-  addBm25Options(command)
-    .addOption(overwriteOption("replace an existing index"))
-    .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));
-  addDenseOptions(command)
-    .option("--resume", "resume an interrupted build; needs --encoder")
-    .addOption(jsonOption())
-    .action(
-      async (path: string, { json, textField, titleField, idField, ...flags }: BuildFlags) => {
-        checkKindFlags(flags);
-        claimWriting(flags.out);
-        const { encoder } = flags;
-        const corpus = await openCorpus(path, { textField, titleField, idField }, context);
-        if (encoder === undefined) await buildBm25Index(corpus, { ...flags, json }, context);
-        else {
-          const summary = await buildDense(corpus, { ...flags, encoder }, context);
-          context.out(json === true ? JSON.stringify(summary) : denseSummaryText(summary));
-        }
-      },
+      "Build an index from a corpus: BM25, or of text embeddings with --encoder. It appears whole or not at all. With --plan nothing is " +
+        "built: it tells from a sample of the corpus what the index will cost.",
     );
+  addIndexOptions(command)
+    .option("--plan", "tell disk, memory and time, and build nothing")
+    .addOption(overwriteOption("replace an existing index"))
+    .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0))
+    .option("--resume", "resume an interrupted build; needs --encoder")
+    .action((path: string, flags: BuildFlags) => build(path, flags, context));
+}
+
+/** Adds `plan`, the earlier name of `build --plan`. */
+export function registerPlan(index: Command, context: CliContext): void {
+  const command = index
+    .command("plan", { hidden: true })
+    .description("The same as `index build CORPUS --plan`.");
+  addIndexOptions(command).action((path: string, flags: BuildFlags) =>
+    build(path, { ...flags, plan: true }, context),
+  );
+}
+
+function addIndexOptions(command: Command): Command {
+  command
+    .argument("<corpus>", CORPUS)
+    .addOption(
+      outOption(
+        "folder for the index; with --plan: fail unless it fits the free disk of this folder and the free memory",
+      ),
+    );
+  addFieldFlags(command, PASSAGE_ROLES).addOption(pluginOption());
+  return addDenseOptions(addBm25Options(command))
+    .option("--max-disk <GB>", "with --plan: fail if building takes more disk", decimal(0))
+    .addOption(jsonOption());
+}
+
+async function build(
+  path: string,
+  { textField, titleField, idField, plan, out, maxDisk, ...flags }: BuildFlags,
+  context: CliContext,
+): Promise<void> {
+  checkKindFlags(flags);
+  const fields = { textField, titleField, idField };
+  const { encoder, json, threads, overwrite, resume, ...ofIndex } = flags;
+  if (plan === true) {
+    refuseStray({ threads, overwrite, resume }, ["threads", "overwrite", "resume"], "a build");
+    const corpus = await openCorpus(path, fields, context);
+    await showPlan(corpus, { ...ofIndex, encoder, out, maxDisk, json }, context);
+    return;
+  }
+  refuseStray({ maxDisk }, ["maxDisk"], "--plan");
+  if (out === undefined)
+    throw new ConfigError("USAGE", "index build needs --out FOLDER, or --plan to build nothing.");
+  claimWriting(out);
+  const corpus = await openCorpus(path, fields, context);
+  if (encoder === undefined) {
+    await buildBm25Index(corpus, { ...flags, out, json }, context);
+    return;
+  }
+  const summary = await buildDense(corpus, { ...flags, out, encoder }, context);
+  context.out(json === true ? JSON.stringify(summary) : denseSummaryText(summary));
 }
 
 interface Bm25BuildFlags extends Bm25Options {

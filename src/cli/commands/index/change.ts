@@ -56,6 +56,7 @@ export function registerAdd(index: Command, context: CliContext): void {
 interface DeleteFlags {
   ids?: string;
   idsFile?: string;
+  compact?: true;
   json?: true;
 }
 
@@ -63,30 +64,64 @@ interface DeleteFlags {
 export function registerDelete(index: Command, context: CliContext): void {
   index
     .command("delete")
-    .summary("delete passages from an index")
+    .summary("delete passages from an index, and compact it")
     .description(
-      "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with `index compact`.",
+      "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with --compact.",
     )
     .argument("<index>", INDEX)
     .option("--ids <list>", "ids, comma-separated")
     .option("--ids-file <file>", "file with one id per line")
+    .option(
+      "--compact",
+      "write all segments as one, without deleted passages: searches get faster; needs the disk space of the result while it works; without ids it does only this",
+    )
     .addOption(jsonOption())
-    .action(async (folder: string, { json, ...flags }: DeleteFlags) => {
-      const ids = await idsOf(flags);
-      await checkChangeable(folder);
-      claimWriting(folder);
-      const { deleteFromIndex } = await import("../../../retrieval/bm25/change-index.ts");
-      const { manifest, deleted, unknown } = await deleteFromIndex(folder, ids);
-      if (json === true) {
-        const sizes = sizesOf(manifest);
-        context.out(
-          JSON.stringify({ index: folder, ...sizes, deleted, unknown, stillOnDisk: sizes.deleted }),
-        );
-        return;
-      }
-      context.out(`${folder}: ${formatCount(deleted)} passages deleted; ${stateText(manifest)}`);
-      if (unknown.length > 0) context.note(unknownText(unknown));
-    });
+    .action((folder: string, flags: DeleteFlags) => change(folder, flags, context));
+}
+
+/** Adds `compact`, the earlier name of `delete --compact` without ids. */
+export function registerCompact(index: Command, context: CliContext): void {
+  index
+    .command("compact", { hidden: true })
+    .description("The same as `index delete INDEX --compact`.")
+    .argument("<index>", INDEX)
+    .addOption(jsonOption())
+    .action((folder: string, { json }: { json?: true }) =>
+      change(folder, { compact: true, json }, context),
+    );
+}
+
+async function change(
+  folder: string,
+  { json, compact, ...flags }: DeleteFlags,
+  context: CliContext,
+): Promise<void> {
+  const isGiven = flags.ids !== undefined || flags.idsFile !== undefined;
+  const ids = isGiven || compact === undefined ? await idsOf(flags) : [];
+  await checkChangeable(folder);
+  claimWriting(folder);
+  const { compactIndex, deleteFromIndex } = await import("../../../retrieval/bm25/change-index.ts");
+  const removed = ids.length === 0 ? null : await deleteFromIndex(folder, ids);
+  const { readBm25Manifest } = await import("../../../retrieval/bm25/index-manifest.ts");
+  const before = sizesOf(removed?.manifest ?? (await readBm25Manifest(folder)));
+  const { signal } = context;
+  const manifest = compact === true ? await compactIndex(folder, { signal }) : removed?.manifest;
+  if (manifest === undefined) return;
+  const sizes = sizesOf(manifest);
+  if (json === true) {
+    const { deleted, unknown } = removed ?? {};
+    const ofDelete = removed === null ? {} : { deleted, unknown, stillOnDisk: sizes.deleted };
+    const ofCompact = compact === true ? { before } : {};
+    context.out(JSON.stringify({ index: folder, ...sizes, ...ofDelete, ...ofCompact }));
+    return;
+  }
+  const done = removed === null ? "" : `${formatCount(removed.deleted)} passages deleted; `;
+  const was =
+    compact === true
+      ? `; before, ${plural(before.segments, "segment")}, ${formatBytes(before.bytesOnDisk)}`
+      : "";
+  context.out(`${folder}: ${done}${stateText(manifest)}${was}`);
+  if (removed !== null && removed.unknown.length > 0) context.note(unknownText(removed.unknown));
 }
 
 const UNKNOWN_SHOWN = 5;
@@ -103,36 +138,6 @@ async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
   const all = [...listed, ...lines].map((id) => id.trim()).filter((id) => id !== "");
   if (all.length > 0) return all;
   throw new ConfigError("USAGE", "index delete needs ids: --ids a,b or --ids-file FILE.");
-}
-
-/** Adds `compact`. */
-export function registerCompact(index: Command, context: CliContext): void {
-  index
-    .command("compact")
-    .summary("rewrite an index without deleted passages")
-    .description(
-      "Write all segments of a BM25 index as one, without deleted passages. Hits and scores stay; searches get faster. Needs the disk space of the result while it works.",
-    )
-    .argument("<index>", INDEX)
-    .addOption(jsonOption())
-    .action(async (folder: string, { json }: { json?: true }) => {
-      await checkChangeable(folder);
-      claimWriting(folder);
-      const [{ compactIndex }, { readBm25Manifest }] = await Promise.all([
-        import("../../../retrieval/bm25/change-index.ts"),
-        import("../../../retrieval/bm25/index-manifest.ts"),
-      ]);
-      const before = sizesOf(await readBm25Manifest(folder));
-      const manifest = await compactIndex(folder, { signal: context.signal });
-      const after = sizesOf(manifest);
-      if (json === true) {
-        context.out(JSON.stringify({ index: folder, ...after, before }));
-        return;
-      }
-      context.out(
-        `${folder}: ${stateText(manifest)}; before, ${plural(before.segments, "segment")}, ${formatBytes(before.bytesOnDisk)}`,
-      );
-    });
 }
 
 function stateText(manifest: IndexManifest): string {

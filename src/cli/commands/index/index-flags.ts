@@ -1,7 +1,8 @@
 /** What the subcommands of `agentrl index` share. */
 import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
-import { type Bm25Options, bm25Variants } from "../../../retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
+import { bm25Variants } from "../../../retrieval/bm25/formula.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
 import { sizeOnDisk } from "../../../retrieval/store/checked-file.ts";
 import { indexKind } from "../../../retrieval/store/index-folder.ts";

@@ -1,55 +1,33 @@
-import type { Command } from "commander";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
 import type { CliContext } from "../../command.ts";
-import {
-  addFieldFlags,
-  type FieldFlags,
-  openCorpus,
-  type OpenCorpus,
-  PASSAGE_ROLES,
-} from "../../data-flags.ts";
-import { decimal, jsonOption, pluginOption, outOption } from "../../options.ts";
+import type { OpenCorpus } from "../../data-flags.ts";
 import { startProgress } from "../../progress.ts";
-import { addDenseOptions, type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
-import { addBm25Options, checkKindFlags, CORPUS } from "./index-flags.ts";
+import { type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
 
-interface PlanFlags extends Bm25Options, DensePlanFlags, FieldFlags {
+/** Flags of a plan. */
+export interface PlanFlags extends Bm25Options, DensePlanFlags {
   json?: true;
 }
 
 /** Flags of a plan of a BM25 index. */
 type Bm25PlanFlags = Bm25Options & Pick<PlanFlags, "out" | "maxMemory" | "maxDisk">;
 
-/** Adds `plan`. */
-export function registerPlan(index: Command, context: CliContext): void {
-  const command = index
-    .command("plan")
-    .summary("tell what an index will cost before it is built")
-    .description(
-      "Tell what an index of a corpus will cost, from a sample of it, before anything is written. With --out or a limit it fails when the index would not fit.",
-    )
-    .argument("<corpus>", CORPUS)
-    .addOption(outOption("compare with the free disk of this folder and the free memory"));
-  addFieldFlags(command, PASSAGE_ROLES).addOption(pluginOption());
-  addBm25Options(command);
-  addDenseOptions(command)
-    .option("--max-disk <GB>", "fail if building takes more disk", decimal(0))
-    .addOption(jsonOption())
-    .action(async (path: string, { json, textField, titleField, idField, ...flags }: PlanFlags) => {
-      checkKindFlags(flags);
-      const { encoder } = flags;
-      const corpus = await openCorpus(path, { textField, titleField, idField }, context);
-      if (encoder === undefined) {
-        const plan = await planBm25(corpus, flags, context);
-        context.out(json === true ? JSON.stringify(plan) : planText(plan));
-      } else {
-        const plan = await planDense(corpus, { ...flags, encoder }, context);
-        context.out(json === true ? JSON.stringify(plan) : densePlanText(plan));
-      }
-    });
+/** Tells what an index of a corpus will cost, from a sample of it. */
+export async function showPlan(
+  corpus: OpenCorpus,
+  { json, encoder, ...flags }: PlanFlags,
+  context: CliContext,
+): Promise<void> {
+  if (encoder === undefined) {
+    const plan = await planBm25(corpus, flags, context);
+    context.out(json === true ? JSON.stringify(plan) : planText(plan));
+  } else {
+    const plan = await planDense(corpus, { ...flags, encoder }, context);
+    context.out(json === true ? JSON.stringify(plan) : densePlanText(plan));
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Random } from "../../../base/random.ts";
 import type { Passage, Task } from "../../../trajectory/task.ts";
-import type { TinyWorldMix } from "../questions.ts";
+import type { TinyWorldMix } from "../tiny-world-settings.ts";
 import type { Relation } from "../relations.ts";
 import { readStep } from "../text.ts";
 import type { TinyWorld } from "../tiny-world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../../src/worlds/open-dataset.ts";
 import { spellings } from "../../../../src/worlds/numbers/quantities.ts";
 import { environments } from "../../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../../src/retrieval/controls/none.ts";
@@ -13,6 +13,7 @@ import { makeTokenizer } from "../../../../src/text/tokenizer.ts";
 import { ROLE_REPLY } from "../../../../src/trajectory/role-prompts.ts";
 import type { Task } from "../../../../src/trajectory/task.ts";
 import { sharedVocabulary } from "../../../../src/run/vocabulary.ts";
+import "../../../helpers/all-parts.ts";
 
 const open = (name: string, options: Record<string, unknown> = {}) =>
   openDataset({ name, split: "base", people: 60, questions: 300, ...options }, "test");
