@@ -27,11 +27,12 @@ describe("a shell's limits", () => {
   it.skipIf(process.platform === "win32")(
     "on open files are named where too few are allowed",
     async () => {
-      const { status, stderr } = await runAgentrl(["--version"], { cwd, under: "ulimit -n 40;" });
+      const check = ["recipes", "check", "search-r1"];
+      const { status, stderr } = await runAgentrl(check, { cwd, under: "ulimit -n 40;" });
       expect(status).toBe(4);
       expect(stderr).toContain("allows 40 open files at once, and 256 are needed");
       // As the message says.
-      const raised = await runAgentrl(["--version"], { cwd, under: "ulimit -n 256;" });
+      const raised = await runAgentrl(check, { cwd, under: "ulimit -n 256;" });
       expect(raised).toMatchObject({ status: 0 });
     },
   );

@@ -20,7 +20,6 @@ export function addRunsList(parent: Command, context: CliContext): void {
     .action(async (folder: string | undefined, { json }: { json?: true }) => {
       const { runListBlocks } = await import("../../view/documents/run-detail.ts");
       const { findRuns } = await import("../../view/runs/find-runs.ts");
-      const { runListBlocks } = await import("../../view/documents/run-detail.ts");
       const { readRun } = await import("../../view/runs/run-files.ts");
       const { summaryOf } = await import("../../view/runs/run-summary.ts");
       const place = folder ?? RUNS_FOLDER;
