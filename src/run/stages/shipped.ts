@@ -9,7 +9,7 @@ import { drawAndSelect, type SynthOptions, type SynthOutcome } from "../synth/ru
 import { oneOfSeveral, trainByRollouts } from "../train/on-policy-method.ts";
 import type { StagePart } from "./stage.ts";
 
-export const indexStage: StagePart = {
+const indexStage: StagePart = {
   ...heads.index,
   run: async ({ out, dataset, signal }) => {
     const passages = (await dataset("training")).passages();
