@@ -161,7 +161,7 @@ type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
 export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   described: Described<O, P>,
 ): ToolPart {
-  return define({ action: described.name, ...described } as Parameters<typeof define<O>>[0]);
+  return define({ action: described.name, ...described });
 }
 
 /** A session without a state: forks of it are itself. */

@@ -1,11 +1,19 @@
 import { random } from "../../../src/base/random.ts";
-import type { Protocol } from "../../../src/env/protocols/protocol.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
-import type { Trajectory, Turn } from "../../../src/trajectory/trajectory.ts";
-import { type CleanSample, type CleanWorld, respoken } from "./clean-samples.ts";
-
-/** A sample made bad; null where it cannot be in this way. */
-type Spoil = (sample: CleanSample, world: CleanWorld) => Trajectory | null;
+import {
+  said,
+  recorded,
+  marked,
+  ifSecret,
+  hinted,
+  withoutLast,
+  reacted,
+  thoughtOf,
+  looped,
+  asking,
+  emptied,
+  copied,
+  type Spoil,
+} from "./spoils.ts";
 
 export interface Spoiling {
   /** What was done to it. */
@@ -16,63 +24,6 @@ export interface Spoiling {
   options?: Record<string, unknown>;
   ways: Record<string, Spoil>;
 }
-
-/** Says one message otherwise: the first, or the last. */
-function said(
-  which: "first" | "last",
-  change: (text: string, place: { sample: CleanSample; protocol: Protocol }) => string | null,
-): Spoil {
-  return (sample, world) => {
-    const { trajectory } = sample.candidate;
-    const turn = which === "first" ? 0 : trajectory.turns.length - 1;
-    const { protocol } = world.environment;
-    const text = change(trajectory.turns[turn]?.text ?? "", { sample, protocol });
-    return text === null ? null : respoken(trajectory, turn, text, world);
-  };
-}
-
-/** Changes the record of the first turn, and not its tokens. */
-function recorded(change: (turn: Turn) => Partial<Turn>): Spoil {
-  return ({ candidate: { trajectory } }) => ({
-    ...trajectory,
-    turns: trajectory.turns.map((turn, i) => (i === 0 ? { ...turn, ...change(turn) } : turn)),
-  });
-}
-
-/** Changes the trajectory's own fields. */
-function marked(change: (trajectory: Trajectory) => Partial<Trajectory>): Spoil {
-  return ({ candidate: { trajectory } }) => ({ ...trajectory, ...change(trajectory) });
-}
-
-/** Tells nothing unless the answer is a name that the question does not give. */
-function ifSecret(spoil: Spoil): Spoil {
-  return (sample, world) =>
-    sample.task.annotations.type === "bridge" ? spoil(sample, world) : null;
-}
-
-function hinted(text: (answer: string) => string, part: "prompt" | "completion"): Spoil {
-  return ifSecret(({ task, candidate: { trajectory } }, { tokenizer }) => {
-    const hint = text(task.references[0] ?? "");
-    const segment = { owner: "inserted" as const, ids: tokenizer.encode(hint), logprobs: null };
-    const [first, ...calls] = trajectory.calls;
-    if (first === undefined) return null;
-    const call = { ...first, [part]: [...first[part], segment] };
-    const hints = [{ name: "planted", call: 0, text: hint }];
-    return { ...trajectory, calls: [call, ...calls], hints };
-  });
-}
-
-const withoutLast: Spoil = marked(({ calls, turns }) => ({
-  calls: calls.slice(0, -1),
-  turns: turns.slice(0, -1),
-}));
-
-/** Replaces the action of a message, and leaves its thought. */
-function reacted(text: string, action: string): string {
-  return text.replace(/<(search|answer|tool_call)>.*$/s, () => action);
-}
-
-const thoughtOf = (text: string): string => /^<think>.*?<\/think>/s.exec(text)?.[0] ?? "";
 
 /** Ways to spoil samples of the search-r1 grammar, by what must tell. */
 export const SPOILINGS: readonly Spoiling[] = [
@@ -408,44 +359,6 @@ export const SPOILINGS: readonly Spoiling[] = [
     ways: { phrase: looped("and then again the same thing ", 24), word: looped("again ", 160) },
   },
 ];
-
-function looped(text: string, times: number): Spoil {
-  return said("last", (message) => message.replace("<think>", `<think> ${text.repeat(times)}`));
-}
-
-/** The first message searches for something that only who knows the answer can ask. */
-function asking(query: (task: Task) => string): Spoil {
-  return ifSecret(
-    said("first", (text, { sample: { task } }) => {
-      return reacted(text, `<search>${query(task)}</search>`);
-    }),
-  );
-}
-
-/** The first message searches for nothing, and is told so. */
-function emptied(action: string): Spoil {
-  return (sample, world) => {
-    const { trajectory } = sample.candidate;
-    const problem = { code: "empty-query", message: "the query is empty" };
-    const text = reacted(trajectory.turns[0]?.text ?? "", action);
-    const spoken = respoken(trajectory, 0, text, world);
-    const turns = spoken.turns.map((turn, i) =>
-      i === 0
-        ? { ...turn, observations: [{ tool: "search", text: "The query was empty.", problem }] }
-        : turn,
-    );
-    return { ...spoken, turns };
-  };
-}
-
-/** The last message's thought says what the first search found. */
-function copied(change: (words: string[]) => string[]): Spoil {
-  return said("last", (text, { sample }) => {
-    const [turn] = sample.candidate.trajectory.turns;
-    const words = (turn?.observations[0]?.text ?? "").split(/\s+/);
-    return text.replace("<think>", () => `<think> ${change(words).join(" ")}`);
-  });
-}
 
 /** The samples in another order for each way. */
 export function inAnyOrder<T>(items: readonly T[], way: string): T[] {
