@@ -208,9 +208,11 @@ describe("agentrl eval", () => {
     expect(stdout.replace(/[0-9a-f]{12}\n$/, "HASH\n")).toMatchInlineSnapshot(`
       "policy on questions.jsonl, strategy agent: 2 questions, seed 0
 
-                  n     EM     F1  cover-EM  answered  searches  parsed  turns  tokens
+      questions   n     EM     F1  cover-EM  answered  searches  parsed  turns  tokens
       all         2  0.000  0.000     0.000     0.000      0.00   0.000   3.00    22.5
+      By hops
       1-hop       2  0.000  0.000     0.000     0.000      0.00   0.000   3.00    22.5
+      By type
       bridge      1  0.000  0.000     0.000     0.000      0.00   0.000   3.00    21.0
       comparison  1  0.000  0.000     0.000     0.000      0.00   0.000   3.00    24.0
 

@@ -142,6 +142,8 @@ describe("an endpoint that hangs", () => {
         "world/test.jsonl",
       ],
       ...["--index", "idx", "--out", "synth-hung", ...sets.flatMap((set) => ["--set", set])],
+      // The endpoint answers, and wrong.
+      ...["--set", "synth.steps=[]"],
     ];
     const hung = await runAgentrl(args, { cwd });
     expect(hung.status, hung.stderr).toBe(4);
