@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forecastMemory } from "../dist/engine/local/forecast.js";
-import { targetModules } from "../dist/models/lora/lora.js";
+import { targetModules } from "../dist/models/lora/target-modules.js";
 import { publishedShapes } from "../dist/models/published-shapes.js";
 
 const ROW = 4096;

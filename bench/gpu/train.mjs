@@ -1,6 +1,6 @@
 // Training as a user has it: whole steps of the engine.
 import { openLocalEngine } from "../../dist/engine/local/local-engine.js";
-import { targetModules } from "../../dist/models/lora/lora.js";
+import { targetModules } from "../../dist/models/lora/target-modules.js";
 import { adam, policyGradient, policyRows, seconds, timedFor } from "./rows.mjs";
 
 /**

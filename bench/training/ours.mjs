@@ -1,6 +1,6 @@
 // node bench/training/ours.mjs TASK JSON: the local engine as a contender; one JSON line when ready, one for every line given.
 import { openLocalEngine } from "../../dist/engine/local/local-engine.js";
-import { targetModules } from "../../dist/models/lora/lora.js";
+import { targetModules } from "../../dist/models/lora/target-modules.js";
 import { grpoTurn } from "./ours-grpo.mjs";
 import { play } from "./play.mjs";
 import { readRows } from "./shapes.mjs";
