@@ -5,13 +5,13 @@ import { plannedModel } from "../../dist/run/plan/planned-model.js";
 import { plannedRun, planRecipe } from "../../dist/run/plan/plan.js";
 import { trialForecast } from "../../dist/run/plan/trial.js";
 import { loadRecipe } from "../../dist/run/settings/recipe-file.js";
-import { checkSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
+import { loadSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
 import { settingsSchema } from "../../dist/run/settings/settings-schema.js";
 
 const [clockName, recipe, tier, ...sets] = process.argv.slice(2);
 const overrides = sets.map(parseSet);
 const file = await loadRecipe(recipe);
-const resolved = checkSettings(settingsSchema, resolveSettings(file, { tier, overrides }));
+const resolved = await loadSettings(settingsSchema, resolveSettings(file, { tier, overrides }));
 const run = plannedRun(resolved, await plannedModel(resolved.settings));
 const processor = () => {
   const { user, system } = process.cpuUsage();

@@ -6,7 +6,8 @@ import { adaptedWeights, modelWeights } from "../../dist/engine/local/model-weig
 import { makeTrainer } from "../../dist/engine/local/trainer.js";
 import { random } from "../../dist/base/random.js";
 import { readCheckpoint } from "../../dist/models/checkpoint.js";
-import { initialAdapter, targetModules, trainedSpecs } from "../../dist/models/lora/target-modules.js";
+import { initialAdapter, trainedSpecs } from "../../dist/models/lora/lora.js";
+import { targetModules } from "../../dist/models/lora/target-modules.js";
 import { tensorsOf } from "../../dist/models/parameters.js";
 import { openDevice } from "../../dist/onnx/device.js";
 import { policyGradient, policyRows } from "./rows.mjs";

@@ -2,7 +2,7 @@
 // learning rate is next to nothing, so that all policies draw the same tokens.
 import { loadRecipe } from "../../dist/run/settings/recipe-file.js";
 import { settingsSchema } from "../../dist/run/settings/settings-schema.js";
-import { checkSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
+import { loadSettings, parseSet, resolveSettings } from "../../dist/run/settings/settings.js";
 import { openEngine, openNamedDataset, policyFolder } from "../../dist/run/assemble.js";
 import { assembleOnPolicyRun } from "../../dist/run/train/on-policy-run.js";
 import { trainOnPolicy } from "../../dist/algorithms/on-policy.js";
@@ -61,7 +61,7 @@ export async function measure({ rounds }) {
 async function open(name, algorithm) {
   const recipe = await loadRecipe("search-r1");
   const overrides = [parseSet(`algorithm=${algorithm}`)];
-  const { settings } = checkSettings(
+  const { settings } = await loadSettings(
     settingsSchema,
     resolveSettings(recipe, { tier: "mini", overrides }),
   );
