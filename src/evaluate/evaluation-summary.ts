@@ -203,10 +203,11 @@ function summaryOf(tally: Tally, seed: number): EvaluationSummary {
 }
 
 function errorsOf({ errors, asWrong: { n, em, f1 } }: Tally): EvaluationErrors {
+  const wrong = errors.size === 0 ? {} : { asWrong: { n, em: em / n, f1: f1 / n } };
   return {
     n: [...errors.values()].reduce((sum, each) => sum + each, 0),
     byCode: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
-    asWrong: errors.size === 0 ? undefined : { n, em: em / n, f1: f1 / n },
+    ...wrong,
   };
 }
 

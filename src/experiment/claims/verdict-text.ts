@@ -17,7 +17,7 @@ export function methodNote({ looks, level }: Reproduced): string {
         "The intervals of differences hold at all looks together.";
   return (
     "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
-    `A claim is supported or not supported if p is below ${formatP(level)} after Holm's correction over all comparisons.${byRule} ` +
+    `A claim is supported or not supported if p is below ${level} after Holm's correction over all comparisons.${byRule} ` +
     "Detectable: the smallest difference that these runs would have found with a chance of 80 %."
   );
 }
