@@ -12,15 +12,21 @@ process.env["ORT_DISABLE_TELEMETRY"] = "1";
 const SLOW = "test/**/*.slow.test.ts";
 const FAULTS = "test/faults/**";
 
-/**
- * Files that change what is global to a process (the environment, the working directory, registered parts), or that would see it changed:
- * contract suites run over all registered parts, and a thread that has run the ONNX runtime knows no denormal numbers any more.
- */
+/** Files that run the ONNX runtime in their own thread, which from then on flushes denormal numbers to 0: the next file would compute otherwise. */
+const FLUSHING = [
+  "test/{autodiff,losses,onnx}/**/*.test.ts",
+  "test/algorithms/{own-fields,preference,update}.test.ts",
+  "test/engine/local/{cached-model,sampler,shared-prefixes,trainer,training-graph,worker-failure}.test.ts",
+  "test/engine/tinker/{faults,open-rl}.test.ts",
+  "test/golden/{decoder,gguf,lora,temperature}.test.ts",
+  "test/models/{row-attention,sampling-graph,whole-model-gradient}.test.ts",
+];
+
+/** Files that change what is global to a process (the environment, the working directory, registered parts), or that would see it changed. */
 const ISOLATED = [
-  "test/contracts/**/*.test.ts",
-  "test/golden/chat-templates.test.ts",
-  "test/models/safetensors.test.ts",
+  ...FLUSHING,
   "test/cli/**/*.test.ts",
+  "test/contracts/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/package.test.ts",
   "test/base/registry.test.ts",
