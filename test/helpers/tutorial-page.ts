@@ -57,7 +57,7 @@ const TOLERANCES: readonly [RegExp, number | readonly number[]][] = [
   [/ tokens, [\d.]+ s$/, [0, 0, 0, Infinity]],
 ];
 
-const NUMBER = /[+−-]?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?/g;
+const NUMBER = /[+−-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]\d+)?/g;
 
 /** A line's words, without the widths of columns and rules. */
 function shape(line: string): string {
@@ -65,7 +65,7 @@ function shape(line: string): string {
 }
 
 const numbers = (line: string): number[] =>
-  (line.match(NUMBER) ?? []).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
+  (line.match(NUMBER) ?? []).map((text) => Number(text.replaceAll("−", "-").replaceAll(",", "")));
 
 /** Whether a printed line is the page's, within the tolerances. */
 function isSame(shown: string, printed: string): boolean {
