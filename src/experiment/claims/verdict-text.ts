@@ -1,4 +1,4 @@
-import { fixed, formatP, formatPercent, plural, shorten } from "../../base/format.ts";
+import { fixed, formatPercent, plural, shorten } from "../../base/format.ts";
 import { calibrationProblems } from "./instrument.ts";
 import { chanceOfAnswer } from "./looks.ts";
 import type { ClaimResult, Reproduction } from "./claim-results.ts";

@@ -82,9 +82,7 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       const { shown, status, modes } = await inTerminal("cut", once(/step \d+\/400/, "\u0003"));
       expect(status, shown).toBe(130);
       expect(shown).toContain("Interrupted: saving finished work.");
-      expect(shown).toMatch(
-        /cut: stopped early and saved; `[^`]*resume [^`]*cut` continues\./,
-      );
+      expect(shown).toMatch(/cut: stopped early and saved; `[^`]*resume [^`]*cut` continues\./);
       expect(modes[1]).toBe(modes[0]);
     });
 
