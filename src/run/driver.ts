@@ -128,7 +128,7 @@ async function recordLeft(out: string, name: string, result: StageResult): Promi
 function leftBy(result: StageResult): Pick<RunStage, "policy" | "facts"> {
   const { policy, result: nested, ...facts } = result as StageResult & { result?: object };
   delete (facts as { checkpoint?: unknown }).checkpoint;
-  // What a synthesis or an evaluation measured stands in its result; around it is what differs from run to run.
+  // Syntheses and evaluations return their facts as `result`; their other fields, such as times, differ from run to run.
   return { policy, facts: nested === undefined ? facts : { ...nested } };
 }
 
@@ -157,7 +157,8 @@ export async function runStages(
     const evaluation = (name: string): RunStage[] => (around ? [runStage(name, "evaluate")] : []);
     return writeRunFile(out, [...evaluation("before"), ...entries, ...evaluation("after")]);
   };
-  await record();
+  // Until a stage must run again, the file keeps the stages that have ended: a kill must not lose them.
+  if (known.length === 0) await record();
   // After the first stage that must run again, later results are stale; only that stage may continue a partial folder.
   let goesOn = resume;
   for (const stage of stages) {
@@ -176,7 +177,6 @@ export async function runStages(
     if (isDone) {
       const policy = before.policy === null ? null : join(out, before.policy);
       done.push({ ...before, folder, policy, settings });
-      await record();
       continue;
     }
     // The synthesis itself detects draws under other settings; it may only have to select again.
@@ -186,6 +186,8 @@ export async function runStages(
     // Hours of training may be in a finished stage that other settings make anew.
     if (known[done.length] !== undefined && !isBegun && !overwrite) await setAside(folder);
     if ((resume || overwrite) && !isBegun) await removeAtOnce(folder);
+    // From here on this stage and all later ones count as not done.
+    await record();
     const outcome = await runOrAgain(planned, isBegun, (it, goes) =>
       run(it, { ...session, resume: goes }),
     );

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
@@ -161,6 +161,28 @@ describe("stages", () => {
       ["sft", true],
       ["train", false],
     ]);
+  });
+
+  it("stay recorded until one must run again, so that a kill while they are checked loses none", async () => {
+    const stages = "[{ do: synth }, { do: sft }, { do: train }]";
+    await run(stages, "checked", { fail: 3 });
+    const session = { ...sessionIn(join(folder, "checked")), resume: true };
+    const seen: unknown[][] = [];
+    const watched = {
+      ...session,
+      onStage: ({ number }: { number: number }): void => {
+        if (number > 2) return;
+        const file = readFileSync(join(folder, "checked", "run.json"), "utf8");
+        seen.push(
+          (JSON.parse(file) as { stages: { done: boolean }[] }).stages.map((each) => each.done),
+        );
+      },
+    };
+    await runStages(settingsOf(stages), watched, {
+      run: ({ folder: own }) => Promise.resolve({ policy: own, facts: {} }),
+    });
+    const kept = [false, true, true, false, false];
+    expect(seen).toEqual([kept, kept]);
   });
 
   it("are taken over from a run whose folder is named otherwise now, or was moved", async () => {

@@ -12,7 +12,7 @@ export const MANIFEST_FILE = "manifest.json";
 /** What a run is: its stages, in order, with what each reads and left. */
 export const RUN_FILE = "run.json";
 
-/** Name of a run of several stages; one of a single stage has the stage's name. */
+/** Name of a run of a recipe's stages, each in a folder of its own; a stage that runs alone gives the run its name. */
 export const SEVERAL = "stages";
 
 const stageSchema = z.object({
@@ -59,10 +59,12 @@ export async function readRunFile(folder: string): Promise<RunStage[] | null> {
   return parsed.success ? parsed.data.stages : null;
 }
 
-/** What a run is called by its stages: that of its only one beside evaluations, `evaluate`, or `stages`. */
-export function kindOfStages(stages: readonly Pick<RunStage, "do">[]): string {
-  const names = stages.map(({ do: name }) => name).filter((name) => name !== "evaluate");
-  return names.length > 1 ? SEVERAL : (names[0] ?? "evaluate");
+/** The name of the stage that a run is; `stages` where its stages have folders of their own, also for one and for none. */
+export function kindOfStages(
+  stages: readonly Pick<RunStage, "number" | "do" | "folder">[],
+): string {
+  const alone = stages.find(({ number, folder }) => number > 0 && folder === ".");
+  return alone?.do ?? SEVERAL;
 }
 
 const manifestSchema = z.looseObject({

@@ -138,12 +138,18 @@ describe("readRun", () => {
     const { kind, stages } = await readRun(run);
     expect(kind).toBe("stages");
     expect(stages.map(({ state }) => state.state)).toEqual(["finished", "interrupted"]);
-    const around = [runStage("before", "evaluate"), entry(1, "mine", false)];
-    expect((await readRun(writeRun(at("one"), files(...around)))).kind).toBe("mine");
+    const alone = [runStage("before", "evaluate"), runStage("mine", "mine", { number: 1 })];
+    expect((await readRun(writeRun(at("one"), files(...alone)))).kind).toBe("mine");
+    // A recipe whose stages are one, or none, is a run of stages all the same.
+    const around = [runStage("before", "evaluate"), runStage("after", "evaluate")];
+    for (const own of [[entry(1, "mine", false)], []])
+      expect((await readRun(writeRun(at(`${own.length}`), files(...around, ...own)))).kind).toBe(
+        "stages",
+      );
     const measured = { metrics: { em: 0.5 }, intervals: { em: null }, n: 4, fingerprint: "ab" };
     const evaluation = writeRun(at("evaluation"), {
       files: {
-        "run.json": JSON.stringify({ stages: [runStage("evaluate", "evaluate")] }),
+        "run.json": JSON.stringify({ stages: [runStage("evaluate", "evaluate", { number: 1 })] }),
         "results.json": JSON.stringify(measured),
       },
     });
