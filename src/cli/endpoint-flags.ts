@@ -1,3 +1,4 @@
+import { definedValues } from "../base/defined-values.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { readApiKey } from "../http/api-key.ts";
@@ -123,7 +124,7 @@ export function endpointValues(flags: EndpointFlags): Record<string, unknown> {
         : { promptPerMillion: priceIn, completionPerMillion: priceOut },
     cache: cache === false ? null : cache,
   };
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return definedValues(values);
 }
 
 /**

@@ -55,7 +55,7 @@ export function groupOptions(command: Command): void {
   }
 }
 
-/** What stands in help under each heading, in the order of the headings; others follow. For commander's `configureHelp`. */
+/** Help items by heading, in the order of the headings; items without one follow. For commander's `configureHelp`. */
 export function groupItems<T>(_: T[], shown: T[], groupOf: (item: T) => string): Map<string, T[]> {
   const headings = [...new Set([...Object.keys(HEADINGS), ...shown.map(groupOf)])];
   const groups = headings.map((heading): [string, T[]] => [

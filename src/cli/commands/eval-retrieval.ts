@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import type { Command } from "commander";
 import { DataError } from "../../base/errors.ts";
 import {
@@ -36,11 +37,7 @@ import { claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents/comparison.ts";
-import {
-  addRetrieverOptions,
-  openRetrieverFlags,
-  type RetrieverFlags,
-} from "../retriever-option.ts";
+import { addRetrieverOptions, openRetrieverFlags } from "../retriever-option.ts";
 
 /** The scores of a run. */
 interface Measured {
@@ -143,7 +140,7 @@ async function measure(
     };
   }
   const corpus = flags.retriever === undefined ? {} : { corpus: set.corpus };
-  const retriever = await openRetrieverFlags(withoutUndefined({ ...corpus, ...flags }));
+  const retriever = await openRetrieverFlags(definedValues({ ...corpus, ...flags }));
   const total = set.queries.length;
   const progress = startProgress(context, { label: "searching", total, unit: "queries" });
   try {
@@ -221,10 +218,6 @@ function notesOn({ scores, run }: Measured, { queries, qrels }: RetrievalSet): s
           "No hit of any query is judged: the passages' ids and those of the judgements may be of two collections.",
         ]),
   ];
-}
-
-function withoutUndefined(flags: object): RetrieverFlags {
-  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
 function unmatched({ names, queries }: RetrievalSet): DataError {

@@ -1,4 +1,5 @@
 /** The dense half of `agentrl index build|plan|check`: options and actions, for index-command.ts to hook in. */
+import { definedValues } from "../../base/defined-values.ts";
 import { type Command, Option } from "commander";
 import { formatBytes, formatDuration } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
@@ -227,7 +228,14 @@ async function withEncoder<T>(
   ]);
   const { queryPrefix, passagePrefix, pooling, innerProduct, maxTokens, dtype } = flags;
   const normalize = innerProduct === true ? false : undefined;
-  const options = present({ queryPrefix, passagePrefix, pooling, normalize, maxTokens, dtype });
+  const options = definedValues({
+    queryPrefix,
+    passagePrefix,
+    pooling,
+    normalize,
+    maxTokens,
+    dtype,
+  });
   const encoder = await openEncoder(
     flags.encoder,
     parseOptions(encoderOptions, options, "--encoder"),
@@ -240,12 +248,7 @@ async function withEncoder<T>(
 }
 
 function denseOptionsOf({ vectors, graph, m, efConstruction, efSearch }: DenseFlags): object {
-  return present({ vectors, graph, M: m, efConstruction, efSearch });
-}
-
-/** Without unset keys, for which the option's own default then holds. */
-function present(values: Record<string, unknown>): object {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return definedValues({ vectors, graph, M: m, efConstruction, efSearch });
 }
 
 function bytesOf(gigabytes: number | undefined): number | undefined {

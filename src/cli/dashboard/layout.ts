@@ -39,7 +39,7 @@ export const LEAST = { columns: 60, rows: 15 };
 const MOST_COLUMNS = 200;
 /** Fewest lines for a trajectory: its heading and three lines. */
 export const LEAST_TRAJECTORY = 4;
-/** Rows from which the latest evaluation stands in large letters, and what it then takes. */
+/** Least rows of a terminal that shows the latest evaluation in large letters, and the rows that these take. */
 const LARGE = { from: 36, rows: 4 };
 /** Most metrics with a tall curve. */
 const MOST_TALL = 4;

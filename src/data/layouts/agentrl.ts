@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { z } from "../../base/schema.ts";
 import type { TaskAnnotations } from "../../trajectory/task.ts";
 import {
@@ -110,5 +111,5 @@ export const agentrlCorpus = defineLayout({
 
 /** Removes undefined annotations. */
 export function withoutUndefined(annotations: Record<string, unknown>): TaskAnnotations {
-  return Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined));
+  return definedValues(annotations);
 }

@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
@@ -86,7 +87,7 @@ export const hotpotqa = defineLayout({
     keepsSource: true,
     record: (task) => ({
       ...hotpotColumns(task),
-      ...defined({
+      ...definedValues({
         decomposition: task.annotations.decomposition,
         answerable: task.annotations.answerable,
         route: task.annotations.route,
@@ -108,14 +109,14 @@ function hotpotColumns(task: Task): Record<string, unknown> {
     question: task.question,
     answer,
     answer_aliases: aliases.length === 0 ? undefined : aliases,
-    ...defined({ type, level: levelOf(hops) }),
+    ...definedValues({ type, level: levelOf(hops) }),
     supporting_facts: factColumns(task),
     context: (context ?? []).map(({ title, text, sentences }) => [
       title,
       spacedSentences(sentences ?? [text]),
     ]),
     source: task.source,
-    ...defined({
+    ...definedValues({
       hops,
       supporting_passages: supportingPassages,
       context_ids: context?.map(({ id }) => id),
@@ -181,11 +182,6 @@ function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
   const b = seconds.map((key) => columns[key]).find((column) => column !== undefined);
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return value;
   return a.map((item: unknown, i) => [item, b[i] as unknown]);
-}
-
-/** Drops undefined keys. */
-function defined(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
 const triples = z.array(z.tuple([z.string(), z.string(), z.string()]));
