@@ -16,7 +16,9 @@ export async function showReplay(
   const download = watchDownload(context);
   try {
     const { signal } = context;
-    const replay = await replayBatch(resolved, { run, step, signal, download: download.options });
+    const { recordOf } = await import("../run/settings/resolved-yaml.ts");
+    const recipe = { settings: resolved.settings, record: recordOf(resolved) };
+    const replay = await replayBatch(recipe, { run, step, signal, download: download.options });
     context.out(json ? JSON.stringify(replay) : asText(replay));
   } finally {
     download.stop();

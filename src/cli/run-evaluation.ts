@@ -83,7 +83,11 @@ export async function runEvaluation(
           failures.set(error.code, error.message);
       },
     };
-    if (folder === undefined) return await evaluatePolicy({ ...session, resolved }, options);
+    if (folder === undefined) {
+      const { recordOf } = await import("../run/settings/resolved-yaml.ts");
+      const { settings } = resolved;
+      return await evaluatePolicy({ ...session, settings, record: recordOf(resolved) }, options);
+    }
     return await runAlone(evaluateStage, resolved, { ...session, out: folder }, { options });
   } finally {
     download.stop();

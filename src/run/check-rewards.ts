@@ -15,7 +15,7 @@ import type { Dataset } from "../data/dataset.ts";
 import { REWARD_CASES } from "../rewards/expectations.ts";
 import { expressionOf, weightedRewards } from "./assemble.ts";
 import { openRoles } from "./roles.ts";
-import type { ResolvedSettings } from "./settings/settings.ts";
+import type { StageSession } from "./stages/stage.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Questions of a check: enough for several kinds, few enough for a second. */
@@ -83,14 +83,14 @@ export type RewardCheckFacts = Pick<
  * @throws {ConfigError} REWARD_CHECK_FAILED before anything is trained.
  */
 export async function checkBeforeTraining(
-  { recipe, settings }: ResolvedSettings<Settings>,
+  { record, settings }: Pick<StageSession, "record" | "settings">,
   dataset: Dataset,
   signal: AbortSignal,
 ): Promise<RewardCheckFacts | null> {
   if (!settings.rewardCheck) return null;
   const tasks = await dataset.tasks(CHECKED_QUESTIONS);
   const check = await checkRecipeRewards(settings, tasks, { signal });
-  requireSoundRewards(check, recipe.path);
+  requireSoundRewards(check, record.path);
   const { ok, questions, trajectories, withoutAnswering, notApplicable } = check;
   const facts = { ok, questions, trajectories, withoutAnswering };
   return notApplicable === undefined ? facts : { ...facts, notApplicable };

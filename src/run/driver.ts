@@ -1,22 +1,13 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { deferring } from "../base/deferring.ts";
 import { ConfigError } from "../base/errors.ts";
-import { removeAtOnce, writeFileAtomic } from "../base/files.ts";
+import { removeAtOnce } from "../base/files.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
-import { openEngine, openNamedDataset, policyFolder } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
-import {
-  readRunFile,
-  RESOLVED_FILE,
-  RUN_FILE,
-  type RunStage,
-  runStage,
-  writeRunFile,
-} from "./folder/run-file.ts";
-import { machineFacts, startRun } from "./folder/run-folder.ts";
+import { readRunFile, RUN_FILE, type RunStage, runStage, writeRunFile } from "./folder/run-file.ts";
+import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
@@ -26,11 +17,11 @@ import {
   type ResolvedSettings,
   withOverrides,
 } from "./settings/settings.ts";
-import { toYaml } from "./settings/resolved-yaml.ts";
 import { inside, settingsHash } from "./settings/settings-hash.ts";
 import { stageHeads } from "./settings/stage-heads.ts";
 import { shippedStages } from "./stages/shipped.ts";
-import type { StagePart, StageResult } from "./stages/stage.ts";
+import { withStageSession } from "./stages/open-session.ts";
+import type { StagePart, StageResult, StageSession } from "./stages/stage.ts";
 
 type Resolved = ResolvedSettings<Settings>;
 
@@ -66,49 +57,21 @@ export function runAlone<R extends StageResult>(
   session: Session,
   { draws = [], options = {} }: { draws?: readonly string[]; options?: object } = {},
 ): Promise<R> {
-  const { out, signal } = session;
-  return withClaimedRun({ out, stage: part, resolved, use: session, signal }, () =>
-    deferring(async (defer) => {
-      const { settings } = resolved;
-      const { dataset, evaluation, environment, policy } = settings;
-      const download = { ...session.download, signal };
-      if (!shippedStages.has(part.name)) await startPlain(part, resolved, session);
-      const result = await part.run(
-        {
-          ...session,
-          settings,
-          resolved,
-          draws,
-          dataset: (purpose) =>
-            openNamedDataset(purpose === "training" ? dataset : evaluation.dataset, environment),
-          engine: async () => {
-            const engine = await openEngine(
-              settings,
-              await policyFolder(policy.from, download),
-              download,
-            );
-            defer(() => engine.close());
-            return engine;
-          },
-        },
-        { ...options },
-      );
-      await recordLeft(out, part.name, result);
-      return result;
-    }),
-  );
-}
-
-/** Starts the run of a plug-in's stage; those of the package write more into their manifest, once they know it. */
-async function startPlain(
-  { name }: StagePart,
-  resolved: Resolved,
-  { out, version }: Session,
-): Promise<void> {
-  await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
-  const { recipe, tier } = resolved;
-  const manifest = { agentrl: version, recipe: recipe.name, tier, machine: machineFacts() };
-  await startRun(out, manifest, [runStage(name, name, { number: 1 })]);
+  const { out, version, signal } = session;
+  const { settings } = resolved;
+  return withClaimedRun({ out, stage: part, settings, use: session, signal }, async () => {
+    const work = async (opened: StageSession): Promise<R> => {
+      // The package's own stages start their run once they know what its manifest says of them.
+      if (!shippedStages.has(part.name)) {
+        const stages = [runStage(part.name, part.name, { number: 1 })];
+        await startRun(out, opened.record, { version, stages });
+      }
+      return part.run(opened, { ...options });
+    };
+    const result = await withStageSession(resolved, session, work, draws);
+    await recordLeft(out, part.name, result);
+    return result;
+  });
 }
 
 /** Writes into `run.json` what a stage left. */

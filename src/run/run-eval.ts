@@ -1,9 +1,7 @@
 import { withParts } from "../base/registry.ts";
 import { actsInThought } from "../env/protocols/thoughts.ts";
-import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { definedValues } from "../base/defined-values.ts";
-import { writeFileAtomic } from "../base/files.ts";
 import type { Dataset, DatasetSetting } from "../data/dataset.ts";
 import { datasetNamed } from "../worlds/open-dataset.ts";
 import type { Fields } from "../data/fields.ts";
@@ -30,14 +28,13 @@ import {
   protocolOf,
   type ProtocolSoFar,
 } from "./evaluation.ts";
-import { RESOLVED_FILE, runStage } from "./folder/run-file.ts";
-import { machineFacts, startRun } from "./folder/run-folder.ts";
+import { runStage } from "./folder/run-file.ts";
+import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
-import { toYaml } from "./settings/resolved-yaml.ts";
+import type { RunRecord } from "./settings/resolved-yaml.ts";
 import type { StageResult } from "./stages/stage.ts";
 import { openRoles, type RoleOptions } from "./roles.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import type { ResolvedSettings } from "./settings/settings.ts";
 import { resolvePolicy, type PolicyIdentity, type PolicyUnderTest } from "./resolve-policy.ts";
 
 /** An evaluation beside its settings. */
@@ -51,7 +48,7 @@ export interface EvalOptions {
 }
 
 /** The session of an evaluation: without `out` nothing is written. */
-type EvalSession = Omit<Session, "out"> & { out?: string };
+type EvalSession = Omit<Session, "out"> & { out?: string; settings: Settings; record: RunRecord };
 
 /** What `results.json` holds: the same for the same seed, so no times. */
 export interface EvalResult extends EvaluationSummary {
@@ -88,11 +85,8 @@ export interface EvalOutcome extends StageResult {
  * @throws {DataError} when policy, dataset or index cannot be read, each by its own code.
  * @throws {ScoreError} EVALUATION_GIVEN_UP
  */
-export function evaluatePolicy(
-  { resolved, ...session }: EvalSession & { resolved: ResolvedSettings<Settings> },
-  given: EvalOptions,
-): Promise<EvalOutcome> {
-  const { recipe, tier, settings } = resolved;
+export function evaluatePolicy(session: EvalSession, given: EvalOptions): Promise<EvalOutcome> {
+  const { settings, record } = session;
   const options = { ...session, ...given };
   const { seed, evaluation } = settings;
   const { signal, out, resume = false } = options;
@@ -107,14 +101,21 @@ export function evaluatePolicy(
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
     defer(() => log?.close());
-    if (out !== undefined) await startEvaluation(out, resolved, { policy, given, session });
+    if (out !== undefined) {
+      // The flags too, so that it can be resumed from its folder.
+      const options = definedValues({ ...given });
+      await startRun(out, record, {
+        version: session.version,
+        stages: [runStage("evaluate", "evaluate", { number: 1, options })],
+        manifest: { hashes: definedValues({ policy: policy.sha256 ?? undefined }) },
+      });
+    }
     const held: RoleOptions = { download: { ...options.download, signal } };
     const roles = openRoles(settings, held);
     defer(() => roles.close());
     const environment = environmentOver(retriever, settings, "evaluation", roles);
     const opened = { dataset, environment, retriever, roles, held, log };
-    const work = { settings, options, tested, protocol, ...opened };
-    const { measured, ...rest } = await answerAll(work);
+    const { measured, ...rest } = await answerAll({ options, tested, protocol, ...opened });
     const { summary, fingerprint, readsGold } = measured;
     const result: EvalResult = {
       ...summary,
@@ -126,7 +127,7 @@ export function evaluatePolicy(
       readsGold,
       dataset: dataset.name,
       strategy: strategyName(protocol),
-      recipe: { name: recipe.name, tier },
+      recipe: { name: record.recipe, tier: record.tier },
     };
     await log?.finish(result);
     return { policy: null, result, ...rest };
@@ -157,7 +158,6 @@ function strategyName({ strategy }: Pick<ProtocolParts, "strategy">): string {
 }
 
 interface EvalWork {
-  settings: Settings;
   options: EvalSession & EvalOptions;
   tested: PolicyUnderTest;
   dataset: Dataset;
@@ -173,7 +173,8 @@ interface EvalWork {
 function answerAll(
   work: EvalWork,
 ): Promise<Omit<EvalOutcome, "result" | "policy"> & { measured: MeasuredEvaluation }> {
-  const { settings, options, tested, dataset, environment, roles, log, protocol } = work;
+  const { options, tested, dataset, environment, roles, log, protocol } = work;
+  const { settings } = options;
   return deferring(async (defer) => {
     const opened = await tested.open(environment);
     const { policy, meter } = opened;
@@ -253,28 +254,6 @@ export function searchedForEvaluation(
   const { searches } = openStrategy(settings.evaluation.strategy, "evaluation.strategy");
   if (index !== undefined && searches) return openIndexFolder(index);
   return retrieverOver(dataset, settings, "evaluation");
-}
-
-/** Writes what the run is; the flags too, so that it can be resumed from its folder. */
-async function startEvaluation(
-  out: string,
-  resolved: ResolvedSettings<Settings>,
-  { policy, given, session }: { policy: PolicyIdentity; given: EvalOptions; session: EvalSession },
-): Promise<void> {
-  await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
-  const { recipe, tier } = resolved;
-  const manifest = {
-    agentrl: session.version,
-    recipe: recipe.name,
-    tier,
-    hashes: definedValues({ policy: policy.sha256 ?? undefined }),
-    machine: machineFacts(),
-  };
-  const stage = runStage("evaluate", "evaluate", {
-    number: 1,
-    options: definedValues({ ...given }),
-  });
-  await startRun(out, manifest, [stage]);
 }
 
 function openLog(

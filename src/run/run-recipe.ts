@@ -12,6 +12,9 @@ import { runPlanned, runStages, type StageOutcome } from "./driver.ts";
 import { readRunFile, SEVERAL, writeRunFile } from "./folder/run-file.ts";
 import type { Session } from "./session.ts";
 import { stageList } from "./settings/stages.ts";
+import { requireTrainable as requireRunnable } from "./checks/require-trainable.ts";
+import { recordOf } from "./settings/resolved-yaml.ts";
+import { withStageSession } from "./stages/open-session.ts";
 import { trainStage } from "./stages/shipped.ts";
 import { evaluatedAround, trainByRollouts, type TrainResult } from "./train/on-policy-method.ts";
 import type { Settings } from "./settings/settings-schema.ts";
@@ -38,12 +41,16 @@ export async function runRecipe(
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   requireTrainable(settings);
-  const { out, signal } = session;
+  const { out, signal, allowIgnored = false, resume = false } = session;
+  // A resumed run has the settings that were checked when it began, with every default written out.
+  if (!allowIgnored && !resume) await requireRunnable(resolved);
   const isOne = settings.stages === undefined;
-  const claim = { out, stage: isOne ? trainStage : STAGES, resolved, use: session, signal };
+  const claim = { out, stage: isOne ? trainStage : STAGES, settings, use: session, signal };
   return withClaimedRun(claim, async () => {
     const result = isOne
-      ? await trainByRollouts({ ...session, resolved }, evaluatedAround())
+      ? await withStageSession(resolved, session, (stage) =>
+          trainByRollouts(stage, evaluatedAround()),
+        )
       : await runInStages(resolved, session);
     const stages = (await readRunFile(out)) ?? [];
     await writeRunFile(
@@ -123,14 +130,14 @@ async function evaluate(
   const { settings } = resolved;
   const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
   // The stages tell reporters, each of its own run.
-  const quiet = { ...resolved, settings: { ...settings, reporters: [] } };
+  const quiet = { settings: { ...settings, reporters: [] }, record: recordOf(resolved) };
   const { onEvent } = options;
   return deferring(async (defer) => {
     const download = { ...options.download, signal };
     const engine = await openEngine(settings, model, { ...download, trains: false });
     defer(() => engine.close());
     const facts = { version, stages: null };
-    const run = await openRunFolder({ engine, out, resolved: quiet, facts, onEvent, signal });
+    const run = await openRunFolder({ engine, out, ...quiet, facts, onEvent, signal });
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
     const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);

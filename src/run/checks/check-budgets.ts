@@ -9,7 +9,7 @@ import { estimatorOf, type OnPolicyOptions } from "../../algorithms/algorithm.ts
 import { samplers } from "../../algorithms/samplers/index.ts";
 import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { RunRecord } from "../settings/resolved-yaml.ts";
 import type { BudgetFacts, BudgetFinding, TokenFacts } from "./budget-facts.ts";
 import { staleFindings } from "./off-policy.ts";
 import { ratioFindings } from "./ratio-findings.ts";
@@ -25,7 +25,8 @@ const TOLERATED_CUTS = 0.05;
  * rollouts; of anything else there is nothing to say.
  */
 export function checkBudgets(
-  { settings, origins, recipe }: ResolvedSettings<Settings>,
+  settings: Settings,
+  { originOf }: Pick<RunRecord, "originOf">,
   facts: BudgetFacts | null,
 ): BudgetFinding[] {
   const { algorithm } = settings;
@@ -39,10 +40,6 @@ export function checkBudgets(
     ...scheduleFindings(options),
     ...(facts === null ? [] : factFindings(settings, options, facts)),
   ];
-  const originOf = (key: string): string =>
-    origins.get(key) ??
-    [...origins].find(([each]) => each.startsWith(`${key}.`))?.[1] ??
-    recipe.path;
   return found.map((each) => ({ ...each, origin: originOf(each.key) }));
 }
 

@@ -2,6 +2,7 @@ import { AgentrlError } from "../../base/errors.ts";
 import { withParts } from "../../base/registry.ts";
 import { loadTokenizer } from "../../text/tokenizer.ts";
 import { baseFolder, openNamedDataset } from "../assemble.ts";
+import { recordOf } from "../settings/resolved-yaml.ts";
 import type { PlannedRun } from "../plan/plan.ts";
 import { budgetFacts, type BudgetFacts, type BudgetFinding } from "./budget-facts.ts";
 import { checkBudgets } from "./check-budgets.ts";
@@ -26,7 +27,11 @@ export async function checkPlan({ resolved, work, model }: PlannedRun): Promise<
     facts: BudgetFacts | null,
     withoutFacts: string | null,
   ): Promise<PlanChecks> => {
-    return { budgets: await withParts(() => checkBudgets(resolved, facts)), ignored, withoutFacts };
+    return {
+      budgets: await withParts(() => checkBudgets(resolved.settings, recordOf(resolved), facts)),
+      ignored,
+      withoutFacts,
+    };
   };
   if (model.folder === null) return of(null, `the tokenizer of ${model.from} is not here`);
   const dataset = await openNamedDataset(

@@ -15,7 +15,7 @@ import { removeRemains, SNAPSHOTS_FOLDER } from "./whole-folder.ts";
 import { withRunLock } from "./run-lock.ts";
 import type { StageHead } from "../settings/stage-heads.ts";
 import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
-import { loadSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
+import { loadSettings, resolveSettings } from "../settings/settings.ts";
 
 /** How to handle an existing run in a folder. */
 export interface RunFolderUse {
@@ -30,7 +30,7 @@ interface RunClaim {
   out: string;
   /** The stage that the folder is for; a run of several is `stages`. */
   stage: Pick<StageHead, "name" | "resumesBy">;
-  resolved: ResolvedSettings<Settings>;
+  settings: Settings;
   use: RunFolderUse;
 }
 
@@ -86,7 +86,7 @@ function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
   return { state: endedAsAsked(error, signal) ? "interrupted" : "failed", message };
 }
 
-async function claimRun({ out, stage, resolved, use }: RunClaim): Promise<void> {
+async function claimRun({ out, stage, settings, use }: RunClaim): Promise<void> {
   const { resume = false, overwrite = false } = use;
   const begun = await originOfRun(out);
   if (begun === null) return;
@@ -102,7 +102,7 @@ async function claimRun({ out, stage, resolved, use }: RunClaim): Promise<void> 
   if (stage.resumesBy === "itself") return;
   if (resume) {
     const counts = stage.name === SEVERAL ? isOfWholeRun : toldBySettings(begun);
-    await requireSameSettings(out, resolved, counts);
+    await requireSameSettings(out, settings, counts);
     return;
   }
   if (!overwrite) {
@@ -130,7 +130,7 @@ function isOfWholeRun(key: string): boolean {
 
 async function requireSameSettings(
   out: string,
-  { settings }: ResolvedSettings<Settings>,
+  settings: Settings,
   counts: (key: string) => boolean,
 ): Promise<void> {
   const path = join(out, RESOLVED_FILE);

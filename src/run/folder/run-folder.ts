@@ -15,14 +15,13 @@ import { openReporters } from "../../watch/reporters/open-reporters.ts";
 import type { Reporter, RunStart } from "../../watch/reporters/reporter.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { checkpointFolder } from "./checkpoints.ts";
-import { MANIFEST_FILE, RESOLVED_FILE, type RunStage, writeRunFile } from "./run-file.ts";
+import { MANIFEST_FILE, type RunStage, writeRunFile } from "./run-file.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
-import { toYaml } from "../settings/resolved-yaml.ts";
+import type { RunRecord } from "../settings/resolved-yaml.ts";
 import { removeReplaced } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
 
 /** A run as one folder that can be shared: settings, manifest, metrics, trajectories, checkpoints, evaluations. */
 export interface RunFolder {
@@ -65,7 +64,8 @@ export interface RunToOpen {
   engine: Pick<PolicyEngine, "machine">;
   /** Of the folder. */
   out: string;
-  resolved: ResolvedSettings<Settings>;
+  settings: Settings;
+  record: RunRecord;
   facts: RunFacts;
   /** The events that come first. */
   events?: readonly RunEvent[];
@@ -87,8 +87,8 @@ export interface OpenRunFolder extends RunFolder {
  * @throws {ConfigError} when a reporter's setting is wrong that only the environment shows.
  */
 export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> {
-  const { out: path, resolved, facts: given, onEvent, signal } = opening;
-  const { noticeSeconds, diskSeconds } = resolved.settings.deadlines;
+  const { out: path, settings, record, facts: given, onEvent, signal } = opening;
+  const { noticeSeconds, diskSeconds } = settings.deadlines;
   setDiskDeadline(milliseconds(diskSeconds));
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
@@ -101,7 +101,6 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
       { cause: error },
     );
   }
-  await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved, path));
   const metricsFile = join(path, METRICS_FILE);
   let lastStep = Math.max(0, given.afterStep ?? 0);
   await keepLines(metricsFile, given.afterStep ?? 0);
@@ -112,7 +111,7 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
     await log.close();
     await events.close();
   };
-  const reporter = await openReporters(resolved.settings.reporters, start, (message) => {
+  const reporter = await openReporters(settings.reporters, start, (message) => {
     const event = { kind: "reporter", step: lastStep, message, facts: {} } as const;
     run.event(event).catch(() => undefined);
   }).catch(async (error: unknown) => {
@@ -161,7 +160,11 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
   };
   try {
     // From here on there is a run.
-    await startRun(path, manifestOf(opening), given.stages);
+    const { version, stages, hashes = {}, rewardCheck, steps } = given;
+    // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
+    const { machine } = opening.engine;
+    const manifest = { hashes, rewardCheck, steps, machine };
+    await startRun(path, record, { version, stages, manifest });
   } catch (error) {
     await close("failed");
     throw error;
@@ -190,39 +193,42 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
   return open;
 }
 
-function manifestOf({ engine, resolved, facts }: RunToOpen): object {
-  return {
-    agentrl: facts.version,
-    recipe: resolved.recipe.name,
-    tier: resolved.tier,
-    hashes: facts.hashes ?? {},
-    rewardCheck: facts.rewardCheck,
-    steps: facts.steps,
-    machine: {
-      ...machineFacts(),
-      // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
-      ...engine.machine,
-    },
-  };
-}
-
-/** Writes what a folder's run is, last its manifest: from then on there is a run, and the one that it replaces is removed. */
+/**
+ * Writes what a folder's run is: its recipe, its stages, and last its manifest. From then on there is a run, and the one that it
+ * replaces is removed.
+ * @param run.stages null: `run.json` is written already.
+ * @param run.manifest what the manifest says beside version, recipe, tier and machine; more of the machine is added to it.
+ */
 export async function startRun(
   path: string,
-  manifest: object,
-  stages: readonly RunStage[] | null,
+  record: RunRecord,
+  run: {
+    version: string;
+    stages: readonly RunStage[] | null;
+    manifest?: { machine?: object; [key: string]: unknown };
+  },
 ): Promise<void> {
+  const { version, stages, manifest } = run;
+  const { recipe, tier } = record;
+  await record.writeRecipe(path);
   if (stages !== null) await writeRunFile(path, stages);
-  await writeJson(join(path, MANIFEST_FILE), manifest);
+  const machine = { ...machineFacts(), ...manifest?.machine };
+  await writeJson(join(path, MANIFEST_FILE), {
+    agentrl: version,
+    recipe,
+    tier,
+    ...manifest,
+    machine,
+  });
   await removeReplaced(path);
 }
 
 /** The run as reporters see it. */
-function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunStart {
-  const settings = [...leavesOf(resolved.settings)].map(([keys, value]) => [keys.join("."), value]);
+function startOf({ settings: given, record, facts, out }: RunToOpen, afterStep: number): RunStart {
+  const settings = [...leavesOf(given)].map(([keys, value]) => [keys.join("."), value]);
   return {
-    recipe: resolved.recipe.name,
-    tier: resolved.tier,
+    recipe: record.recipe,
+    tier: record.tier,
     version: facts.version,
     out,
     afterStep,

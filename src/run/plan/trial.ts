@@ -8,6 +8,7 @@ import { setsOf } from "../evaluation-sets.ts";
 import type { Session } from "../session.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
+import { withStageSession } from "../stages/open-session.ts";
 import { trainByRollouts, trialOf } from "../train/on-policy-method.ts";
 import type { PlannedRun } from "./plan.ts";
 import { forecastTime, type RunLength, type TimeForecast, type Trial } from "./time-forecast.ts";
@@ -107,12 +108,10 @@ async function takeFirstSteps(
       isEnough: (step: number) =>
         step >= LEAST_STEPS && performance.now() - stepped > 1000 * STEP_SECONDS,
     };
-    const session: Session & { resolved: ResolvedSettings<Settings> } = {
-      resolved: shortened(run.resolved, prompts),
+    const session: Session = {
       out: join(out, "run"),
       version: "trial",
       signal: ending.signal,
-      allowIgnored: true,
       onEvaluationStart: (name, questions) => {
         asked = questions;
         if (name === "before") trial.opening = START_SECONDS + lap();
@@ -125,7 +124,9 @@ async function takeFirstSteps(
       onBatch: () => (rollout = lap()),
       onStep: () => trial.steps.push({ rollout, update: lap() }),
     };
-    await trainByRollouts(session, trialOf(length));
+    await withStageSession(shortened(run.resolved, prompts), session, (stage) =>
+      trainByRollouts(stage, trialOf(length)),
+    );
   } catch (error) {
     if (signal.aborted || !ending.signal.aborted) throw error;
   } finally {

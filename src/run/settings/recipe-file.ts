@@ -128,11 +128,11 @@ export function parseRecipe(text: string, path: string): RecipeFile {
     throw new ConfigError(code, `${place(keys)}: ${what} ${message}`);
   }
   const recipe: RecipeFile = {
-    name: basename(path).replace(/\.ya?ml$/, ""),
     path,
     place,
     below: null,
     ...result.value,
+    name: result.value.name ?? basename(path).replace(/\.ya?ml$/, ""),
     tiers: result.value.tiers ?? INHERITED,
   };
   checkClaims(recipe);

@@ -86,6 +86,8 @@ const claims = z.strictObject({
 
 /** The structure of `recipes/<name>.yaml`; what `base` and `tiers` hold is checked by the parts they name. */
 export const recipeSchema = z.strictObject({
+  /** The recipe's name where its file has another one: `recipe.resolved.yaml` of a run. */
+  name: z.string().optional(),
   summary: z.string(),
   /** Kind of system, by which the atlas groups: `search-agents`. */
   family: z
@@ -127,7 +129,7 @@ export type RecipeContent = z.output<typeof recipeSchema>;
 
 /** A recipe as read: its structure is checked, its settings are not yet (`resolveSettings`, `checkSettings`). */
 export interface RecipeFile extends RecipeContent {
-  /** File name without extension. */
+  /** Its own, or its file's without the extension. */
   name: string;
   /** The file, as messages show it. */
   path: string;

@@ -11,8 +11,7 @@ import type { Student } from "../../algorithms/student-rows.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import { readPairs, SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import type { TokenRow } from "../../trajectory/token-rows.ts";
-import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { StageSession } from "../stages/stage.ts";
 import { drawnReader } from "./student.ts";
 
 /** A file of pairs as a model is trained on it. */
@@ -37,14 +36,14 @@ export interface PairFiles {
  * @throws {DataError} FILE_MISSING when it is not there, or a folder holds no pairs.
  */
 export async function findPairFiles({
-  recipe,
+  record,
   settings,
-}: ResolvedSettings<Settings>): Promise<PairFiles> {
+}: Pick<StageSession, "record" | "settings">): Promise<PairFiles> {
   const { data, validationData } = settings.preference ?? ({} as Partial<PreferenceSettings>);
   if (data === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: has no "preference.data"; name the folder of a synthesis that makes pairs, or a file of pairs (--data).`,
+      `${record.path}: has no "preference.data"; name the folder of a synthesis that makes pairs, or a file of pairs (--data).`,
     );
   }
   const isFolder = await stat(data).then(

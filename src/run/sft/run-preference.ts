@@ -39,11 +39,8 @@ const VALIDATION_LOSS = "validation/losses/preference";
  * @throws {ConfigError} RECIPE_BAD_VALUE when no pairs are named.
  * @throws as `findPairFiles`, `loadPairs` and `runTraining`.
  */
-export async function trainOnPairs({
-  resolved,
-  ...options
-}: StageSession): Promise<PreferenceResult> {
-  const files = await findPairFiles(resolved);
+export async function trainOnPairs(session: StageSession): Promise<PreferenceResult> {
+  const files = await findPairFiles(session);
   return runTraining(
     {
       stages: [runStage("preference", "preference", { number: 1 })],
@@ -51,32 +48,31 @@ export async function trainOnPairs({
       length: "preference.epochs",
       open: (start) => openPairs(start, files),
     },
-    resolved,
-    options,
+    session,
   );
 }
 
 async function openPairs(
-  { resolved: { settings }, options, model, openEngine }: TrainingStart,
+  { session, model, openEngine }: TrainingStart,
   files: PairFiles,
 ): Promise<OpenTraining<PreferenceResult>> {
+  const { settings, signal } = session;
   const preference = settings.preference as PreferenceSettings;
   const { patience, validateEvery } = preference;
-  const { signal } = options;
   const engine = await openEngine();
   const student = await studentOf(engine, settings, model);
   const reader = { engine, student, hints: preference.hints };
   const { pairs, ...facts } = await loadPairs(files.train, reader);
   const validation = files.validation === null ? null : await loadPairs(files.validation, reader);
   const totalSteps = preferenceSteps(preference, pairs.length);
-  options.onData?.({ kind: "pairs", train: { ...facts, pairs: pairs.length } }, totalSteps);
+  session.onData?.({ kind: "pairs", train: { ...facts, pairs: pairs.length } }, totalSteps);
   const measure = async (step: number): Promise<Record<string, number> | null> => {
     const isDue = step === totalSteps || step % validateEvery === 0;
     if (validation === null || !isDue) return null;
     const found = await measurePairs(engine, preference, validation.pairs, signal);
     const named = Object.entries(found).map(([name, value]) => [`validation/${name}`, value]);
     const metrics = Object.fromEntries(named) as Record<string, number>;
-    options.onValidation?.(step, metrics);
+    session.onValidation?.(step, metrics);
     return metrics;
   };
   return {

@@ -22,23 +22,23 @@ const RESULT_FILE = "sft.json";
  * @throws {DataError} as `findSampleFiles` and `loadSamples`.
  * @throws as `runTraining`.
  */
-export async function trainOnSamples({ resolved, ...options }: StageSession): Promise<SftResult> {
-  const { settings, recipe } = resolved;
+export async function trainOnSamples(session: StageSession): Promise<SftResult> {
+  const { settings, record } = session;
   const { sft } = settings;
   if (sft === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: has no "sft"; name samples to learn from (--data), set sft.curriculum, or use agentrl train.`,
+      `${record.path}: has no "sft"; name samples to learn from (--data), set sft.curriculum, or use agentrl train.`,
     );
   }
   if (hasCurriculum(sft)) {
     const length = "the steps of sft.curriculum";
     const method = sftMethod(length, (start) => openStream(start, sft));
-    return runTraining(method, resolved, options);
+    return runTraining(method, session);
   }
-  const files = await findSampleFiles(sft, recipe.path);
+  const files = await findSampleFiles(sft, record.path);
   const method = sftMethod("sft.epochs", (start) => openSamples(start, sft, files));
-  return runTraining(method, resolved, options);
+  return runTraining(method, session);
 }
 
 function sftMethod(
@@ -52,7 +52,7 @@ function sftMethod(
     trainsFresh: true,
     open: async (start) => {
       const { learned, validation, ...training } = await open(start);
-      if (learned !== null) start.options.onData?.(learned, training.totalSteps);
+      if (learned !== null) start.session.onData?.(learned, training.totalSteps);
       return {
         ...training,
         products: [RESULT_FILE],

@@ -19,7 +19,7 @@ import { studentOf } from "./student.ts";
  * interruption the newest checkpoint and the lines up to it are all that a resumed run needs.
  */
 export async function openSamples(
-  { resolved: { settings }, model, openEngine }: TrainingStart,
+  { session: { settings }, model, openEngine }: TrainingStart,
   sft: SftSamplesSettings,
   files: SampleFiles,
 ): Promise<OpenSft> {

@@ -18,17 +18,17 @@ const UNMEASURED = {
 
 /** Trains phase by phase on trajectories that a teacher makes during training. */
 export async function openStream(
-  { resolved: { settings, recipe }, options, openEngine }: TrainingStart,
+  { session, openEngine }: TrainingStart,
   sft: SftCurriculumSettings,
 ): Promise<OpenSft> {
+  const { settings, record, signal } = session;
   if (settings.policy.chat !== undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: policy.chat is set, but a stream's teacher writes its trajectories as plain text. Take it out for sft.curriculum, or learn from samples (sft.data).`,
+      `${record.path}: policy.chat is set, but a stream's teacher writes its trajectories as plain text. Take it out for sft.curriculum, or learn from samples (sft.data).`,
     );
   }
   const engine = await openEngine();
-  const { signal } = options;
   const { every } = settings.checkpoints;
   const totalSteps = sft.curriculum.reduce((sum, { steps }) => sum + steps, 0);
   const teacher: TeacherOptions = {

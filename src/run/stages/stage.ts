@@ -5,7 +5,7 @@ import type { Dataset } from "../../data/dataset.ts";
 import type { Session } from "../session.ts";
 import type { StageHead } from "../settings/stage-heads.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { RunRecord } from "../settings/resolved-yaml.ts";
 
 /** What a stage leaves: the folder of the policy that it trained, and numbers that claims may name (`stages.NAME.facts`). */
 export interface StageResult {
@@ -16,8 +16,8 @@ export interface StageResult {
 /** A stage at work: the run's session, and what the recipe hands to the stage. */
 export interface StageSession extends Session {
   settings: Settings;
-  /** Where the values come from, for messages. */
-  resolved: ResolvedSettings<Settings>;
+  /** What the run's files and messages say of the recipe. */
+  record: RunRecord;
   /** Folders of the draws that it learns from. */
   draws: readonly string[];
   /** Opens the dataset to learn from, or to evaluate on. */

@@ -1,19 +1,18 @@
 import { join } from "node:path";
 import { definedValues } from "../../base/defined-values.ts";
 import { DataError, ExternalError } from "../../base/errors.ts";
-import { writeFileAtomic, writeJson } from "../../base/files.ts";
+import { writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/dataset.ts";
 import type { MeterReading } from "../../http/meter.ts";
 import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
 import { type DrawProgress, drawQuestions } from "../../synth/draw.ts";
 import { selectSamples, type Selection } from "../../synth/select.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
-import { toYaml } from "../settings/resolved-yaml.ts";
-import { RESOLVED_FILE, runStage } from "../folder/run-file.ts";
+import type { RunRecord } from "../settings/resolved-yaml.ts";
+import { runStage } from "../folder/run-file.ts";
 import type { Session } from "../session.ts";
 import type { StageResult, StageSession } from "../stages/stage.ts";
-import { machineFacts, startRun } from "../folder/run-folder.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import { startRun } from "../folder/run-folder.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
@@ -64,18 +63,16 @@ const RESULT_FILE = "synth.json";
  * @throws {DataError} when dataset, index or model cannot be read, each by its own code.
  */
 export async function drawAndSelect(
-  { resolved, ...session }: StageSession,
+  session: StageSession,
   options: SynthOptions = {},
 ): Promise<SynthOutcome> {
-  const { out, version, signal, download } = session;
-  const synthesis = await findSynthesis(resolved.settings, { ...download, version, signal });
+  const { settings, record, out, version, signal, download } = session;
+  const synthesis = await findSynthesis(settings, { ...download, version, signal });
   try {
-    const facts = factsOf(resolved, synthesis);
-    const { progress, requests, seconds } = await draw(resolved, synthesis, {
-      ...session,
-      ...options,
-    });
-    const result = await selectInto(out, resolved, { ...session, ...options, facts });
+    const facts = factsOf(record, settings, synthesis);
+    const given = { ...session, ...options, facts };
+    const { progress, requests, seconds } = await draw(synthesis, given);
+    const result = await selectInto(out, settings, given);
     requireComplete(result, options.allowErrors ?? 0);
     const drawn = { rollouts: progress.rollouts, seconds };
     return { policy: null, result, out, drawn, requests };
@@ -85,19 +82,20 @@ export async function drawAndSelect(
 }
 
 async function draw(
-  resolved: ResolvedSettings<Settings>,
   synthesis: Synthesis,
-  options: Session & SynthOptions,
+  options: StageSession & SynthOptions & { facts: SynthFacts },
 ): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
-  const { out, resume = false, signal, countsFirst, onStart, onDraw, keepDropped } = options;
+  const { out, resume = false, signal, countsFirst, onStart, onDraw, keepDropped, facts } = options;
   const { synth, dataset, origin, window } = synthesis;
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
-    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
-    const facts = { ...factsOf(resolved, synthesis), machine: machineFacts() };
-    await startRun(out, facts, [
-      runStage("synth", "synth", { number: 1, options: definedValues({ keepDropped }) }),
-    ]);
+    const stage = { number: 1, options: definedValues({ keepDropped }) };
+    const stages = [runStage("synth", "synth", stage)];
+    await startRun(out, options.record, {
+      version: options.version,
+      stages,
+      manifest: { ...facts },
+    });
     const opened = await synthesis.open();
     const begun = performance.now();
     try {
@@ -123,15 +121,16 @@ async function draw(
 }
 
 function factsOf(
-  { recipe, tier, settings }: ResolvedSettings<Settings>,
+  { recipe, tier }: RunRecord,
+  { seed }: Settings,
   { dataset, origin, readsGold }: Synthesis,
 ): SynthFacts {
   const { agentrl, teacher, settings: hash, template, retriever } = origin;
   return {
     agentrl,
-    recipe: recipe.name,
+    recipe,
     tier,
-    seed: settings.seed,
+    seed,
     teacher,
     dataset: dataset.name,
     hashes: { settings: hash, template, retriever, dataset: origin.dataset },
@@ -145,7 +144,7 @@ export type SelectOptions = Pick<Session, "signal" | "download" | "onSelect"> & 
 /** Selects from a folder's draws and writes what came of it to `synth.json`. */
 export async function selectInto(
   out: string,
-  { settings }: ResolvedSettings<Settings>,
+  settings: Settings,
   options: SelectOptions & { facts: SynthFacts },
 ): Promise<SynthResult> {
   const { signal, download, keepDropped = false, onSelect, facts } = options;

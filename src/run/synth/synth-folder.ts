@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { readJson, writeFileAtomic } from "../../base/files.ts";
+import { readJson } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
-import { toYaml } from "../settings/resolved-yaml.ts";
+import { recordOf } from "../settings/resolved-yaml.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-file.ts";
 import { withRunLock } from "../folder/run-lock.ts";
 import { type SelectOptions, selectInto, type SynthFacts, type SynthResult } from "./run-synth.ts";
@@ -97,9 +97,8 @@ export async function selectAgain(
   const { overrides } = options;
   const { resolved, facts } = await openSynthFolder(folder, overrides);
   return withRunLock(folder, async () => {
-    const result = await selectInto(folder, resolved, { ...options, facts });
-    if (overrides.length > 0)
-      await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved, folder));
+    const result = await selectInto(folder, resolved.settings, { ...options, facts });
+    if (overrides.length > 0) await recordOf(resolved).writeRecipe(folder);
     return result;
   });
 }

@@ -15,7 +15,6 @@ import { checkBeforeTraining } from "../check-rewards.ts";
 import { budgetFacts } from "../checks/budget-facts.ts";
 import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
 import { requireAheadFits, samplesAhead } from "../checks/off-policy.ts";
-import { requireHonoured } from "../checks/ignored-settings.ts";
 import { checkpointFolder } from "../folder/checkpoints.ts";
 import { runStage } from "../folder/run-file.ts";
 import {
@@ -31,9 +30,7 @@ import {
   recordedEvaluations,
 } from "../held-out-evaluation.ts";
 import { openRoles } from "../roles.ts";
-import type { Session } from "../session.ts";
-import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { StageSession } from "../stages/stage.ts";
 import { restoreSnapshots, takeSnapshots } from "../snapshots.ts";
 import { checkFirstBatch } from "./first-batch.ts";
 import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
@@ -78,30 +75,29 @@ type Ends<R> = Pick<TrainingMethod<R>, "stages"> &
  *
  * @param ends `evaluatedAround()`, `trialOf()` or `oneOfSeveral`.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REWARD_CHECK_FAILED when a reward does not score known answers
- *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, VOCABULARY_UNFIT, DATASET_NOT_TRAINABLE.
+ *   as it declares; BUDGETS_UNFIT, VOCABULARY_UNFIT, DATASET_NOT_TRAINABLE.
  * @throws as `runTraining`.
  */
 export function trainByRollouts<R>(
-  { resolved, ...session }: Session & { resolved: ResolvedSettings<Settings> },
+  session: StageSession,
   { stages, ...ends }: Ends<R>,
 ): Promise<R> {
-  const { algorithm } = resolved.settings;
+  const { settings, record } = session;
+  const { algorithm } = settings;
   if (algorithm === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
+      `${record.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
     );
   }
-  // A resumed run has the settings that were checked when it began, with every default written out.
-  if (session.allowIgnored !== true && session.resume !== true) requireHonoured(resolved);
-  requireAheadFits(resolved.settings);
+  requireAheadFits(settings);
   const method: TrainingMethod<R> = {
     stages,
     learnsFrom: "questions",
     length: "algorithm.steps",
     open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
   };
-  return runTraining(method, resolved, session);
+  return runTraining(method, session);
 }
 
 /** A training that is evaluated before and after on the same held-out questions, by the engine that it has open. */
@@ -164,13 +160,13 @@ async function open(
   start: TrainingStart,
   algorithm: AlgorithmSettings,
 ): Promise<Omit<OpenTraining<unknown>, "begin" | "finish" | "policy">> {
-  const { resolved, options, model, from } = start;
-  const { settings } = resolved;
+  const { session, model, from } = start;
+  const { settings } = session;
   const train = await openNamedDataset(settings.dataset, settings.environment);
   requireTrainingSet(train);
   const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
-  const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
-  options.onRewardCheck?.(rewardCheck);
+  const rewardCheck = await checkBeforeTraining(session, train, session.signal);
+  session.onRewardCheck?.(rewardCheck);
   const engine = await start.openEngine();
   // A resumed run has these warnings already.
   const warns = from === null && settings.budgetCheck;
@@ -187,7 +183,7 @@ async function open(
       evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
       ...Object.fromEntries(await Promise.all(sets.map(setData))),
     },
-    warnings: warns ? await budgetWarnings(resolved, { engine, train, model }) : [],
+    warnings: warns ? await budgetWarnings(session, { engine, train, model }) : [],
     products: [null, ...sets.map(({ set }) => set)].map((set) =>
       join("eval", `${evaluationName(set, "after")}.json`),
     ),
@@ -263,14 +259,13 @@ function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
 
 /** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT, VOCABULARY_UNFIT */
 async function budgetWarnings(
-  resolved: ResolvedSettings<Settings>,
+  { settings, record }: StageSession,
   { engine, train, model }: { engine: PolicyEngine; train: Dataset; model: string },
 ): Promise<RunEvent[]> {
-  const { settings } = resolved;
   const environment = environmentOver(noneRetriever(), settings);
   const policy = await policyOf(engine, settings, model, environment);
   const facts = await budgetFacts(settings, train, policy);
-  const findings = await withParts(() => checkBudgets(resolved, facts));
+  const findings = await withParts(() => checkBudgets(settings, record, facts));
   requireSoundBudgets(findings);
   const warnings = findings.filter(({ severity }) => severity === "warning");
   return warnings.map(({ key, origin, message }) => ({

@@ -23,7 +23,7 @@ import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
 import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
+import type { StageSession } from "../stages/stage.ts";
 import { type AssembledRun, assembleOnPolicyRun } from "./on-policy-run.ts";
 
 /** Result of recomputing a step's update from its batch. */
@@ -53,20 +53,20 @@ export interface ReplayOptions {
  * Recomputes one step's update of a run: starts from the newest checkpoint before it and applies the saved batches in order, without
  * sampling. Other algorithm settings show their effect on the same trajectories; rewards are the saved ones.
  *
- * @param resolved the run's settings, or others: they hold for every step from the checkpoint on.
+ * @param recipe the run's settings, or others: they hold for every step from the checkpoint on.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REPLAY_NO_BATCH when a batch is not there; RUN_DATA_CHANGED,
  *   RUN_SETTINGS_CHANGED when the policy is another one than the run's, or other weights of it are trained.
  * @throws {DataError} REPLAY_NO_BATCH when one is damaged.
  */
 export async function replayBatch(
-  { recipe, settings }: ResolvedSettings<Settings>,
+  { record, settings }: Pick<StageSession, "record" | "settings">,
   { run, step, signal, download }: ReplayOptions,
 ): Promise<BatchReplay> {
   const { algorithm } = settings;
   if (algorithm === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: has no "algorithm", so it has no batches to replay.`,
+      `${record.path}: has no "algorithm", so it has no batches to replay.`,
     );
   }
   requireTrainable(settings);

@@ -26,8 +26,8 @@ import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data
 import { writeFreshPolicy } from "../fresh-policy.ts";
 import { recordedEvaluation } from "../held-out-evaluation.ts";
 import type { Session } from "../session.ts";
+import type { StageSession } from "../stages/stage.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
 import { rollBack, handleAlarms, unlessDiverged } from "./rollback.ts";
 import type {
   OpenTraining,
@@ -49,23 +49,17 @@ import type {
  * @throws {StopRequested} when `options.control` says so.
  * @throws what the method throws.
  */
-export function runTraining<R>(
-  method: TrainingMethod<R>,
-  resolved: ResolvedSettings<Settings>,
-  options: Session,
-): Promise<R> {
-  requireTrainable(resolved.settings);
+export function runTraining<R>(method: TrainingMethod<R>, options: StageSession): Promise<R> {
+  const { settings, record, out, version, signal, onEvent } = options;
+  requireTrainable(settings);
   const begun = performance.now();
-  const { settings } = resolved;
-  const { out, version, signal, onEvent } = options;
   return deferring(async (defer) => {
     const { from, events } = await resumePoint(out, options.resume);
     const download = { ...options.download, signal };
     const model = await startingPolicy(method, settings, options);
     const policy = await samePolicyHash(model, from === null ? null : out, download);
     const training = await method.open({
-      resolved,
-      options,
+      session: options,
       model,
       from,
       openEngine: async () => {
@@ -91,7 +85,8 @@ export function runTraining<R>(
     const run = await openRunFolder({
       engine,
       out,
-      resolved,
+      settings,
+      record,
       onEvent,
       signal,
       events: [...events, ...(training.warnings ?? []), ...exposureWarnings(settings)],

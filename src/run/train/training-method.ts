@@ -6,9 +6,8 @@ import type { RewardCheckFacts } from "../check-rewards.ts";
 import type { Checkpoint } from "../folder/checkpoints.ts";
 import type { RunFolder } from "../folder/run-folder.ts";
 import type { RunStage } from "../folder/run-file.ts";
-import type { Session } from "../session.ts";
+import type { StageSession } from "../stages/stage.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { ResolvedSettings } from "../settings/settings.ts";
 import type { RunStep } from "./run-events.ts";
 
 /** A way to train a policy: reinforcement learning, samples, pairs. `runTraining` does all that the methods share. */
@@ -27,8 +26,7 @@ export interface TrainingMethod<R> {
 
 /** Where a run starts. */
 export interface TrainingStart {
-  resolved: ResolvedSettings<Settings>;
-  options: Session;
+  session: StageSession;
   /** Folder of the policy that the run began with. */
   model: string;
   /** Checkpoint to resume from; null: a new run. */
@@ -71,7 +69,7 @@ export interface OpenTraining<R> {
 /** A training run under way. */
 export interface TrainingSession {
   settings: Settings;
-  options: Session;
+  options: StageSession;
   run: RunFolder;
   engine: PolicyEngine;
   /** Folder of the policy that the run began with. */

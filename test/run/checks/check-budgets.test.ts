@@ -1,3 +1,4 @@
+import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
 import { describe, expect, it } from "vitest";
 import type { BudgetFacts, BudgetFinding } from "../../../src/run/checks/budget-facts.ts";
 import { checkBudgets, requireSoundBudgets } from "../../../src/run/checks/check-budgets.ts";
@@ -27,7 +28,8 @@ const facts: BudgetFacts = {
 };
 
 async function found(given: BudgetFacts | null, ...sets: string[]): Promise<BudgetFinding[]> {
-  return checkBudgets(await resolved(...sets), given);
+  const own = await resolved(...sets);
+  return checkBudgets(own.settings, recordOf(own), given);
 }
 
 const tokens = (own: Partial<NonNullable<BudgetFacts["tokens"]>>): BudgetFacts => ({
@@ -216,9 +218,8 @@ describe("a shipped recipe", () => {
         for (const overrides of [[], ...arms]) {
           const own = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
           expect(ignoredSettings(own)).toEqual([]);
-          expect(checkBudgets(own, null).filter(({ severity }) => severity === "error")).toEqual(
-            [],
-          );
+          const findings = checkBudgets(own.settings, recordOf(own), null);
+          expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
         }
       }
     },

@@ -1,3 +1,4 @@
+import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
 import { describe, expect, it } from "vitest";
 import { checkBudgets } from "../../../src/run/checks/check-budgets.ts";
 import { requireAheadFits } from "../../../src/run/checks/off-policy.ts";
@@ -55,13 +56,17 @@ describe("asynchronous rollouts", () => {
     ["tokens that nobody sampled", ["lossOn=[policy, environment]"], /compares the trainer/],
   ])("warn where nothing corrects for the step between: %s", async (_, sets, message) => {
     const own = sets.map((set) => `algorithm.${set}`);
-    const found = checkBudgets(await resolved(AHEAD, ...REMOTE, ...own), null);
+    const findings = async (...given: string[]) => {
+      const read = await resolved(...given);
+      return checkBudgets(read.settings, recordOf(read), null);
+    };
+    const found = await findings(AHEAD, ...REMOTE, ...own);
     const stale = found.filter(({ key }) => key === "algorithm.maxStepsOffPolicy");
     expect(stale.map((each) => [each.severity, each.origin])).toEqual(
       message === null ? [] : [["warning", "--set"]],
     );
     if (message !== null) expect(stale[0]!.message).toMatch(message);
-    const off = checkBudgets(await resolved(...REMOTE, ...own), null);
+    const off = await findings(...REMOTE, ...own);
     expect(off.filter(({ key }) => key === "algorithm.maxStepsOffPolicy")).toEqual([]);
   });
 });

@@ -20,8 +20,8 @@ describe("a run folder after a kill", () => {
     const kept = ["checkpoints/step-2", "snapshots/reference/step-4", "mine.removed.txt"];
     for (const name of [...remains, ...kept]) mkdirSync(join(out, name), { recursive: true });
     writeFileSync(join(out, "checkpoints", "step-2.removed", "model.safetensors"), "x");
-    const resolved = await resolveRecipe("search-r1", { tier: "smoke" });
-    const claim = { out, stage: trainStage, resolved, use: {} };
+    const { settings } = await resolveRecipe("search-r1", { tier: "smoke" });
+    const claim = { out, stage: trainStage, settings, use: {} };
     const { signal } = new AbortController();
     await withClaimedRun({ ...claim, signal }, () => Promise.resolve());
     expect(remains.filter((name) => existsSync(join(out, name)))).toEqual([]);

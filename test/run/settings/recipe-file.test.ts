@@ -63,7 +63,7 @@ describe("parseRecipe", () => {
 
   it("reports an unknown key with its line and the nearest name", () => {
     expect(messageOf(GOOD.replace("tiers:", "teirs:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: summary, family, plugins, paper, notes, extends, base, tiers, paperTables, claims. [RECIPE_UNKNOWN_KEY]"`,
+      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: name, summary, family, plugins, paper, notes, extends, base, tiers, paperTables, claims. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("smoke:", "smol:"))).toMatchInlineSnapshot(
       `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper. [RECIPE_UNKNOWN_KEY]"`,

@@ -252,6 +252,7 @@ describe("toYaml", () => {
     expect(toYaml(resolved, "runs/x")).toMatchInlineSnapshot(`
       "# Resolved from recipes/a.yaml, tier mini. Behind each value: where it comes from.
 
+      name: a
       summary: Search helps.
       base:
         algorithm:

@@ -1,3 +1,5 @@
+import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
+import type { StageSession } from "../../../src/run/stages/stage.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -31,8 +33,13 @@ function resolved(...sets: string[]): ResolvedSettings<Settings> {
   return checkSettings(settingsSchema, resolveSettings(recipe, { tier: "smoke", overrides }));
 }
 
+function recipeOf(...sets: string[]): Pick<StageSession, "settings" | "record"> {
+  const own = resolved(...sets);
+  return { settings: own.settings, record: recordOf(own) };
+}
+
 const replay = (step: number, ...sets: string[]): Promise<BatchReplay> =>
-  replayBatch(resolved(...sets), { run, step, signal });
+  replayBatch(recipeOf(...sets), { run, step, signal });
 
 describe("replayBatch", { timeout: 120_000 }, () => {
   beforeAll(async () => {
