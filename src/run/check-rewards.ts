@@ -15,7 +15,7 @@ import type { Dataset } from "../data/dataset.ts";
 import { REWARD_CASES } from "../rewards/expectations.ts";
 import { expressionOf, weightedRewards } from "./assemble.ts";
 import { openRoles } from "./roles.ts";
-import type { StageSession } from "./stages/stage.ts";
+import type { RunRecord } from "./settings/resolved-yaml.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Questions of a check: enough for several kinds, few enough for a second. */
@@ -83,7 +83,7 @@ export type RewardCheckFacts = Pick<
  * @throws {ConfigError} REWARD_CHECK_FAILED before anything is trained.
  */
 export async function checkBeforeTraining(
-  { record, settings }: Pick<StageSession, "record" | "settings">,
+  { record, settings }: { record: RunRecord; settings: Settings },
   dataset: Dataset,
   signal: AbortSignal,
 ): Promise<RewardCheckFacts | null> {

@@ -83,7 +83,9 @@ export async function plannedRun(
   recipe: ResolvedSettings<Settings>,
   model: PlannedModel,
 ): Promise<PlannedRun> {
-  const runs = (await plannableStages(recipe)).map((stage) => plannedRunOf(stage, model));
+  const runs = (await plannableStages(recipe, model.config.maxPositions)).map((stage) =>
+    plannedRunOf(stage, model),
+  );
   return runs.reduce((most, run) => (run.forecast.total > most.forecast.total ? run : most));
 }
 

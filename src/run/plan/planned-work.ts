@@ -11,12 +11,17 @@ import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
 import { ownOverrides } from "../driver.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
+import { shippedStages } from "../stages/shipped.ts";
+import type { StageWork } from "../stages/stage.ts";
 import type { Work } from "./batch-plan.ts";
+import { longestSequence } from "./longest-sequence.ts";
 
 /** Of a recipe of several stages, the numbers and names of all, and of the one that is planned. */
 export interface PlannedStages {
   all: string[];
   planned: string;
+  /** What each does, at most. */
+  work: (StageWork & { name: string; do: string })[];
 }
 
 /** What may be planned of a recipe: a stage and its settings, or the recipe itself where it has no stages. */
@@ -29,11 +34,20 @@ export interface PlannedStage {
 /** The stages that reinforce, or where there is none those that fine-tune, each with its settings on top; of a repeated one the first. */
 export async function plannableStages(
   resolved: ResolvedSettings<Settings>,
+  maxPositions: number,
 ): Promise<PlannedStage[]> {
   const { settings, recipe } = resolved;
   if (settings.stages === undefined) return [{ resolved, stage: null, stages: null }];
   const list = stageList(settings.stages);
   const nameOf = ({ number, name }: Stage): string => `${number}-${name}`;
+  const own = await Promise.all(
+    list.map((each) => withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, []))),
+  );
+  const work = list.map((stage, i) => {
+    const { settings: of } = own[i] ?? resolved;
+    const planned = shippedStages.get(stage.do)?.plan?.(of, longestSequence(of, maxPositions));
+    return { name: nameOf(stage), do: stage.do, ...(planned ?? UNKNOWN) };
+  });
   const all = list.map(nameOf);
   for (const kind of ["train", "sft"] as const) {
     const found = list.filter((each) => each.do === kind);
@@ -41,18 +55,20 @@ export async function plannableStages(
     const distinct = found.filter(
       (each, i) => found.findIndex(({ set }) => set === each.set) === i,
     );
-    const planned: PlannedStage[] = [];
-    for (const each of distinct) {
-      const own = await withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, []));
-      planned.push({ resolved: own, stage: kind, stages: { all, planned: nameOf(each) } });
-    }
-    return planned;
+    return distinct.map((each) => ({
+      resolved: own[each.number - 1] ?? resolved,
+      stage: kind,
+      stages: { all, planned: nameOf(each), work },
+    }));
   }
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
     `${recipe.path}: none of its stages is train or sft, so there is no training to plan.`,
   );
 }
+
+/** Of a stage that does not say what it does. */
+const UNKNOWN: StageWork = { steps: null, sampled: null, trained: null };
 
 export function workOf(
   { settings, recipe }: ResolvedSettings<Settings>,

@@ -11,7 +11,8 @@ import type { Student } from "../../algorithms/student-rows.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import { readPairs, SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import type { TokenRow } from "../../trajectory/token-rows.ts";
-import type { StageSession } from "../stages/stage.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { RunRecord } from "../settings/resolved-yaml.ts";
 import { drawnReader } from "./student.ts";
 
 /** A file of pairs as a model is trained on it. */
@@ -38,7 +39,10 @@ export interface PairFiles {
 export async function findPairFiles({
   record,
   settings,
-}: Pick<StageSession, "record" | "settings">): Promise<PairFiles> {
+}: {
+  record: RunRecord;
+  settings: Settings;
+}): Promise<PairFiles> {
   const { data, validationData } = settings.preference ?? ({} as Partial<PreferenceSettings>);
   if (data === undefined) {
     throw new ConfigError(

@@ -5,6 +5,11 @@ import { heads } from "../settings/stage-heads.ts";
 import type { SftResult } from "../sft/open-sft.ts";
 import { type PreferenceResult, trainOnPairs } from "../sft/run-preference.ts";
 import { trainOnSamples } from "../sft/run-sft.ts";
+import { criticTrunkOf } from "../../algorithms/index.ts";
+import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
+import { hasCurriculum } from "../settings/sft-settings.ts";
+import { synthOf } from "../synth/synthesis.ts";
+import { onPolicyOptions } from "../train/on-policy-run.ts";
 import { drawAndSelect, type SynthOptions, type SynthOutcome } from "../synth/run-synth.ts";
 import { oneOfSeveral, trainByRollouts } from "../train/on-policy-method.ts";
 import type { StagePart } from "./stage.ts";
@@ -16,28 +21,61 @@ const indexStage: StagePart = {
     const { corpus } = await buildIndex(passages, join(out, "index"), { signal, overwrite: true });
     return { policy: null, passages: corpus.passages };
   },
+  plan: () => ({ steps: 0, sampled: 0, trained: 0 }),
 };
 
 export const synthStage: StagePart<SynthOutcome, SynthOptions> = {
   ...heads.synth,
   run: drawAndSelect,
+  plan: (settings, { messages }) => {
+    const { draws, limit } = synthOf(settings);
+    const rollouts = draws.reduce(
+      (sum, { samples, strategy }) => sum + samples * openStrategy(strategy, "synth.draws").leaves,
+      0,
+    );
+    const sampled = limit === undefined ? null : limit * rollouts * messages.tokens;
+    return { steps: 0, sampled, trained: 0 };
+  },
 };
 
-export const sftStage: StagePart<SftResult> = { ...heads.sft, run: trainOnSamples };
+export const sftStage: StagePart<SftResult> = {
+  ...heads.sft,
+  run: trainOnSamples,
+  plan: ({ sft }, { tokens }) => {
+    // How many samples there are is known when they are drawn.
+    if (sft === undefined || !hasCurriculum(sft)) return { steps: null, sampled: 0, trained: null };
+    const steps = sft.curriculum.reduce((sum, phase) => sum + phase.steps, 0);
+    return { steps, sampled: 0, trained: steps * sft.trajectoriesPerStep * tokens };
+  },
+};
 
 export const preferenceStage: StagePart<PreferenceResult> = {
   ...heads.preference,
   run: trainOnPairs,
+  plan: () => ({ steps: null, sampled: 0, trained: null }),
 };
 
 export const trainStage: StagePart<{ policy: string; steps: number }> = {
   ...heads.train,
   run: (session) => trainByRollouts(session, oneOfSeveral),
+  plan: ({ algorithm, strategy }, { messages, tokens }) => {
+    if (algorithm === undefined) return { steps: null, sampled: null, trained: null };
+    const { promptsPerStep, groupSize, epochs, steps } = onPolicyOptions(algorithm);
+    const { leaves } = openStrategy(strategy, "strategy");
+    const trajectories = steps * promptsPerStep * groupSize * leaves;
+    const models = criticTrunkOf(algorithm) === "own" ? 2 : 1;
+    return {
+      steps,
+      sampled: trajectories * messages.tokens,
+      trained: models * epochs * trajectories * tokens,
+    };
+  },
 };
 
 export const evaluateStage: StagePart<EvalOutcome, EvalOptions> = {
   ...heads.evaluate,
   run: evaluatePolicy,
+  plan: () => ({ steps: 0, sampled: null, trained: 0 }),
 };
 
 /** How the package's stages run, by name; a plug-in's stage runs by itself. */

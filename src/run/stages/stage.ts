@@ -2,6 +2,7 @@ import { definer } from "../../base/define-part.ts";
 import { requireReturned } from "../../base/part-members.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Dataset } from "../../data/dataset.ts";
+import type { LongestSequence } from "../plan/longest-sequence.ts";
 import type { Session } from "../session.ts";
 import type { StageHead } from "../settings/stage-heads.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -26,9 +27,21 @@ export interface StageSession extends Session {
   engine: () => Promise<PolicyEngine>;
 }
 
+/** What a stage does, at most; null where that depends on what earlier stages leave, or on how many questions a dataset has. */
+export interface StageWork {
+  /** Updates of the policy. */
+  steps: number | null;
+  /** Tokens that the policy or a teacher writes. */
+  sampled: number | null;
+  /** Tokens that are trained on, in all epochs. */
+  trained: number | null;
+}
+
 /** A unit of work of a run: it reads products of earlier stages and leaves one. */
 export interface StagePart<R extends StageResult = StageResult, O = object> extends StageHead {
   run(session: StageSession, options: O): Promise<R>;
+  /** The work ahead, for `recipes plan`, which opens neither data nor model. @param longest the longest trajectory of its settings. */
+  plan?(settings: Settings, longest: LongestSequence): StageWork;
 }
 
 /**

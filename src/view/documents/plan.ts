@@ -19,12 +19,27 @@ export function planBlocks(title: string, plan: Plan): Block[] {
     { kind: "text", text: title },
     ...(stages === null
       ? []
-      : [note(`Stages ${stages.all.join(", ")}: this is ${stages.planned} alone.`)]),
+      : [
+          table(
+            "Stages",
+            ["stage", "does", ...WORK],
+            stages.work.map((each) => [each.name, each.do, each.steps, each.sampled, each.trained]),
+          ),
+          note(
+            `Upper bounds; – where they depend on earlier stages or on the number of questions. The rest of the plan is for ${stages.planned}, which takes the most memory.`,
+          ),
+        ]),
     { kind: "facts", facts: modelFacts(plan) },
     { kind: "facts", facts: batchFacts(plan) },
     ...memoryBlocks(plan),
   ];
 }
+
+/** A stage's work; 0 where it does none of this kind. */
+const WORK = ["steps", "tokens sampled", "tokens trained"].map((label) => ({
+  label,
+  format: formatCount,
+}));
 
 function modelFacts({ model, device }: Plan): [string, string][] {
   const { lora, parameters, trained } = model;

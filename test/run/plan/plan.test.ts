@@ -125,7 +125,17 @@ describe("the batch of a plan", () => {
     const rl = await staged(
       "[{ do: synth }, { do: sft }, { do: train, name: rl, set: { algorithm.steps: 7 } }]",
     );
-    expect(rl.stages).toEqual({ all: ["1-synth", "2-sft", "3-rl"], planned: "3-rl" });
+    const unknown = { sampled: 0, trained: null, steps: null };
+    expect(rl.stages).toEqual({
+      all: ["1-synth", "2-sft", "3-rl"],
+      planned: "3-rl",
+      work: [
+        { name: "1-synth", do: "synth", steps: 0, sampled: null, trained: 0 },
+        { name: "2-sft", do: "sft", ...unknown },
+        // 7 steps of 16 trajectories, each of at most 5 × 48 written and 500 trained tokens.
+        { name: "3-rl", do: "train", steps: 7, sampled: 7 * 16 * 240, trained: 7 * 16 * 500 },
+      ],
+    });
     expect(rl.batch).toMatchObject({ stage: "train", steps: 7 });
     // Of several that reinforce, the one that holds most, wherever it stands.
     const most = await staged(
