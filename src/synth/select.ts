@@ -23,8 +23,10 @@ import { type DrawYield, openDrawYields, type StepYield, yieldCounter } from "./
 
 /** Settings to select samples from the draws of a folder. */
 export interface SelectionSetting {
-  /** Folder of a synthesis run: `draws.jsonl` is read, all other files are written. */
+  /** Where the rows are written. */
   folder: string;
+  /** Folder of the synthesis whose `draws.jsonl` is read; `folder` when absent. */
+  drawsIn?: string;
   settings: SynthSettings;
   resources: StepResources;
   /** Seed of the run. */
@@ -101,13 +103,14 @@ async function runSteps(
   aside: RowStore | null,
 ): Promise<{ selection: Omit<Selection, "files">; samples: KeptSample[] }> {
   const { folder, settings, resources, signal, keepDropped, onProgress } = setting;
+  const { drawsIn = folder } = setting;
   const pipeline = await openPipeline(settings.steps, resources);
   const sums = openDrawYields(settings.draws.map(({ name }) => name));
   const samples: KeptSample[] = [];
   const failures: Record<string, number> = {};
   const shared = sharedTexts();
   let questions = 0;
-  for await (const drawn of readDraws(join(folder, DRAWS_FILE))) {
+  for await (const drawn of readDraws(join(drawsIn, DRAWS_FILE))) {
     signal.throwIfAborted();
     sums.add(drawn);
     for (const code of failureCodes(drawn)) failures[code] = (failures[code] ?? 0) + 1;

@@ -42,6 +42,14 @@ export const heads = {
       allowErrors: z.number().min(0).optional(),
     }),
   },
+  select: {
+    ...plain,
+    name: "select",
+    summary: "selects samples once more from the draws of an earlier stage, by other steps",
+    block: "synth",
+    makes: "draws",
+    options: z.strictObject({ keepDropped: z.boolean().optional() }),
+  },
   sft: {
     ...plain,
     name: "sft",

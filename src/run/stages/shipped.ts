@@ -10,9 +10,15 @@ import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
 import { synthOf } from "../synth/synthesis.ts";
 import { onPolicyOptions } from "../train/on-policy-run.ts";
-import { drawAndSelect, type SynthOptions, type SynthOutcome } from "../synth/run-synth.ts";
+import {
+  drawAndSelect,
+  type SynthOptions,
+  type SynthOutcome,
+  type SynthResult,
+} from "../synth/run-synth.ts";
 import { oneOfSeveral, trainByRollouts } from "../train/on-policy-method.ts";
-import type { StagePart } from "./stage.ts";
+import { selectFromDraws } from "../synth/synth-folder.ts";
+import type { StagePart, StageResult } from "./stage.ts";
 
 const indexStage: StagePart = {
   ...heads.index,
@@ -37,6 +43,11 @@ export const synthStage: StagePart<SynthOutcome, SynthOptions> = {
     return { steps: 0, sampled, trained: 0 };
   },
 };
+
+const selectStage: StagePart<
+  StageResult & { result: SynthResult },
+  Pick<SynthOptions, "keepDropped">
+> = { ...heads.select, run: selectFromDraws, plan: () => ({ steps: 0, sampled: 0, trained: 0 }) };
 
 export const sftStage: StagePart<SftResult> = {
   ...heads.sft,
@@ -80,8 +91,7 @@ export const evaluateStage: StagePart<EvalOutcome, EvalOptions> = {
 
 /** How the package's stages run, by name; a plug-in's stage runs by itself. */
 export const shippedStages: ReadonlyMap<string, StagePart> = new Map(
-  [indexStage, synthStage, sftStage, preferenceStage, trainStage, evaluateStage].map((each) => [
-    each.name,
-    each,
-  ]),
+  [indexStage, synthStage, selectStage, sftStage, preferenceStage, trainStage, evaluateStage].map(
+    (each) => [each.name, each],
+  ),
 );

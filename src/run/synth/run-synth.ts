@@ -145,11 +145,12 @@ export type SelectOptions = Pick<Session, "signal" | "download" | "onSelect"> & 
 export async function selectInto(
   out: string,
   settings: Settings,
-  options: SelectOptions & { facts: SynthFacts },
+  options: SelectOptions & { facts: SynthFacts; drawsIn?: string },
 ): Promise<SynthResult> {
-  const { signal, download, keepDropped = false, onSelect, facts } = options;
+  const { signal, download, keepDropped = false, onSelect, facts, drawsIn } = options;
   const selection = await selectSamples({
     folder: out,
+    drawsIn,
     settings: synthOf(settings),
     seed: settings.seed,
     signal,

@@ -5,9 +5,18 @@ import { readJson } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
 import { recordOf } from "../settings/resolved-yaml.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-file.ts";
+import { DRAWS_FILE } from "../../synth/draw-log.ts";
+import type { StageResult, StageSession } from "../stages/stage.ts";
+import { startRun } from "../folder/run-folder.ts";
+import { MANIFEST_FILE, RESOLVED_FILE, runStage } from "../folder/run-file.ts";
 import { withRunLock } from "../folder/run-lock.ts";
-import { type SelectOptions, selectInto, type SynthFacts, type SynthResult } from "./run-synth.ts";
+import {
+  type SelectOptions,
+  selectInto,
+  type SynthFacts,
+  type SynthOptions,
+  type SynthResult,
+} from "./run-synth.ts";
 import {
   loadSettings,
   type Override,
@@ -50,8 +59,7 @@ export async function openSynthFolder(
   folder: string,
   overrides: readonly Override[] = [],
 ): Promise<SynthFolder> {
-  const path = join(folder, MANIFEST_FILE);
-  const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
+  const facts = await factsOfFolder(folder);
   for (const { key, origin } of overrides) {
     if (SELECTION_KEYS.some((own) => key === own || key.startsWith(`${own}.`))) continue;
     throw new ConfigError(
@@ -59,7 +67,39 @@ export async function openSynthFolder(
       `${origin} ${key}: the draws of ${folder} are made; what is selected from them depends on ${SELECTION_KEYS.join(", ")}. Leave it out, or draw anew into another folder.`,
     );
   }
-  return { resolved: await resolvedOf(folder, overrides), facts: facts as unknown as SynthFacts };
+  return { resolved: await resolvedOf(folder, overrides), facts };
+}
+
+/** What the manifest of a synthesis says of its draws. @throws {DataError} FILE_MISSING where the folder holds no run. */
+async function factsOfFolder(folder: string): Promise<SynthFacts> {
+  const path = join(folder, MANIFEST_FILE);
+  const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
+  return facts as unknown as SynthFacts;
+}
+
+/**
+ * The stage `select`: selects from the draws of an earlier stage by its own `synth.steps`, `synth.selection` and `synth.validation`, into
+ * a folder of its own.
+ * @throws {ConfigError} RECIPE_BAD_VALUE unless it learns from one stage that draws.
+ * @throws as `selectSamples`.
+ */
+export async function selectFromDraws(
+  session: StageSession,
+  { keepDropped }: Pick<SynthOptions, "keepDropped">,
+): Promise<StageResult & { result: SynthResult }> {
+  const { settings, record, draws, out, version } = session;
+  const [drawsIn] = draws;
+  if (drawsIn === undefined || draws.length > 1 || !existsSync(join(drawsIn, DRAWS_FILE))) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${record.path}: a stage "select" needs the draws of one stage "synth" before it; name it by data: NAME.`,
+    );
+  }
+  const facts = await factsOfFolder(drawsIn);
+  const stages = [runStage("select", "select", { number: 1, reads: [drawsIn] })];
+  await startRun(out, record, { version, stages, manifest: { ...facts } });
+  const result = await selectInto(out, settings, { ...session, keepDropped, facts, drawsIn });
+  return { policy: null, result };
 }
 
 /**
