@@ -74,7 +74,7 @@ export async function openSynthFolder(
 async function factsOfFolder(folder: string): Promise<SynthFacts> {
   const path = join(folder, MANIFEST_FILE);
   const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
-  return facts as unknown as SynthFacts;
+  return facts;
 }
 
 /**
