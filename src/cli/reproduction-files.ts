@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { writeAtomic, writeFileAtomic, writeJson } from "../base/files.ts";
 import type { ReproducedRun, Reproduction } from "../experiment/claims/claim-results.ts";
 import type { KeptResults } from "../experiment/claims/kept-results.ts";
+import type { ViewerItem } from "../view/viewer/embed.ts";
 import type { RunFiles } from "../view/runs/run-files.ts";
 import { documentMarkdown } from "../view/markdown.ts";
 import { madeBy } from "./made-by.ts";
@@ -13,13 +14,14 @@ type ReadRun = ReproducedRun & { files: RunFiles | null };
 /**
  * Writes results.json, report.html and report.md; the same command writes them anew.
  * @param folderOf a run's folder.
+ * @param to.before kept results whose runs may have been taken over.
  * @returns what results.json holds.
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
 export async function writeReproductionFiles(
   result: Reproduction,
   folderOf: (run: ReproducedRun) => string,
-  out: string,
+  { out, before }: { out: string; before: KeptResults | null },
 ): Promise<KeptResults> {
   const { isRunFolder, readRun } = await import("../view/runs/run-files.ts");
   const { keptRun, keptSamples } = await import("../view/runs/kept-run.ts");
@@ -32,11 +34,24 @@ export async function writeReproductionFiles(
     }),
   );
   const { readingOf } = openRunReader(() => undefined);
+  const earlier = new Map((before?.runs ?? []).map((run) => [run.key, run]));
+  const samples = await keptSamples(runs, result, readingOf);
+  const armOf = ({ entry }: ViewerItem): unknown => entry.facets[0];
+  const shown = new Set(samples.map(armOf));
   const kept: KeptResults = {
     ...result,
-    format: 1,
-    runs: runs.map((run) => keptRun(run, run.files, result.claims)),
-    samples: await keptSamples(runs, result, readingOf),
+    format: 2,
+    procedure: 2,
+    // A run that an earlier call made has no folder here: its curves are kept with its numbers.
+    runs: runs.map((run) => {
+      const kept = earlier.get(run.key);
+      if (run.files === null && kept !== undefined) return { ...kept, arms: run.arms };
+      return keptRun(run, run.files, result.claims);
+    }),
+    samples: [
+      ...((before?.samples ?? []) as ViewerItem[]).filter((item) => !shown.has(armOf(item))),
+      ...samples,
+    ],
   };
   await writeJson(join(out, "results.json"), kept);
   const document = await reproductionDocument(result, trainedArms(runs));

@@ -5,65 +5,69 @@ import {
   combinedVerdict,
   correctedPs,
   equalityOf,
+  LEAST_EFFECT,
   type MeasuredArm,
+  PRIOR_DRAWS,
+  SHARE_PRIOR,
   type Verdict,
   verdictOf,
 } from "./claims/claim-test.ts";
 import { detectableDifference } from "./claims/power.ts";
-import type { ArmQuestions } from "./arm-questions.ts";
+import type { MeasuredRun } from "./claims/kept-measures.ts";
 import { comparisons, findCells } from "../run/claims.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
 import { isShareMetric } from "../run/claims/claim-metric.ts";
 import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import type { RelationPart, RelationSide } from "../run/claims/relation.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { inequalities, kindOf } from "./claim-kind.ts";
 import { testSides, turned } from "./test-sides.ts";
-
-/** One run of an arm, as measured. */
-export interface MeasuredRun {
-  /** Equal keys: the same run. */
-  key: string;
-  seed: number;
-  value: number;
-  /** The run ended before it happened: the true value is larger. */
-  isBound: boolean;
-  questions: ArmQuestions | null;
-  /** What was measured: names of the held-out dataset and of the policy. */
-  dataset: string;
-  model: string;
-}
 
 /** Runs of a claim's arm with one of the claim's metrics, in the order of the seeds. */
 export type RunsOf = (claim: Claim, arm: string, metric: string) => readonly MeasuredRun[];
 
 /**
- * What the runs say of every claim, tested at a look's level. p values are corrected over all comparisons (Holm) but those of equal arms,
- * which test the instrument and not the method. Tier smoke tests nothing.
+ * What the runs say of every claim, tested at the level of its look. p values are corrected over all comparisons of claims (Holm). Positive
+ * controls and equal arms are no part of the family: they test the instrument, each on its own. Tier smoke tests nothing.
  */
 export function judgeClaims(
   recipe: RecipeFile,
-  { tier, level }: { tier: Tier; level: number },
+  { tier, levelOf }: { tier: Tier; levelOf: (claim: string) => number },
   runsOf: RunsOf,
+  settingsOf: (claim: Claim, arm: string) => Settings,
 ): ClaimResult[] {
-  const tested = recipe.claims.tests.map((claim) => testClaim(claim, runsOf, level));
-  const inFamily = tested.filter(({ claim }) => claim.role !== "equal-arms");
-  const ps = correctedPs(inFamily.flatMap(({ tests }) => tests.map(({ p }) => p)));
-  const family = Math.max(1, ps.filter((p) => p !== null).length);
-  let next = 0;
+  const tested = recipe.claims.tests.map((claim) => testClaim(claim, runsOf, levelOf(claim.id)));
+  const inFamily = tested
+    .filter(({ claim }) => claim.role === "claim")
+    .flatMap(({ tests }) => tests);
+  const corrected = (of: "p" | "pEffect") => {
+    const ps = correctedPs(inFamily.map((test) => test[of]));
+    return new Map(inFamily.map((test, i) => [test, ps[i] ?? null]));
+  };
+  const [holm, holmEffect] = [corrected("p"), corrected("pEffect")];
+  const family = Math.max(1, inFamily.filter(({ p }) => p !== null).length);
   return tested.map(({ claim, tests, ids }): ClaimResult => {
-    const isEqualArms = claim.role === "equal-arms";
-    const compared = tests.map(({ isIdentical, verdictAt, seeds, ...test }): ComparisonResult => {
-      const pHolm = isEqualArms ? test.p : (ps[next++] ?? null);
-      const verdict = tier === "smoke" ? "not tested" : verdictAt(pHolm);
-      const ownLevel = isEqualArms ? level : level / family;
+    const isAlone = claim.role !== "claim";
+    const level = levelOf(claim.id);
+    const compared = tests.map((tested): ComparisonResult => {
+      const { isIdentical, verdictAt, ...test } = tested;
+      const pHolm = isAlone ? test.p : (holm.get(tested) ?? null);
+      const pEffectHolm = isAlone ? test.pEffect : (holmEffect.get(tested) ?? null);
+      const verdict = tier === "smoke" ? "not tested" : verdictAt(pHolm, pEffectHolm);
       return {
         ...test,
         pHolm,
+        pEffectHolm,
         verdict,
         room: verdict === "not able to show" ? test.room : null,
-        detectable: isIdentical ? null : detectableDifference(test.errors, seeds, ownLevel),
+        detectable: isIdentical
+          ? null
+          : detectableDifference(test.error, isAlone ? level : level / family),
       };
     });
     const { id, statement, role, metric, relation, source } = claim;
+    const settings = (arm: string): Settings => settingsOf(claim, arm);
+    const size = effectOf(claim, isShareMetric(metric));
     return {
       id,
       statement,
@@ -71,6 +75,10 @@ export function judgeClaims(
       metric,
       relation,
       source,
+      kind: kindOf(claim, settings),
+      effect: size === null ? null : { size, reason: claim.effect?.reason ?? "default of shares" },
+      unequal: inequalities(claim, settings),
+      level,
       instrument: null,
       verdict: combinedVerdict(compared.map(({ verdict }) => verdict)),
       questions: ids?.length ?? null,
@@ -103,10 +111,9 @@ function shownCurves({ metric, curves = [] }: Claim): string[] {
 }
 
 /** A comparison before the correction over all of them. */
-type Test = Omit<ComparisonResult, "pHolm" | "verdict" | "detectable"> & {
+type Test = Omit<ComparisonResult, "pHolm" | "pEffectHolm" | "verdict" | "detectable"> & {
   isIdentical: boolean;
-  seeds: number;
-  verdictAt: (pHolm: number | null) => Verdict;
+  verdictAt: (pHolm: number | null, pEffectHolm: number | null) => Verdict;
 };
 
 function testClaim(claim: Claim, runsOf: RunsOf, level: number) {
@@ -137,9 +144,15 @@ function testPart(
   const isShare = [greater, lesser].every(
     ({ arm, metric }) => arm === null || isShareMetric(metric ?? claim.metric),
   );
+  const compared = [...runs(greater), ...runs(lesser)];
+  // Where nothing is random, seeds do not vary.
+  const varies = [greater, lesser].some((side) => !isConstant(runs(side)));
   const { room, ...test } = testSides(greater, lesser, {
     isShare,
     level,
+    effect: effectOf(claim, isShare),
+    prior:
+      isShare && compared.every(({ draws }) => draws >= PRIOR_DRAWS) && varies ? SHARE_PRIOR : null,
     measuredOf: (side) => (side.arm === null ? null : measuredArm(runs(side), ids)),
   });
   const isIdentical =
@@ -148,7 +161,7 @@ function testPart(
     greater.metric === lesser.metric &&
     areIdentical(runs(greater), runs(lesser));
   // Arms that cannot differ are no test.
-  const p = isIdentical ? null : test.p;
+  const [p, pEffect] = isIdentical ? [null, null] : [test.p, test.pEffect];
   const { difference, margin } = test;
   // The larger the true value behind a bound, the less sure is a difference in the other side's favour.
   const isOpenEnded = runs(difference > margin ? lesser : greater).some(({ isBound }) => isBound);
@@ -159,18 +172,25 @@ function testPart(
     right: right.text,
     ...sided,
     p,
+    pEffect,
     room,
     isIdentical,
     isOpenEnded,
     ci95: isIdentical ? null : sided.ci95,
-    seeds: Math.max(runs(greater).length, runs(lesser).length),
-    verdictAt: (pHolm) => {
+    verdictAt: (pHolm, pEffectHolm) => {
       if (claim.role === "equal-arms") return equalityOf(p, isIdentical, level);
-      const verdict = verdictOf({ difference, margin, pHolm, isIdentical, room, level });
-      const isDecided = verdict === "supported" || verdict === "not supported";
-      return isDecided && isOpenEnded ? "inconclusive" : verdict;
+      const of = { difference, margin, pHolm, pEffectHolm, isIdentical, room, level };
+      const verdict = verdictOf(of);
+      const isDecided = ["supported", "reversed", "ruled out"].includes(verdict);
+      return isDecided && isOpenEnded ? "undecided" : verdict;
     },
   };
+}
+
+/** The smallest effect of interest of a claim: what it declares, for shares .05; null where there is none to rule out. */
+function effectOf({ effect, role }: Claim, isShare: boolean): number | null {
+  if (role === "equal-arms") return null;
+  return effect?.size ?? (isShare ? LEAST_EFFECT : null);
 }
 
 function armResult(
@@ -180,7 +200,6 @@ function armResult(
 ): ArmResult {
   const { runs, ids, isShare } = measured;
   const [paper = null] = paperCell === undefined ? [] : findCells(recipe.paperTables, paperCell);
-  const outcomes = new Set(runs.map(({ questions }) => questions?.outcome));
   const values = runs.map(({ value }) => value);
   return {
     name,
@@ -189,11 +208,17 @@ function armResult(
     values,
     seeds: runs.map(({ seed }) => seed),
     bounds: runs.filter(({ isBound }) => isBound).length,
-    isSameForAllSeeds: runs.length > 1 && outcomes.size === 1 && !outcomes.has(undefined),
+    isSameForAllSeeds: isConstant(runs),
     dataset: runs[0]?.dataset ?? "",
     model: runs[0]?.model ?? "",
     paper,
   };
+}
+
+/** Whether every seed gave the same answers: nothing in the arm is random. */
+function isConstant(runs: readonly MeasuredRun[]): boolean {
+  const outcomes = new Set(runs.map(({ questions }) => questions?.outcome));
+  return runs.length > 1 && outcomes.size === 1 && !outcomes.has(undefined);
 }
 
 /** Equal settings, or for every seed the same answers and searches: nothing tells the arms apart. */

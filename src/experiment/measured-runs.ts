@@ -10,7 +10,8 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import { armCurve } from "./arm-curve.ts";
 import { checkMetricPath } from "../run/claims/claim-metric.ts";
 import { parseCurveMetric } from "../run/claims/curve-metric.ts";
-import { claimMeasures, type MeasuredRun } from "./judge-claims.ts";
+import type { MeasuredRun, MeasuresByRun } from "./claims/kept-measures.ts";
+import { claimMeasures } from "./judge-claims.ts";
 
 /** Where the runs of a reproduction are. */
 export interface RunSource {
@@ -30,24 +31,41 @@ export interface Measures {
   take(run: ArmRun): Promise<void>;
   /** Of the runs taken, those of an arm, in the order of the seeds. */
   of(claim: Claim, arm: string, metric: string, runs: readonly ArmRun[]): MeasuredRun[];
+  /** Whether everything that claims ask of a run is known. */
+  knows(run: ArmRun): boolean;
+  /** Everything that is known, by run and metric. */
+  all(): MeasuresByRun;
 }
 
-export function openMeasures(recipe: RecipeFile, source: RunSource): Measures {
-  const known = new Map<string, MeasuredRun>();
-  const keyOf = (run: ArmRun, metric: string): string => `${run.key}/${metric}`;
+/** @param before measures of earlier runs. */
+export function openMeasures(
+  recipe: RecipeFile,
+  source: RunSource,
+  before: MeasuresByRun = new Map(),
+): Measures {
+  const known = new Map([...before].map(([key, metrics]) => [key, { ...metrics }]));
+  const asked = (run: ArmRun): { claim: Claim; metric: string }[] =>
+    experiments(recipe).flatMap((claim) =>
+      claimMeasures(claim).flatMap(({ arm, metric }) =>
+        run.arms.includes(`${claim.id}/${arm}`) ? [{ claim, metric }] : [],
+      ),
+    );
   return {
     async take(run) {
-      for (const claim of experiments(recipe)) {
-        for (const { arm, metric } of claimMeasures(claim)) {
-          if (!run.arms.includes(`${claim.id}/${arm}`) || known.has(keyOf(run, metric))) continue;
-          known.set(keyOf(run, metric), await measuredRun(recipe, { claim, run, metric }, source));
-        }
-      }
+      const own = known.get(run.key) ?? {};
+      known.set(run.key, own);
+      for (const { claim, metric } of asked(run))
+        own[metric] ??= await measuredRun(recipe, { claim, run, metric }, source);
     },
+    knows(run) {
+      const own = known.get(run.key);
+      return own !== undefined && asked(run).every(({ metric }) => own[metric] !== undefined);
+    },
+    all: () => known,
     of: (claim, arm, metric, runs) =>
       runs
         .filter((run) => run.arms.includes(`${claim.id}/${arm}`))
-        .flatMap((run) => known.get(keyOf(run, metric)) ?? []),
+        .flatMap((run) => known.get(run.key)?.[metric] ?? []),
   };
 }
 
@@ -86,12 +104,13 @@ async function measuredRun(
   const { evaluation, policy, alarms } = settings;
   const { key, seed } = run;
   const set = setsOf(settings).find((each) => metric.startsWith(`eval.sets.${each.set}.`));
-  const { dataset } = set?.settings.evaluation ?? evaluation;
+  const { dataset, samplesPerTask: draws } = set?.settings.evaluation ?? evaluation;
   const about = { key, seed, dataset: dataset.name, model: policy.from };
   const at = metricsOf(claim).find((each) => each.metric === metric)?.key ?? "metric";
   const fail = problemWith(recipe, claim, { metric, key: at });
   const curve = parseCurveMetric(metric, fail);
-  if (curve !== null) return { ...about, ...(await armCurve(folderOf(run), curve, alarms, fail)) };
+  if (curve !== null)
+    return { ...about, draws: 0, ...(await armCurve(folderOf(run), curve, alarms, fail)) };
   const numbers = [...leavesOf(resultOf(run))].flatMap(([keys, value]) =>
     typeof value === "number" && Number.isFinite(value) ? [[keys.join("."), value] as const] : [],
   );
@@ -100,7 +119,7 @@ async function measuredRun(
     const known = numbers.map(([path]) => path);
     throw fail(`is no number of a run's results. ${suggest(metric, known)}`);
   }
-  return { ...about, value, isBound: false, questions: await questionsOf(run, metric) };
+  return { ...about, draws, value, isBound: false, questions: await questionsOf(run, metric) };
 }
 
 function problemWith(

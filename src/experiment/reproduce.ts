@@ -2,7 +2,9 @@ import { ConfigError } from "../base/errors.ts";
 import { inOrder } from "../base/in-order.ts";
 import type { CalibrationResult, ClaimResult, Reproduction } from "./claims/claim-results.ts";
 import { calibrationOf, judgedByInstrument } from "./claims/instrument.ts";
-import { isPromising, type SeedPlan } from "./claims/looks.ts";
+import type { SeedPlan } from "./claims/looks.ts";
+import { packMeasures } from "./claims/kept-measures.ts";
+import { type KeptResults, measuresOf } from "./claims/kept-results.ts";
 import type { RunOrigin } from "./claims/run-origin.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
 import type { PolicyDownload } from "../run/assemble.ts";
@@ -15,7 +17,9 @@ import { CALIBRATION, experiments } from "../run/claims.ts";
 import { baseDifferences, claimsHash } from "./claim-settings.ts";
 import { judgeClaims, type RunsOf } from "./judge-claims.ts";
 import { checkClaimMetrics, type Measures, openMeasures } from "./measured-runs.ts";
-import type { RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
+import type { Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { SHARE_PRIOR } from "./claims/claim-test.ts";
 import type { Override } from "../run/settings/settings.ts";
 
 export interface ReproduceOptions {
@@ -28,6 +32,8 @@ export interface ReproduceOptions {
   made: Omit<RunOrigin, "machine">;
   /** Folder for `runs.jsonl` and the runs; results that it holds are taken over. */
   out: string;
+  /** Kept results of the recipe, whose runs are not made again; null: none. */
+  kept?: KeptResults | null;
   /** Finished arms of earlier reproductions, for reuse; null: neither read nor added to. */
   store: ArmStore | null;
   signal: AbortSignal;
@@ -71,19 +77,31 @@ export async function reproduce(
   let runs = await looks.runs();
   checkMetrics(recipe, runs);
   const finished = await openFinishedArms(out, { store, origin });
-  const measures = openMeasures(recipe, {
-    resultOf: ({ key }) => finished.known.get(key)?.result,
-    folderOf: (run) => armFolder(out, run),
-    questionsOf: options.questionsOf,
-  });
+  const kept = new Map((options.kept?.runs ?? []).map((run) => [run.key, run]));
+  const before = options.kept == null ? new Map<string, never>() : measuresOf(options.kept);
+  const measures = openMeasures(
+    recipe,
+    {
+      resultOf: ({ key }) => finished.known.get(key)?.result,
+      folderOf: (run) => armFolder(out, run),
+      questionsOf: options.questionsOf,
+    },
+    before,
+  );
   const runsOf: RunsOf = (claim, arm, metric) =>
     measures.of(claim, arm, metric, runs).slice(0, looks.seedsOf(claim.id));
+  const settingsOf = ({ id }: Claim, arm: string): Settings => {
+    const run = runs.find(({ arms }) => arms.includes(`${id}/${arm}`));
+    if (run === undefined) throw new Error(`no run of ${id}/${arm}`);
+    return run.settings.settings;
+  };
   const told = new Set<string>();
   let claims: ClaimResult[];
   try {
     for (;;) {
       await runMissing(runs, { ...options, finished, measures, told });
-      claims = judgeClaims(recipe, { tier, level: plan.level }, runsOf);
+      const levelOf = (id: string): number => looks.levelOf(id);
+      claims = judgeClaims(recipe, { tier, levelOf }, runsOf, settingsOf);
       if (!looks.goOn(claims)) break;
       runs = await looks.runs();
     }
@@ -94,7 +112,7 @@ export async function reproduce(
   const { name, summary, family = null, paper = null, notes } = recipe;
   const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
   const seeds = plan.seeds.slice(0, Math.max(...taken));
-  const { looks: counts, level } = plan;
+  const { looks: counts, levels } = plan;
   const about = {
     recipe: name,
     summary,
@@ -104,18 +122,30 @@ export async function reproduce(
     tier,
     seeds,
     looks: [...counts],
-    level,
+    levels: [...levels],
+    prior: SHARE_PRIOR,
   };
+  const own = new Set(runs.map(({ key }) => key));
+  const packed = packMeasures(new Map([...measures.all()].filter(([key]) => own.has(key))));
   const reproduced = runs.map(({ key, seed, arms }) => ({
     key,
     seed,
     arms,
-    origin: finished.known.get(key)?.origin ?? origin,
+    origin: finished.known.get(key)?.origin ?? kept.get(key)?.origin ?? origin,
+    measured: packed.measured[key] ?? {},
   }));
   claims = judgedByInstrument(claims, calibration);
   const base = await baseDifferences(recipe, tier);
   const hash = claimsHash(recipe, tier, options.overrides);
-  return { ...about, calibration, claims, base, claimsHash: hash, runs: reproduced };
+  return {
+    ...about,
+    calibration,
+    claims,
+    base,
+    claimsHash: hash,
+    runs: reproduced,
+    questions: packed.questions,
+  };
 }
 
 /** What the control of the recipe's calibration came to; null where there is none. */
@@ -150,32 +180,31 @@ function checkMetrics(recipe: RecipeFile, runs: readonly ArmRun[]): void {
 /** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
 function openLooks(source: ArmSource, plan: SeedPlan) {
   const all = experiments(source.recipe);
-  const [first = 0, ...later] = plan.looks;
+  const [first = 0] = plan.looks;
   const counts = new Map(all.map(({ id }) => [id, first]));
   const seedsOf = (id: string): number => counts.get(id) ?? 0;
   return {
     seedsOf,
+    /** The level of the look that a claim has come to. */
+    levelOf: (id: string): number => plan.levels[plan.looks.indexOf(seedsOf(id))] ?? 0,
     runs: () => armRuns(source, seedsOf),
-    /** Gives the open claims the seeds of the next look. @returns false: no claim is open, or this was the last look. */
+    /** Gives the undecided claims the seeds of their next look. @returns false: there is none. */
     goOn(claims: readonly ClaimResult[]): boolean {
-      const seeds = later.shift();
-      const open = claims.filter((claim) => isOpen(claim, seedsOf(claim.id), plan));
-      if (seeds === undefined) return false;
-      for (const { id } of open) counts.set(id, seeds);
-      return open.length > 0;
+      let goes = false;
+      for (const { id } of claims.filter(isUndecided)) {
+        const seeds = plan.looks[plan.looks.indexOf(seedsOf(id)) + 1];
+        if (seeds === undefined) continue;
+        counts.set(id, seeds);
+        goes = true;
+      }
+      return goes;
     },
   };
 }
 
-/** Whether further seeds may answer a claim. One comparison without hope decides that it cannot be supported. */
-function isOpen(
-  { verdict: found, comparisons }: ClaimResult,
-  seeds: number,
-  plan: SeedPlan,
-): boolean {
-  if (found !== "inconclusive") return false;
-  const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
-  return open.every((each) => isPromising({ ...each, seeds }, plan));
+/** A positive control that is not found goes on as well: before its last look the miniature is not said to be unable. */
+function isUndecided({ role, verdict }: ClaimResult): boolean {
+  return verdict === "undecided" || (role === "positive-control" && verdict !== "supported");
 }
 
 /** Runs what no result is known of. @param told keys that `onArm` was called for. */
@@ -189,10 +218,10 @@ async function runMissing(
     for (const [i, each] of runs.entries()) {
       if (told.has(each.key)) continue;
       told.add(each.key);
-      const found = await finished.find(each);
+      const found = measures.knows(each) ? "results" : await finished.find(each);
       onArm?.({ run: each, number: i + 1, total, found });
       if (found === null) yield each;
-      else await measures.take(each);
+      else if (found !== "results") await measures.take(each);
     }
   }
   const halt = new AbortController();

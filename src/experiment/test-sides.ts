@@ -11,6 +11,8 @@ import type { RelationSide } from "../run/claims/relation.ts";
 export interface SidesTest {
   isShare: boolean;
   level: number;
+  effect: TestOptions["effect"];
+  prior: TestOptions["prior"];
   /** What the runs of a side's arm measured; null for a number. */
   measuredOf: (side: RelationSide) => MeasuredArm | null;
 }
@@ -22,23 +24,23 @@ export interface SidesTest {
 export function testSides(
   greater: RelationSide,
   lesser: RelationSide,
-  { isShare, level, measuredOf }: SidesTest,
+  { measuredOf, ...given }: SidesTest,
 ): ArmTest & { room: ReturnType<typeof roomlessness> } {
   const plus = lesser.plus - greater.plus;
   const [left, right] = [measuredOf(greater), measuredOf(lesser)];
   const factors = [greater.factor, lesser.factor] as const;
-  const options: TestOptions = { isShare, level, factors };
+  const options: TestOptions = { ...given, factors };
   const room = (against: TestOptions) =>
-    isShare ? roomlessness(left ?? -plus, right ?? plus, against) : null;
+    given.isShare ? roomlessness(left ?? -plus, right ?? plus, against) : null;
   if (left !== null && right !== null) {
     const withMargin = { ...options, margin: plus };
     return { ...compareMeasured(left, right, withMargin), room: room(withMargin) };
   }
   if (left !== null) return { ...compareMeasured(left, plus, options), room: room(options) };
-  // `0.2 > arm` is `arm` minus 0.2 with the other sign.
+  // `0.2 > arm` is −arm above −0.2.
   const arm = right ?? { bySeed: [], byQuestion: null };
-  const test = compareMeasured(arm, -plus, { ...options, factors: [lesser.factor, 1] });
-  return { ...turned(test), room: room(options) };
+  const test = compareMeasured(arm, plus, { ...options, factors: [-lesser.factor, 1] });
+  return { ...test, room: room(options) };
 }
 
 /** The same test with the sides changed. */

@@ -1,3 +1,4 @@
+import { packMeasures } from "../../src/experiment/claims/kept-measures.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -17,7 +18,9 @@ const RESULT: Reproduction = {
   tier: "mini",
   seeds: [1, 2],
   looks: [2],
-  level: 0.05,
+  levels: [0.05],
+  prior: { degrees: 4, deviation: 0.025 },
+  questions: packMeasures(new Map()).questions,
   family: "search-agents",
   base: [],
   claimsHash: null,
@@ -26,6 +29,7 @@ const RESULT: Reproduction = {
       key: "3f0c91be6a27",
       seed: 1,
       arms: ["wins/a"],
+      measured: {},
       origin: {
         version: "0.1.0",
         date: "2026-01-02",
@@ -48,6 +52,10 @@ const RESULT: Reproduction = {
       relation: "a > b",
       role: "claim",
       instrument: null,
+      kind: "method",
+      effect: { size: 0.05, reason: "default of shares" },
+      unequal: [],
+      level: 0.05,
       source: "Table 1",
       verdict: "not able to show",
       questions: 40,
@@ -66,7 +74,9 @@ const RESULT: Reproduction = {
           margin: 0,
           detectable: 0.041,
           isOpenEnded: false,
-          errors: { seeds: 0.02, questions: null },
+          pEffect: null,
+          pEffectHolm: null,
+          error: { total: 0.02, degrees: 2, seeds: 0.02, questions: 0 },
           verdict: "not able to show",
         },
       ],
@@ -96,7 +106,7 @@ const RESULT: Reproduction = {
 
 it("writes a self-contained page and Markdown with verdict, cells, curves and origin", async () => {
   const run = writeRun(join(folder, "run"), { klCoef: 0, seed: 1, rewards: [0, 0.5, 1] });
-  const kept = await writeReproductionFiles(RESULT, () => run, folder);
+  const kept = await writeReproductionFiles(RESULT, () => run, { out: folder, before: null });
   const [page, text] = [join(folder, "report.html"), join(folder, "report.md")];
   const html = readFileSync(page, "utf8");
   expect(html).toContain("NOT ABLE TO SHOW");
@@ -114,7 +124,7 @@ it("writes a self-contained page and Markdown with verdict, cells, curves and or
   expect(md).toContain("| a | 1.000 | 0.900 … 1.000 | 0.480 |");
   // The same command writes both anew.
   writeFileSync(text, "old");
-  await writeReproductionFiles(RESULT, () => join(folder, "gone"), folder);
+  await writeReproductionFiles(RESULT, () => join(folder, "gone"), { out: folder, before: null });
   expect(readFileSync(text, "utf8")).toBe(md);
   // The results hold the curve and where each number comes from.
   expect(kept.runs).toMatchObject([

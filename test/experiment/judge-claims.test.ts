@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { judgeClaims, type MeasuredRun } from "../../src/experiment/judge-claims.ts";
+import type { MeasuredRun } from "../../src/experiment/claims/kept-measures.ts";
+import { judgeClaims } from "../../src/experiment/judge-claims.ts";
+import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 
 const TWO_ARMS = `
@@ -19,12 +21,14 @@ claims:
 /** Values by arm, or by arm and metric; a bound is written as text. */
 type Values = Record<string, readonly (number | string)[]>;
 
+const { settings } = await resolveRecipe("search-r1", { tier: "mini" });
+
 const judge = (relation: string, values: Values, { metric = "steps", role = "claim" } = {}) => {
   const text = TWO_ARMS.replace("METRIC", metric)
     .replace("RELATION", JSON.stringify(relation))
     .replace("- id: test", `- id: test\n      role: ${role}`);
   const recipe = parseRecipe(text, "two.yaml");
-  const [result] = judgeClaims(recipe, { tier: "mini", level: 0.05 }, (_, arm, of) =>
+  const runsOf = (_: unknown, arm: string, of: string): MeasuredRun[] =>
     (values[`${arm} ${of}`] ?? values[arm] ?? []).map((value, i): MeasuredRun => ({
       key: `${arm}${i}`,
       seed: i + 1,
@@ -33,7 +37,13 @@ const judge = (relation: string, values: Values, { metric = "steps", role = "cla
       model: "m",
       value: Number(value),
       isBound: typeof value === "string",
-    })),
+      draws: 1,
+    }));
+  const [result] = judgeClaims(
+    recipe,
+    { tier: "mini", levelOf: () => 0.05 },
+    runsOf,
+    () => settings,
   );
   if (result === undefined) throw new Error("no result");
   return result;
@@ -46,8 +56,8 @@ describe("judgeClaims", () => {
     const [wide] = judge("a >= b - 3", values).comparisons;
     expect(wide).toMatchObject({ verdict: "supported", difference: 0, margin: -3 });
     expect(wide?.ci95?.[0]).toBeCloseTo(-2.484, 3);
-    expect(judge("a >= b - 2", values).verdict).toBe("inconclusive");
-    expect(judge("a > b + 3", values).verdict).toBe("not supported");
+    expect(judge("a >= b - 2", values).verdict).toBe("undecided");
+    expect(judge("a > b + 3", values).verdict).toBe("reversed");
   });
 
   it("tests a ratio of another metric, and < by the sides as they are written", () => {
@@ -80,10 +90,10 @@ describe("judgeClaims", () => {
     const found = judge("a < b", slow, { metric });
     expect(found).toMatchObject({ verdict: "supported", arms: [{ bounds: 0 }, { bounds: 2 }] });
     // The same, claimed the other way round: refuted, since b can only be slower.
-    expect(judge("a > b", slow, { metric }).verdict).toBe("not supported");
+    expect(judge("a > b", slow, { metric }).verdict).toBe("reversed");
     // Where the larger values belong to the other arm, the bound says nothing.
     const open = judge("a < b", { a: ["20", "20", 19], b: [39, 40, 41] }, { metric });
-    expect(open).toMatchObject({ verdict: "inconclusive", comparisons: [{ isOpenEnded: true }] });
+    expect(open).toMatchObject({ verdict: "undecided", comparisons: [{ isOpenEnded: true }] });
   });
 
   it("gives equal arms verdicts of their own, without Holm's correction", () => {

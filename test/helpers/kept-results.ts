@@ -1,3 +1,4 @@
+import { packMeasures } from "../../src/experiment/claims/kept-measures.ts";
 import type { KeptResults, KeptRun } from "../../src/experiment/claims/kept-results.ts";
 
 /** Kept results of a recipe "made" with one claim of two arms and one seed. */
@@ -6,6 +7,7 @@ export function keptResults(): KeptResults {
     key,
     seed: 1,
     arms: [`wins/${arm}`],
+    measured: {},
     hashes: { policy: "493f" },
     origin: {
       version: "0.1.0",
@@ -17,7 +19,8 @@ export function keptResults(): KeptResults {
     heldOut: [{ step: 3, n: 40, em: 0.9, ci95: [0.8, 0.95] }],
   });
   return {
-    format: 1,
+    format: 2,
+    procedure: 2,
     recipe: "made",
     summary: "Arms differ.",
     notes: ["The world is smaller."],
@@ -26,7 +29,9 @@ export function keptResults(): KeptResults {
     tier: "mini",
     seeds: [1, 2],
     looks: [2],
-    level: 0.05,
+    levels: [0.05],
+    prior: { degrees: 4, deviation: 0.025 },
+    questions: packMeasures(new Map()).questions,
     samples: [],
     calibration: null,
     base: [{ key: "dataset.people", train: 40, claims: 80 }],
@@ -40,6 +45,10 @@ export function keptResults(): KeptResults {
         relation: "a > b",
         role: "claim",
         instrument: null,
+        kind: "method",
+        effect: { size: 0.05, reason: "default of shares" },
+        unequal: [],
+        level: 0.05,
         source: "Table 1",
         verdict: "supported",
         questions: 40,
@@ -59,7 +68,9 @@ export function keptResults(): KeptResults {
             detectable: 0.1,
             isOpenEnded: false,
             verdict: "supported",
-            errors: { seeds: 0.02, questions: null },
+            pEffect: 1,
+            pEffectHolm: 1,
+            error: { total: 0.02, degrees: 2, seeds: 0.02, questions: 0 },
           },
         ],
         arms: ["a", "b"].map((name, i) => ({

@@ -61,8 +61,8 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
       program
         .command("reproduce")
         .description(
-          "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, not supported or " +
-            "inconclusive. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
+          "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, reversed, ruled out or " +
+            "undecided. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
             "interrupted reproduction. With --all: every shipped recipe with claims, as one page (the atlas); recipes with kept results " +
             "are not measured again.",
         )
@@ -73,7 +73,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         )
         .option(
           "--seeds <n>",
-          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/claims.md)",
+          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/claims.md); a fixed number is an exploration",
           seedList,
         )
         .addOption(setOption())
@@ -179,6 +179,7 @@ async function reproduceRecipe(
   const { armFolder } = await import("../../experiment/arms/arm-runs.ts");
   const { openArmStore, sharedArms } = await import("../../experiment/arms/arm-store.ts");
   const { armQuestions } = await import("../../experiment/arm-questions.ts");
+  const { codeHash, commitHere } = await import("../../experiment/code-hash.ts");
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
@@ -190,13 +191,17 @@ async function reproduceRecipe(
       : openArmStore(flags.arms ?? sharedArms(), (message) => {
           context.note(message);
         });
+  const file = keptResultsFile(name);
+  const isReused = flags.arms !== false && existsSync(file);
+  const before = isReused ? await readKeptResults(file) : null;
   const progress = openArmProgress(context);
   const download = watchDownload(context);
   const isPaper = tier === "paper";
   const result = await reproduce(recipe, {
     tier,
     out,
-    made: madeBy(),
+    made: { ...madeBy(), code: await codeHash(), commit: await commitHere() },
+    kept: before,
     signal: context.signal,
     store,
     download: download.options,
@@ -223,7 +228,8 @@ async function reproduceRecipe(
     progress.stop();
   });
   const { writeReproductionFiles } = await import("../reproduction-files.ts");
-  const kept = await writeReproductionFiles(result, (each) => armFolder(out, each), out);
+  const folderOf = (each: Pick<ArmRun, "arms" | "seed" | "key">): string => armFolder(out, each);
+  const kept = await writeReproductionFiles(result, folderOf, { out, before });
   const files = ["results.json", "report.html", "report.md"].map((file) => join(out, file));
   if (flags.keep === true) {
     files.push(keptResultsFile(name));
@@ -243,4 +249,8 @@ function seedList(text: string): number[] {
 }
 
 /** What is said of a run that is not made. */
-const FOUND: Record<FoundIn, string> = { folder: " (done before)", store: " (reused)" };
+const FOUND: Record<FoundIn, string> = {
+  folder: " (done before)",
+  store: " (reused)",
+  results: " (in the kept results)",
+};

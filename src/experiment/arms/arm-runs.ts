@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { leavesOf } from "../../base/leaves.ts";
 import { pluginHashes } from "../../base/plugins.ts";
 import type { SeedPlan } from "../claims/looks.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
@@ -17,7 +18,7 @@ import type { ArmInputs } from "./arm-inputs.ts";
 
 /** One training run of a reproduction. */
 export interface ArmRun {
-  /** Hash of the settings, the seed, the version, plugins and input files: equal keys, equal result. */
+  /** Hash of the settings that are not defaults, the seed, the version, plugins and input files: equal keys, equal result. */
   key: string;
   seed: number;
   /** `claim/arm` of every arm that these settings are. */
@@ -52,19 +53,31 @@ export async function armRuns(
         const all = [...own, { key: "seed", value: seedOf(arm, seed), origin: "--seeds" }];
         const resolved = resolveSettings(recipe, { tier, overrides: all });
         const settings = await loadSettings(settingsSchema, resolved);
-        const key = shortHash({
-          settings: settings.settings,
-          version,
-          inputs: await inputs(settings.settings),
-          ...pluginHashes(settings.settings),
-        });
-        const run = runs.get(key) ?? { key, seed, arms: [], settings };
+        const plain = shortHash(settings.settings);
+        let run = runs.get(plain);
+        if (run === undefined) {
+          const key = shortHash({
+            settings: statedSettings(settings),
+            version,
+            inputs: await inputs(settings.settings),
+            ...pluginHashes(settings.settings),
+          });
+          run = { key, seed, arms: [], settings };
+          runs.set(plain, run);
+        }
         run.arms.push(`${claim.id}/${arm.name}`);
-        runs.set(key, run);
       }
     }
   }
   return [...runs.values()];
+}
+
+/** Settings without those at their default, so that a new setting makes no result another one. */
+function statedSettings({ settings, origins }: ResolvedSettings<Settings>): [string, unknown][] {
+  return [...leavesOf(settings)].flatMap(([keys, value]): [string, unknown][] => {
+    const key = keys.join(".");
+    return value === undefined || origins.get(key) === "default" ? [] : [[key, value]];
+  });
 }
 
 /** A run's folder in that of its reproduction: `runs/search-seed1-3f0c91be6a27`, an arm's name for people and the key. */

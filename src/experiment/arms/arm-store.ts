@@ -47,6 +47,8 @@ export const finishedArmSchema = z.object({
   result: z.unknown(),
   origin: z.object({
     version: z.string(),
+    commit: z.string().nullable().optional(),
+    code: z.string().optional(),
     date: z.string(),
     command: z.string(),
     machine: z.record(z.string(), z.unknown()),

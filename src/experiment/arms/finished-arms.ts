@@ -8,8 +8,8 @@ import { type ArmStore, type FinishedArm, finishedArmSchema } from "./arm-store.
 
 const RUNS_FILE = "runs.jsonl";
 
-/** Where a result was found: in the reproduction's own folder, or in the store. */
-export type FoundIn = "folder" | "store";
+/** Where a result was found: in the reproduction's own folder, in the store, or among the recipe's kept results. */
+export type FoundIn = "folder" | "store" | "results";
 
 /** The finished runs of a reproduction: `runs.jsonl` in its folder, and the store of all reproductions. */
 export interface FinishedArms {

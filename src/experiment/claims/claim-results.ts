@@ -1,7 +1,8 @@
 import type { PaperCell } from "../../run/claims.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
+import type { KeptMeasure } from "./kept-measures.ts";
 import type { RunOrigin } from "./run-origin.ts";
-import type { ArmTest, roomlessness, Verdict } from "./claim-test.ts";
+import type { ArmTest, roomlessness, SeedPrior, Verdict } from "./claim-test.ts";
 
 /** One comparison of a relation, as the claim writes it: `a >= b - 0.02`. */
 export interface Comparison {
@@ -31,8 +32,10 @@ export interface ArmResult {
 
 /** One comparison of a claim. */
 export interface ComparisonResult extends Comparison, ArmTest {
-  /** p after Holm's correction over all comparisons of the call. */
+  /** p after Holm's correction over all comparisons of claims. */
   pHolm: number | null;
+  /** The same of `pEffect`. */
+  pEffectHolm: number | null;
   verdict: Verdict;
   /** For "not able to show": why. */
   room: ReturnType<typeof roomlessness>;
@@ -49,6 +52,14 @@ export interface ClaimResult {
   metric: string;
   relation: string;
   source: string;
+  /** What decides it: the method in which the arms differ, or the world, an untrained control or the base. */
+  kind: "method" | "construction";
+  /** The smallest effect of interest; null where none can be ruled out. */
+  effect: { size: number; reason: string } | null;
+  /** What differs between the arms beside the method. */
+  unequal: Inequality[];
+  /** Level of the look that it was decided at. */
+  level: number;
   verdict: Verdict;
   /** For "not able to show" by the whole miniature: why, in words. */
   instrument: string | null;
@@ -61,6 +72,13 @@ export interface ClaimResult {
   curves?: string[];
 }
 
+/** What arms do not have in common, by arm. */
+export interface Inequality {
+  /** `base policy` */
+  what: string;
+  arms: Record<string, string>;
+}
+
 /** A run that claims were tested on. */
 export interface ReproducedRun {
   /** Hash of its settings, version, plugins and input files; its folder's name ends with it. */
@@ -69,6 +87,8 @@ export interface ReproducedRun {
   /** `claim/arm` of every arm that it is. */
   arms: string[];
   origin: RunOrigin;
+  /** What it measured, by metric. */
+  measured: Record<string, KeptMeasure>;
 }
 
 /** Where the control began and ended, and where it had to. */
@@ -99,7 +119,9 @@ export interface Reproduction {
   seeds: number[];
   /** Numbers of seeds at which the runs were looked at, and the level of each look. */
   looks: number[];
-  level: number;
+  levels: number[];
+  /** Of the variance between seeds of shares; fixed before the runs. */
+  prior: SeedPrior;
   /** null where the recipe declares none. */
   calibration: CalibrationResult | null;
   claims: ClaimResult[];
@@ -108,4 +130,6 @@ export interface Reproduction {
   /** Hash of the claims and of the settings that the recipe gave their arms; null in results of older versions. */
   claimsHash: string | null;
   runs: ReproducedRun[];
+  /** Values by question of all runs (`PackedMeasures`). */
+  questions: string;
 }

@@ -20,24 +20,36 @@ export function calibrationOf({ metric, seeds, start, end }: CalibrationRuns): C
 }
 
 /**
- * Takes back what the miniature cannot have shown: where a positive control is not supported, or the control lies outside its calibration, an
- * inconclusive claim is "not able to show". A difference that was found stays found, in either direction.
+ * Takes back what the miniature cannot have shown: where a positive control is not found after the last look, or the control ends at a floor
+ * or a ceiling, a claim that is undecided or ruled out is "not able to show". A difference that was found stays found, in either direction.
  */
 export function judgedByInstrument(
   claims: readonly ClaimResult[],
   calibration: CalibrationResult | null,
 ): ClaimResult[] {
-  const reasons = [...calibrationProblems(calibration), ...failedControls(claims)];
+  const reasons = [...endsOfRange(calibration), ...failedControls(claims)];
   if (reasons.length === 0) return [...claims];
   const instrument = reasons.join("; ");
   return claims.map((claim) =>
-    claim.role === "claim" && claim.verdict === "inconclusive"
+    claim.role === "claim" && (claim.verdict === "undecided" || claim.verdict === "ruled out")
       ? { ...claim, verdict: "not able to show", instrument }
       : claim,
   );
 }
 
-/** In words, what is wrong with the control. */
+/** Below the first and above the second value of a share nothing can be told apart. */
+const [FLOOR, CEILING] = [0.02, 0.95];
+
+/** In words, whether the control ends where no arm can differ. */
+function endsOfRange(calibration: CalibrationResult | null): string[] {
+  if (calibration === null) return [];
+  const { metric, end } = calibration;
+  if (end.mean >= FLOOR && end.mean <= CEILING) return [];
+  const where = end.mean < FLOOR ? "floor" : "ceiling";
+  return [`the control ends at ${metric} ${value(end.mean)}, at the ${where}`];
+}
+
+/** In words, what is wrong with the control: a warning. */
 export function calibrationProblems(calibration: CalibrationResult | null): string[] {
   if (calibration === null) return [];
   const { metric, start, end } = calibration;
@@ -52,6 +64,6 @@ function failedControls(claims: readonly ClaimResult[]): string[] {
   return claims.flatMap(({ role, id, verdict }) =>
     role !== "positive-control" || verdict === "supported" || verdict === "not tested"
       ? []
-      : [`the positive control ${id} is ${verdict === "inconclusive" ? "not found" : verdict}`],
+      : [`the positive control ${id} is ${verdict === "undecided" ? "not found" : verdict}`],
   );
 }

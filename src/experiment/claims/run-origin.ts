@@ -1,6 +1,10 @@
 /** Where a run's numbers come from. */
 export interface RunOrigin {
   version: string;
+  /** Commit of the checkout; null for an installed package, absent in older results. */
+  commit?: string | null;
+  /** Hash of the code that decides numbers (`codeHash`); absent in older results. */
+  code?: string;
   /** Day of the run: `2026-11-22`. */
   date: string;
   /** Command line that ran it. */

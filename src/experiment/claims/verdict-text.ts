@@ -1,23 +1,21 @@
-import { fixed, formatPercent, plural, shorten } from "../../base/format.ts";
+import { fixed, plural, shorten } from "../../base/format.ts";
 import { calibrationProblems } from "./instrument.ts";
-import { chanceOfAnswer } from "./looks.ts";
 import type { ClaimResult, Reproduction } from "./claim-results.ts";
 import { namesAlike } from "./names-alike.ts";
 import { daysText } from "./run-origin.ts";
 
-type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "level">;
+type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "levels" | "prior">;
 
 /** How intervals and p are made, for the end of every form of the results. */
-export function methodNote({ looks, level }: Reproduced): string {
-  const counts = `${looks.slice(0, -1).join(", ")} and ${looks.at(-1)}`;
+export function methodNote({ looks, levels, prior }: Reproduced): string {
   const byRule =
     looks.length === 1
-      ? ""
-      : ` That is .05 divided by the ${looks.length} looks, after ${counts} seeds: open claims get more seeds while an answer is likely. ` +
-        "The intervals of differences hold at all looks together.";
+      ? "The number of seeds was fixed: an exploration, which the atlas does not show."
+      : `Claims are looked at after ${looks.slice(0, -1).join(", ")} and ${looks.at(-1)} seeds, at the levels ${levels.join(", ")}, which add up to .05.`;
   return (
-    "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
-    `A claim is supported or not supported if p is below ${level} after Holm's correction over all comparisons.${byRule} ` +
+    "An interval covers other seeds and other questions: both errors are added. The variance between seeds of a share is moderated by a " +
+    `prior of ${prior.degrees} degrees of freedom at a deviation of ${prior.deviation}. A claim is supported or reversed if p is below the level of its look ` +
+    `after Holm's correction over the recipe's claims, and ruled out if the smallest effect of interest is excluded likewise. ${byRule} ` +
     "Detectable: the smallest difference that these runs would have found with a chance of 80 %."
   );
 }
@@ -26,16 +24,20 @@ export function methodNote({ looks, level }: Reproduced): string {
  * A claim's verdict with its reason.
  * @example "NOT ABLE TO SHOW (ceiling: …)"
  */
-export function verdictLine(claim: ClaimResult, reproduction: Reproduced): string {
-  const reason = reasonOf(claim, reproduction);
+export function verdictLine(claim: ClaimResult): string {
+  const reason = reasonOf(claim);
   const verdict = claim.verdict.toUpperCase();
   return reason === null ? verdict : `${verdict} (${reason})`;
 }
 
-function reasonOf(
-  { verdict, comparisons, questions, arms, instrument }: ClaimResult,
-  { looks, level }: Reproduced,
-): string | null {
+function reasonOf({
+  verdict,
+  comparisons,
+  questions,
+  arms,
+  instrument,
+  effect,
+}: ClaimResult): string | null {
   if (instrument !== null) return instrument;
   const deciding = comparisons.find((each) => each.verdict === verdict);
   const of = questions === null ? "" : `: ${plural(questions, "question")}`;
@@ -50,35 +52,34 @@ function reasonOf(
         : `floor: ${deciding?.left} is not shown to be above all ${questions ?? ""} questions wrong`;
     case "different":
       return "the miniature tells a method from itself, so other differences that it finds are in doubt";
-    case "inconclusive":
-      return openReason({ comparisons, arms }, { looks, level });
+    case "ruled out":
+      return `${deciding?.left} ${deciding?.relation} ${deciding?.right} by less than ${deciding?.margin === 0 ? effect?.size : deciding?.margin}`;
+    case "undecided":
+      return openReason({ comparisons, arms });
     default:
       return null;
   }
 }
 
-/** Why a claim stayed open. */
-function openReason(
-  { comparisons, arms }: Pick<ClaimResult, "comparisons" | "arms">,
-  plan: Pick<Reproduced, "looks" | "level">,
-): string | null {
-  const seeds = arms[0]?.seeds.length ?? 0;
-  if (seeds === 1) return "one seed says nothing about other seeds: use --seeds 3 or more";
+/** Why a claim stayed undecided, where there is more to say than its detectable difference. */
+function openReason({
+  comparisons,
+  arms,
+}: Pick<ClaimResult, "comparisons" | "arms">): string | null {
+  if (arms[0]?.seeds.length === 1)
+    return "one seed says nothing about other seeds: use --seeds 3 or more";
   if (comparisons.every(({ p }) => p === null) && arms.every(({ ci95 }) => ci95 === null))
     return "the seeds agree, and the questions are not known one by one";
-  if (comparisons.some(({ verdict, isOpenEnded }) => isOpenEnded && verdict === "inconclusive"))
+  if (comparisons.some(({ verdict, isOpenEnded }) => isOpenEnded && verdict === "undecided"))
     return "runs ended before it happened, so the direction of the difference is open";
-  const last = plan.looks.at(-1) ?? seeds;
-  if (seeds >= last) return null;
-  const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
-  const chance = Math.min(...open.map((each) => chanceOfAnswer({ ...each, seeds }, plan)));
-  return `stopped after ${seeds} seeds: ${last} would give an answer with a chance of ${formatPercent(chance)} only`;
+  return null;
 }
 
 /** What a reader must know of a claim's numbers. */
 export function remarksOn(claim: ClaimResult): string[] {
   return [
     ...roleText(claim),
+    ...unequalText(claim),
     ...boundsText(claim),
     ...constantText(claim),
     ...elsewhereText(claim),
@@ -97,6 +98,14 @@ function roleText({ role }: ClaimResult): string[] {
     case "equal-arms":
       return ["Equal arms: one method twice with other random numbers, which must not differ."];
   }
+}
+
+/** What arms do not have in common beside the method. */
+function unequalText({ unequal }: ClaimResult): string[] {
+  return unequal.map(({ what, arms }) => {
+    const values = Object.entries(arms).map(([name, value]) => `${name} ${value}`);
+    return `Arms differ in ${what}: ${values.join("; ")}.`;
+  });
 }
 
 /** Runs that ended before what the metric waits for. */

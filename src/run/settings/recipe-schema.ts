@@ -49,6 +49,10 @@ const claim = z.strictObject({
   /** Arms in the claimed order, and numbers: `search > no-search > rag`, `search >= 0.8`. */
   relation: z.string(),
   arms: z.array(arm).min(1),
+  /** What decides it: the method, or the world, an untrained control or the base; when absent, the arms' settings tell. */
+  kind: z.enum(["method", "construction"]).optional(),
+  /** Smallest difference that matters, in the metric's unit, and why: a smaller one is ruled out. Shares: 0.05 when absent. */
+  effect: z.strictObject({ size: z.number().positive(), reason: z.string() }).optional(),
   /** Where the paper claims it: section, table. */
   source: z.string(),
   /** Metrics of the training whose curves are shown beside the reward, such as the paper argues with: `rollout/searches`. */

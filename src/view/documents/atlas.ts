@@ -179,7 +179,7 @@ function measuredBlocks(results: KeptResults): Block[] {
       data: { verdict: claim.verdict },
       blocks: [
         heading(badge(claim), ` ${claim.id}`),
-        ...reasonNotes(claim, results),
+        ...reasonNotes(claim),
         ...claimBlocks(claim),
         {
           kind: "group",
@@ -211,8 +211,8 @@ function measuredBlocks(results: KeptResults): Block[] {
   ];
 }
 
-function reasonNotes(claim: ClaimResult, results: KeptResults): Block[] {
-  const [, reason] = splitReason(verdictLine(claim, results));
+function reasonNotes(claim: ClaimResult): Block[] {
+  const [, reason] = splitReason(verdictLine(claim));
   return reason === null ? [] : [note(reason)];
 }
 

@@ -53,7 +53,7 @@ export async function reproductionDocument(
         title: "Verdicts",
         note: tallyText(result),
         blocks: [
-          { kind: "figures", figures: claims.map((claim) => verdictFigure(claim, result)) },
+          { kind: "figures", figures: claims.map(verdictFigure) },
           ...[...baseText(result), ...calibrationText(result), methodNote(result)].map((text) =>
             note(text),
           ),
@@ -107,15 +107,13 @@ export function baseTable({ base }: Pick<Reproduction, "base">): Block {
 /** How a verdict is coloured. */
 export const VERDICT_TONES: Partial<Record<ClaimResult["verdict"], "good" | "bad">> = {
   supported: "good",
-  "not supported": "bad",
+  reversed: "bad",
+  "ruled out": "bad",
   different: "bad",
 };
 
-function verdictFigure(
-  claim: ClaimResult,
-  result: Reproduction,
-): Extract<Block, { kind: "figures" }>["figures"][number] {
-  const [verdict, reason] = splitReason(verdictLine(claim, result));
+function verdictFigure(claim: ClaimResult): Extract<Block, { kind: "figures" }>["figures"][number] {
+  const [verdict, reason] = splitReason(verdictLine(claim));
   return {
     name: claim.id,
     value: verdict,

@@ -16,7 +16,7 @@ const MOST_STEPS = 60;
  * @param claims whose curves are kept where the run is one of their arms.
  */
 export function keptRun(
-  { key, seed, arms, origin }: ReproducedRun,
+  { key, seed, arms, origin, measured }: ReproducedRun,
   files: RunFiles | null,
   claims: readonly Pick<ClaimResult, "id" | "curves">[],
 ): KeptRun {
@@ -34,6 +34,7 @@ export function keptRun(
     seed,
     arms,
     origin,
+    measured,
     hashes: files?.manifest.hashes ?? {},
     reward: curveOf("rollout/reward_mean"),
     heldOut: [...points.values()].flatMap(({ step, n, metrics: { em }, intervals }) =>

@@ -28,18 +28,48 @@ describe("compareMeasured", () => {
       SHARE,
     );
     expect({ difference, over }).toEqual({ difference: 0.25, over: "seeds and questions" });
-    // 1 0 0 0 1 −1: mean 1/6, squared deviations 2.8333 / 5 / 6 = .3073², t(5) = 2.5706.
+    // 1 0 0 0 1 −1: mean 1/6, squared deviations 2.8333 / 5 / 6 = .3073², t(5) = 2.5706. The seeds agree, so they add nothing.
     expect(ci95?.[0]).toBeCloseTo(1 / 6 - 2.5706 * 0.3073, 3);
     expect(ci95?.[1]).toBeCloseTo(1 / 6 + 2.5706 * 0.3073, 3);
     expect(p).toBeGreaterThan(0.5);
   });
 
-  it("takes the seeds' interval where it is the wider one", () => {
+  it("adds the error over seeds and the error over questions", () => {
     const left = arm("1".repeat(200), "0".repeat(200));
     const { ci95, p } = compareMeasured(left, arm("0".repeat(200), "0".repeat(200)), SHARE);
     expect(ci95).toEqual([-1, 1]);
-    // Seeds 1 and 0, shrunk by 200/202: mean equals the standard error, so t(1) = 1 and p = 1/2.
-    expect(p).toBeCloseTo(0.5, 10);
+    // Seeds 1 and 0, shrunk by 200/202: mean .495 is the error over seeds; the questions' means are all 1/2, with two pseudo-questions.
+    expect(p).toBeCloseTo(0.5, 2);
+    const found = compareMeasured(arm("1100", "1010"), arm("0100", "0110"), { isShare: false });
+    // Seeds: .25 and 0: error .125. Questions: 1 −.5 0 0, of mean .125: squared deviations 1.1875; error √(1.1875 / 12).
+    expect(found.error?.seeds).toBeCloseTo(0.125, 12);
+    expect(found.error?.questions).toBeCloseTo(Math.sqrt(1.1875 / 12), 12);
+    expect(found.error?.total).toBeCloseTo(Math.sqrt(0.125 ** 2 + 1.1875 / 12), 12);
+    // Satterthwaite: (.015625 + .0989583)² / (.015625² / 1 + .0989583² / 3) = .0131293 / .0035084.
+    expect(found.error?.degrees).toBeCloseTo(3.742, 3);
+  });
+
+  it("moderates the variance between seeds by what is known before", () => {
+    const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
+    const prior = { degrees: 3, deviation: 0.05 };
+    const found = compareMeasured(known(0.6, 0.8), known(0.5, 0.5), { isShare: false, prior });
+    // (3 · .0025 + 1 · .02) / 4 = .006875 over 2 seeds, with 3 + 1 degrees of freedom.
+    expect(found.error?.total).toBeCloseTo(Math.sqrt(0.006875 / 2), 12);
+    expect(found.error?.degrees).toBeCloseTo(4, 12);
+    // Without it √(.02 / 2) with 1 degree.
+    const plain = compareMeasured(known(0.6, 0.8), known(0.5, 0.5), { isShare: false });
+    expect(plain.error?.total).toBeCloseTo(0.1, 12);
+    expect(plain.error?.degrees).toBeCloseTo(1, 12);
+  });
+
+  it("tests whether the smallest effect of interest is excluded", () => {
+    const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
+    const found = compareMeasured(known(3, 5), known(2, 2), { isShare: false, effect: 4 });
+    // Difference 2, error 1, one degree of freedom: P(T > 2) = ½ − atan(2)/π.
+    expect(found.pEffect).toBeCloseTo(0.5 - Math.atan(2) / Math.PI, 6);
+    const above = compareMeasured(known(3, 5), known(2, 2), { isShare: false, effect: 1 });
+    expect(above.pEffect).toBeCloseTo(0.5 + Math.atan(1) / Math.PI, 6);
+    expect(compareMeasured(known(3, 5), known(2, 2), { isShare: false }).pEffect).toBeNull();
   });
 
   it("never claims p 0 or leaves −1 … 1, not even where every question differs", () => {
@@ -140,7 +170,7 @@ describe("equalityOf", () => {
   it.each([
     [0.01, false, "different"],
     [0.2, false, "no difference"],
-    [null, false, "inconclusive"],
+    [null, false, "undecided"],
     [null, true, "identical arms"],
   ] as const)("of p %s, identical %s is %s", (p, isIdentical, verdict) => {
     expect(equalityOf(p, isIdentical)).toBe(verdict);
@@ -178,11 +208,20 @@ describe("verdictOf", () => {
   const open = { isIdentical: false, room: null } as const;
   it.each([
     [{ ...open, difference: 0.1, pHolm: 0.01 }, "supported"],
-    [{ ...open, difference: -0.1, pHolm: 0.01 }, "not supported"],
-    [{ ...open, difference: 0.1, pHolm: 0.06 }, "inconclusive"],
-    [{ ...open, difference: 0.1, pHolm: null }, "inconclusive"],
+    [{ ...open, difference: -0.1, pHolm: 0.01 }, "reversed"],
+    [{ ...open, difference: 0.1, pHolm: 0.06 }, "undecided"],
+    [{ ...open, difference: 0.1, pHolm: null }, "undecided"],
+    [{ ...open, difference: 0.01, pHolm: 0.6, pEffectHolm: 0.01 }, "ruled out"],
+    [{ ...open, difference: 0.01, pHolm: 0.6, pEffectHolm: 0.06 }, "undecided"],
+    [{ ...open, difference: 0.02, pHolm: 0.01, margin: 0.1 }, "ruled out"],
+    [{ ...open, difference: -0.02, pHolm: 0.01, margin: 0.1 }, "reversed"],
+    [{ ...open, difference: -0.1, pHolm: 0.01, margin: -0.02 }, "reversed"],
+    [
+      { ...open, difference: 0, pHolm: 1, pEffectHolm: 0.01, room: "ceiling" as const },
+      "not able to show",
+    ],
     [{ ...open, difference: 0, pHolm: 1, room: "ceiling" as const }, "not able to show"],
-    [{ ...open, difference: -0.1, pHolm: 0.01, room: "floor" as const }, "not supported"],
+    [{ ...open, difference: -0.1, pHolm: 0.01, room: "floor" as const }, "reversed"],
     [{ ...open, difference: 0, pHolm: null, isIdentical: true }, "identical arms"],
   ])("of %j is %s", (test, expected) => {
     expect(verdictOf(test)).toBe(expected);
@@ -192,8 +231,8 @@ describe("verdictOf", () => {
 describe("combinedVerdict", () => {
   it("needs all to support; one that refutes decides", () => {
     expect(combinedVerdict(["supported", "supported"])).toBe("supported");
-    expect(combinedVerdict(["supported", "inconclusive"])).toBe("inconclusive");
-    expect(combinedVerdict(["inconclusive", "not supported"])).toBe("not supported");
+    expect(combinedVerdict(["supported", "undecided"])).toBe("undecided");
+    expect(combinedVerdict(["undecided", "reversed"])).toBe("reversed");
     expect(combinedVerdict(["supported", "not able to show"])).toBe("not able to show");
   });
 });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { ClaimResult } from "../../../src/experiment/claims/claim-results.ts";
-import { calibrationOf, judgedByInstrument } from "../../../src/experiment/claims/instrument.ts";
+import {
+  calibrationOf,
+  calibrationProblems,
+  judgedByInstrument,
+} from "../../../src/experiment/claims/instrument.ts";
 
 const claim = (
   id: string,
@@ -14,6 +18,10 @@ const claim = (
   metric: "eval.after.em",
   relation: "a > b",
   source: "",
+  kind: "method",
+  effect: null,
+  unequal: [],
+  level: 0.05,
   instrument: null,
   questions: null,
   isShare: true,
@@ -30,7 +38,7 @@ const calibration = (start: number, end: number) =>
   });
 
 describe("judgedByInstrument", () => {
-  const claims = [claim("open", "inconclusive"), claim("found", "supported")];
+  const claims = [claim("open", "undecided"), claim("found", "supported")];
 
   it("leaves verdicts alone where the control lies within and the positive control is found", () => {
     const all = [...claims, claim("control", "supported", "positive-control")];
@@ -39,21 +47,32 @@ describe("judgedByInstrument", () => {
   });
 
   it("says that an open claim could not be shown without a positive control, and keeps what was found", () => {
-    const all = [...claims, claim("oracle", "inconclusive", "positive-control")];
+    const all = [...claims, claim("oracle", "undecided", "positive-control")];
     const [open, found, control] = judgedByInstrument(all, null);
     expect(open).toMatchObject({
       verdict: "not able to show",
       instrument: "the positive control oracle is not found",
     });
     expect(found?.verdict).toBe("supported");
-    expect(control?.verdict).toBe("inconclusive");
+    expect(control?.verdict).toBe("undecided");
   });
 
-  it("says where the control lies outside its ranges", () => {
-    const [open] = judgedByInstrument(claims, calibration(0.4, 0.9));
-    expect(open?.instrument).toBe(
-      "the control starts at em 0.400, outside 0.05 to 0.3; the control ends at em 0.900, outside 0.35 to 0.75",
-    );
+  it("only warns where the control lies outside its ranges, unless it ends at a floor or a ceiling", () => {
+    const outside = calibration(0.4, 0.9);
+    expect(judgedByInstrument(claims, outside)).toEqual(claims);
+    expect(calibrationProblems(outside)).toEqual([
+      "the control starts at em 0.400, outside 0.05 to 0.3",
+      "the control ends at em 0.900, outside 0.35 to 0.75",
+    ]);
+    const out = claim("out", "ruled out");
+    for (const [end, reason] of [
+      [0.96, "the control ends at em 0.960, at the ceiling"],
+      [0.01, "the control ends at em 0.010, at the floor"],
+    ] as const) {
+      const [open, found, ruledOut] = judgedByInstrument([...claims, out], calibration(0.1, end));
+      expect([open?.instrument, ruledOut?.verdict]).toEqual([reason, "not able to show"]);
+      expect(found?.verdict).toBe("supported");
+    }
   });
 });
 

@@ -6,23 +6,28 @@ import { detectableDifference, formatDetectable } from "../../../src/experiment/
 const draw = random(1).derive("power");
 
 describe("detectableDifference", () => {
-  it("is the standard error times both t quantiles, by the test that needs more", () => {
-    // t(2) of .975 is 4.3027, of .8 it is 1.0607.
-    expect(detectableDifference({ seeds: 0.01, questions: null }, 3, 0.05)).toBeCloseTo(0.05363, 4);
-    // t(100): 1.9840 + .8452.
-    const questions = { error: 0.1, degrees: 100 };
-    expect(detectableDifference({ seeds: 0.01, questions }, 3, 0.05)).toBeCloseTo(0.28292, 4);
+  const error = (total: number, degrees: number) => ({
+    total,
+    degrees,
+    seeds: total,
+    questions: 0,
   });
 
-  it("is unknown of one seed, and where nothing varies", () => {
-    expect(detectableDifference({ seeds: 0.1, questions: null }, 1, 0.05)).toBeNull();
-    expect(detectableDifference({ seeds: null, questions: null }, 3, 0.05)).toBeNull();
+  it("is the standard error times both t quantiles", () => {
+    // t(2) of .975 is 4.3027, of .8 it is 1.0607.
+    expect(detectableDifference(error(0.01, 2), 0.05)).toBeCloseTo(0.05363, 4);
+    // t(100): 1.9840 + .8452.
+    expect(detectableDifference(error(0.1, 100), 0.05)).toBeCloseTo(0.28292, 4);
+  });
+
+  it("is unknown where nothing is", () => {
+    expect(detectableDifference(null, 0.05)).toBeNull();
   });
 
   it.each([3, 5, 8])("is found by %i seeds in about 80 of 100 cases", (seeds) => {
     // The true error of the mean of values with deviation 1.
-    const errors = { seeds: 1 / Math.sqrt(seeds), questions: null };
-    const effect = detectableDifference(errors, seeds, 0.05) ?? Number.NaN;
+    const known = error(1 / Math.sqrt(seeds), seeds - 1);
+    const effect = detectableDifference(known, 0.05) ?? Number.NaN;
     const cases = 3000;
     let found = 0;
     for (let i = 0; i < cases; i++) {
