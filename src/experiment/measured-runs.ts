@@ -104,7 +104,9 @@ async function measuredRun(
   const { evaluation, policy, alarms } = settings;
   const { key, seed } = run;
   const set = setsOf(settings).find((each) => metric.startsWith(`eval.sets.${each.set}.`));
-  const { dataset, samplesPerTask: draws } = set?.settings.evaluation ?? evaluation;
+  const { dataset, sampling, samplesPerTask } = set?.settings.evaluation ?? evaluation;
+  // At temperature 0 all draws are the same.
+  const draws = sampling.temperature === 0 ? 1 : samplesPerTask;
   const about = { key, seed, dataset: dataset.name, model: policy.from };
   const at = metricsOf(claim).find((each) => each.metric === metric)?.key ?? "metric";
   const fail = problemWith(recipe, claim, { metric, key: at });

@@ -33,6 +33,8 @@ interface ReproduceFlags {
   all?: true;
   family?: string;
   stored?: true;
+  stale?: true;
+  spot?: true;
   page?: string;
   json?: true;
 }
@@ -88,13 +90,24 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .option("--all", "all shipped recipes that have claims, and a page of them all")
         .option("--family <name>", "with --all: only recipes of this family, e.g. search-agents")
         .option("--stored", "show the kept results of the package; nothing runs")
+        .option("--stale", "list kept results that other code than this one measured; nothing runs")
+        .option("--spot", "run one arm of the kept results again and compare its numbers")
         .option(
           "--page <file>",
           "with --all: the page, with a .md beside it (default: runs/atlas.html)",
         )
         .addOption(jsonOption())
-        .action(async (recipe: string | undefined, flags: ReproduceFlags) => {
+        .action(async (recipe: string | undefined, flags: ReproduceFlags): Promise<void> => {
           checkFlags(recipe, flags);
+          if (flags.stale === true || flags.spot === true) {
+            const { showSpots, showStale } = await import("../kept-checks.ts");
+            const json = flags.json === true;
+            if (flags.stale === true) return showStale(recipe, json, context);
+            const out = flags.out ?? join("runs", "spot");
+            const run: Parameters<typeof showSpots>[2] = (each, use) =>
+              runArm(each, { ...use, onProgress: () => undefined });
+            return showSpots(recipe, { json, out }, run, ONE_CORE, context);
+          }
           const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
           if (recipe === undefined) {
             const { writeAtlas } = await import("../atlas.ts");

@@ -69,7 +69,7 @@ describe("parseRecipe", () => {
       `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("relation:", "relations:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relations is not a key here. Did you mean "relation"? Known: id, statement, role, metric, relation, arms, source, curves. [RECIPE_UNKNOWN_KEY]"`,
+      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relations is not a key here. Did you mean "relation"? Known: id, statement, role, metric, relation, arms, kind, effect, source, curves. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
