@@ -174,6 +174,7 @@ function testPart(
     p,
     pEffect,
     room,
+    isShare,
     isIdentical,
     isOpenEnded,
     ci95: isIdentical ? null : sided.ci95,

@@ -75,6 +75,7 @@ const RESULT: Reproduction = {
           detectable: 0.041,
           isOpenEnded: false,
           pEffect: null,
+          isShare: true,
           pEffectHolm: null,
           error: { total: 0.02, degrees: 2, seeds: 0.02, questions: 0 },
           verdict: "not able to show",

@@ -69,6 +69,7 @@ export function keptResults(): KeptResults {
             isOpenEnded: false,
             verdict: "supported",
             pEffect: 1,
+            isShare: true,
             pEffectHolm: 1,
             error: { total: 0.02, degrees: 2, seeds: 0.02, questions: 0 },
           },

@@ -32,6 +32,8 @@ export interface ArmResult {
 
 /** One comparison of a claim. */
 export interface ComparisonResult extends Comparison, ArmTest {
+  /** Whether what is compared lies between 0 and 1. */
+  isShare: boolean;
   /** p after Holm's correction over all comparisons of claims. */
   pHolm: number | null;
   /** The same of `pEffect`. */

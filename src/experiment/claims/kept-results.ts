@@ -101,6 +101,7 @@ function migrated(found: FirstResults): KeptResults {
       comparisons: claim.comparisons.map((each) => ({
         ...each,
         verdict: verdictOf(each.verdict),
+        isShare: claim.isShare,
         pEffect: null,
         pEffectHolm: null,
         error: null,
