@@ -8,7 +8,8 @@ import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import { shippedBases } from "../run/settings/base-names.ts";
 import { keptResultsFile, loadRecipe, shippedRecipes } from "../run/settings/recipe-file.ts";
 import type { RecipeFile } from "../run/settings/recipe-schema.ts";
-import { atlasDocument, atlasOverview, type AtlasSystem } from "../view/documents/atlas.ts";
+import { atlasOverview, type AtlasSystem, atlasTally } from "../view/documents/atlas-overview.ts";
+import { atlasDocument } from "../view/documents/atlas.ts";
 import { documentMarkdown } from "../view/markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
@@ -48,7 +49,7 @@ export async function writeAtlas(
   const origin = `Written by agentrl ${version}: \`${command}\``;
   await writeFileAtomic(text, `${documentMarkdown(document)}\n${origin}\n`);
   if (flags.json === true) context.out(JSON.stringify({ systems: systems.map(systemJson), page }));
-  else context.out([atlasOverview(systems)]);
+  else context.out([atlasTally(systems), atlasOverview(systems)]);
   for (const file of [page, text]) context.note(`written to ${file}`);
 }
 

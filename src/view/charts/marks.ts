@@ -2,8 +2,10 @@
 import type { Interval } from "../../evaluate/statistics.ts";
 import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
 
-/** A linear axis from 0. */
+/** A linear axis. */
 export interface Axis {
+  /** 0 when absent. */
+  min?: number;
   max: number;
   ticks: number[];
 }
@@ -20,6 +22,13 @@ export function axisTo(largest: number): Axis {
   return { max: ticks.at(-1) ?? 1, ticks };
 }
 
+/** An axis with 0 in the middle. @example axisAround(0.37).ticks // [−0.4, −0.2, 0, 0.2, 0.4] */
+export function axisAround(largest: number): Axis {
+  const step = roundStep(largest / 2);
+  const ticks = [-2, -1, 0, 1, 2].map((i) => Number((i * step).toPrecision(12)));
+  return { min: -2 * step, max: 2 * step, ticks };
+}
+
 /** The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `rough`. @example roundStep(0.3) // 0.5 */
 export function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -27,8 +36,9 @@ export function roundStep(rough: number): number {
 }
 
 /** A position along an axis in percent, for SVG, so that a chart fits any width. */
-export function percent(value: number, { max }: Pick<Axis, "max">): string {
-  return `${Number(((100 * Math.min(Math.max(value, 0), max)) / max).toFixed(3))}%`;
+export function percent(value: number, { min = 0, max }: Pick<Axis, "min" | "max">): string {
+  const within = Math.min(Math.max(value, min), max);
+  return `${Number(((100 * (within - min)) / (max - min)).toFixed(3))}%`;
 }
 
 /** Labels of the ends and the middle of an axis: charts may be narrow. */
@@ -84,10 +94,12 @@ export interface DotWhisker {
   interval: Interval | null;
   /** Index of its colour, from 0. */
   series: number;
+  /** Another number beside it, as a tick: a paper's. */
+  tick?: number | null;
 }
 
 /** A dot, its interval and the grid. The number is beside it. */
-export function dotWhisker({ value, interval, series }: DotWhisker, axis: Axis): Markup {
+export function dotWhisker({ value, interval, series, tick }: DotWhisker, axis: Axis): Markup {
   const height = 22;
   const y = height / 2;
   const grid = axis.ticks.map((tick) => {
@@ -101,5 +113,9 @@ export function dotWhisker({ value, interval, series }: DotWhisker, axis: Axis):
   ];
   const dot =
     value !== null && tag("circle", { class: "dot", cx: percent(value, axis), cy: y, r: 4.5 });
-  return drawing(`mark ${seriesClass(series)}`, height, grid, whisker, dot);
+  const zero =
+    axis.min !== undefined && lineMark("zero", [percent(0, axis), 0], [percent(0, axis), height]);
+  const beside =
+    tick != null && lineMark("paper", [percent(tick, axis), 3], [percent(tick, axis), height - 3]);
+  return drawing(`mark ${seriesClass(series)}`, height, grid, zero, whisker, dot, beside);
 }

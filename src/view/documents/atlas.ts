@@ -5,7 +5,6 @@ import { daysText, machineText } from "../../experiment/claims/run-origin.ts";
 import {
   baseText,
   calibrationText,
-  measuredText,
   methodNote,
   staleText,
   tallyText,
@@ -21,25 +20,20 @@ import {
   note,
   strong,
   table,
-  type Table,
 } from "../document.ts";
 import { drawnPanel } from "../runs/drawn-panels.ts";
 import type { PanelSpec } from "../runs/panels.ts";
 import type { ItemSpec, ViewerItem } from "../viewer/embed.ts";
-import { baseTable, claimBlocks, splitReason, tierNote, VERDICT_TONES } from "./reproduction.ts";
-
-/** A recipe with claims, and what is known of them. */
-export interface AtlasSystem {
-  name: string;
-  summary: string;
-  family: string;
-  /** Ids of its claims, as the recipe states them today. */
-  claims: string[];
-  /** null: not measured yet. */
-  results: KeptResults | null;
-  /** Whether the recipe still has the claims and settings of the results; null: they do not say. */
-  isCurrent: boolean | null;
-}
+import {
+  atlasOverview,
+  type AtlasSystem,
+  atlasTally,
+  badge,
+  countedClaims,
+  forest,
+  INSTRUMENTS,
+} from "./atlas-overview.ts";
+import { baseTable, claimBlocks, splitReason, tierNote } from "./reproduction.ts";
 
 const ATLAS_SPEC: ItemSpec = {
   noun: ["trajectory", "trajectories"],
@@ -55,27 +49,6 @@ const ATLAS_SPEC: ItemSpec = {
 /** Positions of these facets among those of a run's items. */
 const FACETS = [0, 4, 5, 6];
 
-/** A line for each claim, and for each recipe without claims. */
-export function atlasOverview(systems: readonly AtlasSystem[]): Table {
-  return {
-    kind: "table",
-    caption: "Claims",
-    columns: ["family", "system", "claim", "verdict", "measured"],
-    groups: systems.map((system) => {
-      const { name, family, claims, results } = system;
-      const data = { family };
-      const link = { text: name, style: "plain", href: `#${name}`, data } as const;
-      const when = measuredText(system);
-      if (results !== null)
-        return {
-          rows: results.claims.map((claim) => [family, link, claim.id, badge(claim), when]),
-        };
-      const listed = claims.length === 0 ? ["no claims yet"] : claims;
-      return { rows: listed.map((claim) => [family, link, claim, "", when]) };
-    }),
-  };
-}
-
 /**
  * The atlas: every system with its claims, the paper's cells, our numbers, curves, trajectories, and where each number comes from. Nothing
  * is measured.
@@ -84,6 +57,9 @@ export function atlasDocument(systems: readonly AtlasSystem[]): Document {
   const measured = systems.filter(({ results }) => results !== null).length;
   const items = systems.flatMap(({ results }) => (results?.samples ?? []) as ViewerItem[]);
   const families = [...new Set(systems.map(({ family }) => family))].sort();
+  const [isMeasured, isOlder] = ([2, 1] as const).map(
+    (procedure) => countedClaims(systems, procedure).length > 0,
+  );
   const verdicts = systems.flatMap(
     ({ results }) => results?.claims.map(({ verdict }) => verdict) ?? [],
   );
@@ -95,10 +71,25 @@ export function atlasDocument(systems: readonly AtlasSystem[]): Document {
         strong(plural(systems.length, "system")),
         `, ${measured} measured: what papers claim of search and tool agents, and what their miniatures show`,
       ],
-      tallyText({ claims: systems.flatMap(({ results }) => results?.claims ?? []) }),
+      "A dot is our difference with its 95 % interval, the grey tick the paper's: compare directions, not sizes.",
     ],
     sections: [
-      { id: "overview", title: "Overview", blocks: [atlasOverview(systems)] },
+      {
+        id: "tally",
+        title: "Can it be trusted?",
+        blocks: [atlasTally(systems), ...(isMeasured ? [forest(systems, 2)] : [])],
+      },
+      ...(isOlder
+        ? [
+            {
+              id: "history",
+              title: "Older results",
+              note: "first procedure: one draw a question, of both errors the wider one, mostly three seeds",
+              blocks: [forest(systems, 1)],
+            },
+          ]
+        : []),
+      { id: "overview", title: "All claims", blocks: [atlasOverview(systems)] },
       {
         id: "systems",
         title: "Systems",
@@ -111,7 +102,11 @@ export function atlasDocument(systems: readonly AtlasSystem[]): Document {
             ],
             count: plural(systems.length, "system"),
           },
-          ...systems.map(systemBlock),
+          ...systems
+            .toSorted(
+              (a, b) => Number(INSTRUMENTS.has(a.family)) - Number(INSTRUMENTS.has(b.family)),
+            )
+            .map(systemBlock),
         ],
       },
     ],
@@ -133,10 +128,6 @@ async function* viewerItems(items: readonly ViewerItem[]): AsyncGenerator<Viewer
     const facets = FACETS.map((at) => entry.facets[at] ?? null);
     yield await Promise.resolve({ entry: { ...entry, facets }, detail });
   }
-}
-
-function badge({ verdict }: Pick<ClaimResult, "verdict">): Inline {
-  return { text: verdict, style: VERDICT_TONES[verdict] ?? "badge" };
 }
 
 function systemBlock(system: AtlasSystem): Block {

@@ -64,6 +64,8 @@ svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
 svg .value { fill: var(--ink); font-size: 11.5px; }
 svg .grid { stroke: var(--line); shape-rendering: crispEdges; }
 svg .axis { stroke: var(--soft); shape-rendering: crispEdges; }
+svg .zero { stroke: var(--ink); stroke-width: 1; }
+svg .paper { stroke: var(--ink); stroke-width: 2.5; opacity: .55; }
 svg .whisker { stroke: var(--c); stroke-width: 1.5; }
 svg .dot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; }
 svg .bar { fill: var(--c); } svg .track { fill: var(--track); }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { atlasDocument, type AtlasSystem } from "../../../src/view/documents/atlas.ts";
+import type { AtlasSystem } from "../../../src/view/documents/atlas-overview.ts";
+import { atlasDocument } from "../../../src/view/documents/atlas.ts";
 import { documentPage } from "../../../src/view/html/page.ts";
 import { keptResults } from "../../helpers/kept-results.ts";
 
@@ -32,6 +33,22 @@ it("shows each system's claims, the paper's cells, curves and the origin of ever
     expect(html).toContain(origin);
   expect(html).not.toContain(ATTACK);
   expect(html).not.toMatch(/(src|href)="https?:/);
+});
+
+it("begins with how many claims are decided, and a row of each with the paper's difference as a tick", async () => {
+  const html = await page([measured]);
+  expect(html).toContain("1 of 1");
+  expect(html).toContain("1 supported");
+  const first = html.slice(html.indexOf("Can it be trusted?"), html.indexOf("All claims"));
+  expect(first).toMatch(/<line class="paper"/);
+  expect(first).toMatch(/wins: .*a &gt; b/s);
+  // Instruments test the miniature: they count for nothing here.
+  const instrument = await page([{ ...measured, family: "instrument" }]);
+  expect(instrument).not.toContain("1 of 1");
+  const results = { ...keptResults(), procedure: 1 as const };
+  const old = await page([{ ...measured, results }]);
+  expect(old).toContain("Older results");
+  expect(old).not.toContain("1 of 1");
 });
 
 it("lists what is not measured, with the command that measures it", async () => {
