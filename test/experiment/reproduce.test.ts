@@ -6,8 +6,6 @@ import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 import type { ArmRun } from "../../src/experiment/arms/arm-runs.ts";
 import { openArmStore } from "../../src/experiment/arms/arm-store.ts";
 import { reproduce, type ReproduceOptions } from "../../src/experiment/reproduce.ts";
-import type { KeptResults } from "../../src/experiment/claims/kept-results.ts";
-import { spotCheck } from "../../src/experiment/spot-check.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { TWO_CLAIMS } from "../helpers/two-claims.ts";
 
@@ -309,47 +307,6 @@ describe("reproduce", () => {
       ...Array.from({ length: 6 }, () => "store"),
       ...Array.from({ length: 6 }, () => "run"),
     ]);
-  });
-
-  it("takes runs from kept results, and judges them as if it had made them", async () => {
-    const whole = await run("to-keep");
-    const kept = JSON.parse(
-      JSON.stringify({ ...whole, format: 2, procedure: 2, samples: [] }),
-    ) as KeptResults;
-    const found: (string | null)[] = [];
-    const again = await run("from-kept", { kept, onArm: (arm) => found.push(arm.found) });
-    expect(found).toEqual(Array.from({ length: 6 }, () => "results"));
-    expect(again).toEqual(whole);
-    // Another version's numbers are not taken.
-    found.length = 0;
-    await run("other", { kept, made: made("2"), onArm: (arm) => found.push(arm.found) });
-    expect(found.every((each) => each === null)).toBe(true);
-  });
-
-  it("makes one arm again and says whether its numbers are within the noise of seeds", async () => {
-    const whole = await run("spotted");
-    const kept: KeptResults = { ...whole, format: 2, procedure: 2, samples: [] } as never;
-    const spot = (name: string, shift: number) =>
-      spotCheck(recipe, kept, {
-        out: join(folder, name),
-        version: "1",
-        overrides: [],
-        signal: new AbortController().signal,
-        questionsOf,
-        run: async (each) => {
-          const { eval: is } = (await outcome(each)) as { eval: { after: { em: number } } };
-          return { steps: 4, eval: { after: { em: is.after.em + shift } } };
-        },
-      });
-    const [same] = await spot("spot", 0);
-    expect(same).toMatchObject({
-      ...{ recipe: "two", arm: "hot-wins/hot", seed: 1, metric: "eval.after.em" },
-      ...{ kept: 0.6, again: 0.6, sameAnswers: true, isWithin: true },
-    });
-    // Seeds of .6, .7, .8 and a prior of 4 degrees at .025 / √2: 2 √(2 · (2 · .01 + 4 · .0003125) / 6).
-    expect(same?.noise).toBeCloseTo(2 * Math.sqrt((2 * (0.02 + 0.00125)) / 6), 10);
-    expect((await spot("spot-far", 0.2))[0]).toMatchObject({ isWithin: false });
-    expect((await spot("spot-near", 0.1))[0]).toMatchObject({ isWithin: true });
   });
 
   it("runs again what other settings or another version gave", async () => {
