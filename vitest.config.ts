@@ -22,10 +22,9 @@ const FLUSHING = [
   "test/models/{row-attention,sampling-graph,whole-model-gradient}.test.ts",
 ];
 
-/** Files that change what is global to a process (the environment, the working directory, registered parts), or that would see it changed. */
+/** Files that change what is global to a process for good (registered parts), or that would see it changed. */
 const ISOLATED = [
   ...FLUSHING,
-  "test/cli/**/*.test.ts",
   "test/contracts/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/package.test.ts",
@@ -52,6 +51,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [SLOW, FAULTS, ...ISOLATED],
           isolate: false,
+          setupFiles: ["test/helpers/restore-process.ts"],
         },
       },
       { extends: true, test: { name: "command", include: ISOLATED, exclude: [SLOW] } },

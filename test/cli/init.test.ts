@@ -7,7 +7,7 @@ import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
-import { runProgram } from "../helpers/run-command.ts";
+import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import "../helpers/all-parts.ts";
 
@@ -68,7 +68,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const run = (...args: string[]) => runProgram(args, commandGroups);
+const run = (...args: string[]) => runCli(args);
 const init = (...args: string[]) =>
   run(
     ...["init", ...args, "--questions", "fragen.jsonl", "--passages", "corpus.jsonl"],

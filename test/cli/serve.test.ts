@@ -10,7 +10,7 @@ const serveCommand = commandNamed("serve");
 
 const cwd = temporaryFolder();
 
-beforeAll(() => {
+beforeAll(async () => {
   const passages = [
     { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
     { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
@@ -18,7 +18,9 @@ beforeAll(() => {
   ];
   const lines = passages.map((passage) => `${JSON.stringify(passage)}\n`).join("");
   writeFileSync(join(cwd, "corpus.jsonl"), lines);
-  expect(runCli(["index", "build", "corpus.jsonl", "--out", "idx"], { cwd }).status).toBe(0);
+  expect((await runCli(["index", "build", "corpus.jsonl", "--out", "idx"], { cwd })).status).toBe(
+    0,
+  );
 });
 
 interface Line {
