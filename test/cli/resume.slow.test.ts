@@ -24,6 +24,8 @@ describe("agentrl resume", () => {
       expect(readFileSync(at("cut", file)).equals(readFileSync(at("train", file))), file).toBe(
         true,
       );
+    const outcome = readFileSync(at("cut", "outcome.json"), "utf8");
+    expect(JSON.parse(outcome)).toEqual({ state: "finished", message: null });
     const again = await runCli(["resume", at("cut")]);
     expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("RUN_NOTHING_LEFT")]);
   });

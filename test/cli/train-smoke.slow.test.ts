@@ -72,21 +72,6 @@ describe("agentrl train", () => {
     for (const { reward, expected } of lines.map(named)) expect(reward).toBeCloseTo(expected);
     expect(lines.some((line) => line.includes('"name":"ran"'))).toBe(true);
   });
-
-  it("names the nearest key and part of a recipe that is wrong", async () => {
-    const key = await runCli(["train", "--recipe", "search-r1", "--set", "algorithm.groupsize=4"]);
-    expect(key.status).toBe(2);
-    expect(key.stderr).toContain('Did you mean "groupSize"?');
-    const part = await runCli([
-      "train",
-      "--recipe",
-      "search-r1",
-      "--set",
-      "rewards=[{name: exact_match}]",
-    ]);
-    expect(part.status).toBe(2);
-    expect(part.stderr).toContain('Did you mean "exact-match"?');
-  });
 });
 
 describe("agentrl sft", () => {

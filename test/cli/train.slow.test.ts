@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
@@ -61,15 +61,6 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     ]);
   });
 
-  it("goes on from a checkpoint as if it had not stopped", async () => {
-    expect((await runCli(trainArguments("straight", 3))).status).toBe(0);
-    expect((await runCli(trainArguments("resumed", 1))).status).toBe(0);
-    const resumed = await runCli([...trainArguments("resumed", 3), "--resume"]);
-    expect(resumed.status, resumed.stderr).toBe(0);
-    expect(metricsOf("resumed")).toEqual(metricsOf("straight"));
-    expect(checkpointHash("resumed", 3)).toEqual(checkpointHash("straight", 3));
-  });
-
   it("trains adapters alone where policy.lora is given, goes on from them, and eval takes them", async () => {
     // Enough trajectories that some of a group are rewarded and others not.
     const sets = ["policy.lora.rank=4", "policy.lora.rslora=true", "algorithm.groupSize=4"];
@@ -94,23 +85,6 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const after = readFileSync(join(folder, "lora", "eval", "after.json"), "utf8");
     expect(metrics).toEqual((JSON.parse(after) as { metrics: object }).metrics);
     expect(policy).toMatchObject({ from: checkpoint });
-  });
-
-  it("refuses to resume a run that is done", async () => {
-    expect((await runCli(trainArguments("done", 1))).status).toBe(0);
-    const again = await runCli([...trainArguments("done", 1), "--resume"]);
-    expect(again.status).toBe(2);
-    expect(again.stderr).toContain("RUN_NOTHING_LEFT");
-    const outcome = readFileSync(join(folder, "done", "outcome.json"), "utf8");
-    expect(JSON.parse(outcome)).toEqual({ state: "finished", message: null });
-    // Interrupted in its last evaluation, it has that left to do.
-    const last = join(folder, "done", "eval", "after.json");
-    const evaluation = readFileSync(last, "utf8");
-    rmSync(last);
-    const evaluated = await runCli([...trainArguments("done", 1), "--resume"]);
-    expect(evaluated.status, evaluated.stderr).toBe(0);
-    expect(readFileSync(last, "utf8")).toBe(evaluation);
-    expect(JSON.parse(evaluated.stdout)).toMatchObject({ steps: 1 });
   });
 
   it("keeps a checkpoint and exits with 130 on Ctrl-C", async () => {
