@@ -28,6 +28,7 @@ const ISOLATED = [
   "test/contracts/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/package.test.ts",
+  "test/cli/new.test.ts",
   "test/base/registry.test.ts",
   "test/env/tools/sessions.test.ts",
   "test/evaluate/measures.test.ts",

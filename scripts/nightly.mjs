@@ -1,12 +1,14 @@
-// npm run test:nightly [-- --minutes 5]: what takes too long for every change, one after the other: faults with 50 kills, other people's SDKs,
-// and a soak of some minutes each of a training and of both servers. Ends with one summary; status 1 if anything failed.
+// npm run test:nightly [-- --minutes 5] [--only soak]: what takes too long for every change, one after the other: faults with 50 kills, other
+// people's SDKs, and a soak of some minutes each of a training and of both servers. One summary; status 1 if anything failed.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" } } });
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "5" }, only: { type: "string", default: "" } },
+});
 const root = join(import.meta.dirname, "..");
 const reports = mkdtempSync(join(tmpdir(), "agentrl-nightly-"));
 
@@ -20,7 +22,7 @@ const parts = [
 ];
 
 const summary = [];
-for (const [name, run] of parts) {
+for (const [name, run] of parts.filter(([name]) => name.includes(values.only))) {
   console.log(`\n── ${name}`);
   const begun = performance.now();
   const { problem, told } = run();
