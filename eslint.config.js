@@ -156,7 +156,7 @@ export default tseslint.config(
   ...ownerRules,
   { files: ["src/cli/**/*.ts"], rules: { "no-console": "off" } },
   {
-    files: ["vitest.config.ts", "vitest.faults.config.ts", "eslint.config.js"],
+    files: ["vitest.config.ts", "vitest.nightly.config.ts", "eslint.config.js"],
     rules: { "import-x/no-default-export": "off" },
   },
   {

@@ -10,7 +10,7 @@ process.env["ORT_DISABLE_TELEMETRY"] = "1";
 
 /** A test file that needs more than ten seconds of processor time is named `*.slow.test.ts`: `npm run test:slow` runs it, `npm test` does not. */
 const SLOW = "test/**/*.slow.test.ts";
-const FAULTS = "test/faults/**";
+const NIGHTLY = ["test/faults/**", "test/**/*.nightly.test.ts"];
 
 /** Files that run the ONNX runtime in their own thread, which from then on flushes denormal numbers to 0: the next file would compute otherwise. */
 const FLUSHING = [
@@ -22,13 +22,13 @@ const FLUSHING = [
   "test/models/{row-attention,sampling-graph,whole-model-gradient}.test.ts",
 ];
 
-/** Files that change what is global to a process (the environment, the working directory, registered parts), or that would see it changed. */
+/** Files that change what is global to a process for good (registered parts), or that would see it changed. */
 const ISOLATED = [
   ...FLUSHING,
-  "test/cli/**/*.test.ts",
   "test/contracts/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/package.test.ts",
+  "test/cli/new.test.ts",
   "test/base/registry.test.ts",
   "test/env/tools/sessions.test.ts",
   "test/evaluate/measures.test.ts",
@@ -50,11 +50,12 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [SLOW, FAULTS, ...ISOLATED],
+          exclude: [SLOW, ...NIGHTLY, ...ISOLATED],
           isolate: false,
+          setupFiles: ["test/helpers/restore-process.ts"],
         },
       },
-      { extends: true, test: { name: "command", include: ISOLATED, exclude: [SLOW] } },
+      { extends: true, test: { name: "command", include: ISOLATED, exclude: [SLOW, ...NIGHTLY] } },
       { extends: true, test: { name: "slow", include: [SLOW], testTimeout: 300_000 } },
     ],
   },

@@ -207,13 +207,16 @@ export async function sha256File(path: string): Promise<string> {
 /** Path of a data file that stands for stdin. */
 export const STDIN = "-";
 
-let standardInput: Promise<Buffer> | null = null;
+/** What was read of each stdin: a test puts another in its place. */
+const standardInputs = new WeakMap<object, Promise<Buffer>>();
 
 /** A file's bytes, streamed. Stdin is kept in memory: some readers open their file twice. */
 function openBytes(path: string): Readable {
   if (path !== STDIN) return createReadStream(path);
-  standardInput ??= buffer(process.stdin);
-  return Readable.from(piecesOf(standardInput));
+  const { stdin } = process;
+  const bytes = standardInputs.get(stdin) ?? buffer(stdin);
+  standardInputs.set(stdin, bytes);
+  return Readable.from(piecesOf(bytes));
 }
 
 async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {

@@ -32,6 +32,20 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
   extra?: Extra,
   { scheduled = false }: { scheduled?: boolean } = {},
 ): z.ZodType<PartSettings<P, Extra>> {
+  const made = new WeakMap<P, z.ZodType<PartSettings<P, Extra>>>();
+  const schemaOf = (part: P): z.ZodType<PartSettings<P, Extra>> => {
+    const known = made.get(part);
+    if (known !== undefined) return known;
+    // `name` comes first in written settings. The refinements of the part's schema (conditions over several options)
+    // stay in force.
+    const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
+    const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
+    const schema = z
+      .strictObject({ name: z.literal(part.name), ...own, ...extra })
+      .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
+    made.set(part, schema);
+    return schema;
+  };
   return choice(
     (given) => {
       const value = typeof given === "string" ? { name: given } : given;
@@ -44,15 +58,7 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
         const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
         return { problem: { code: "PART_UNKNOWN", message } };
       }
-      const part = registry.get(name, registry.kind);
-      // `name` comes first in written settings. The refinements of the part's schema (conditions over several options)
-      // stay in force.
-      const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
-      const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
-      const schema = z
-        .strictObject({ name: z.literal(part.name), ...own, ...extra })
-        .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
-      return { schema, value };
+      return { schema: schemaOf(registry.get(name, registry.kind)), value };
     },
     () => registry.loaded.map(({ options }) => options),
   );

@@ -3,6 +3,7 @@ import { partSchema } from "../../src/base/part-schema.ts";
 import type { ConfigError } from "../../src/base/errors.ts";
 import { registry } from "../../src/base/registry.ts";
 import { parseOptions, z } from "../../src/base/schema.ts";
+import { naming } from "../helpers/naming.ts";
 
 const algorithms = registry("algorithm", [
   {
@@ -36,29 +37,29 @@ describe("parseOptions", () => {
   });
 
   it("names the nearest key for an unknown one", () => {
-    expect(messageOf(schema, { groupSize: 8, tool: [] })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.tool is not a key here. Did you mean "tools"? Known: groupSize, tools. [RECIPE_UNKNOWN_KEY]"`,
+    expect(messageOf(schema, { groupSize: 8, tool: [] })).toMatch(
+      naming("recipes/a.yaml: top.tool", 'Did you mean "tools"', "[RECIPE_UNKNOWN_KEY]"),
     );
   });
 
   it("looks for known keys inside lists", () => {
-    expect(messageOf(schema, { groupSize: 8, tools: [{ topk: 3 }] })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.tools.0.topk is not a key here. Did you mean "topK"? Known: topK. [RECIPE_UNKNOWN_KEY]"`,
+    expect(messageOf(schema, { groupSize: 8, tools: [{ topk: 3 }] })).toMatch(
+      naming("recipes/a.yaml: top.tools.0.topk", 'Did you mean "topK"', "[RECIPE_UNKNOWN_KEY]"),
     );
   });
 
   it("quotes what was found and says what is allowed", () => {
-    expect(messageOf(schema, { groupSize: 1 })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is 1: expected at least 2. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, { groupSize: 1 })).toMatch(
+      naming("recipes/a.yaml: top.groupSize", "1", "[RECIPE_BAD_VALUE]"),
     );
-    expect(messageOf(schema, { groupSize: "8" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is "8": expected a number. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, { groupSize: "8" })).toMatch(
+      naming("recipes/a.yaml: top.groupSize", '"8"', "a number", "[RECIPE_BAD_VALUE]"),
     );
-    expect(messageOf(schema, {})).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is missing: expected a number. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, {})).toMatch(
+      naming("recipes/a.yaml: top.groupSize", "missing", "a number", "[RECIPE_BAD_VALUE]"),
     );
-    expect(messageOf(z.enum(["a", "b"]), "c")).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top is "c": allowed: "a", "b". [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(z.enum(["a", "b"]), "c")).toMatch(
+      naming("recipes/a.yaml: top", '"c"', '"a"', '"b"', "[RECIPE_BAD_VALUE]"),
     );
   });
 });
@@ -86,33 +87,40 @@ describe("partSchema", () => {
   });
 
   it("suggests the nearest part", () => {
-    expect(messageOf(schema, { algorithm: "gpro" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, clipped, reinforce. [PART_UNKNOWN]"`,
+    expect(messageOf(schema, { algorithm: "gpro" })).toMatch(
+      naming("recipes/a.yaml: top.algorithm", '"gpro"', 'Did you mean "grpo"', "[PART_UNKNOWN]"),
     );
   });
 
   it("reports an unknown option of the part that was named", () => {
     const algorithm = { name: "grpo", scale: "none", groupsize: 4 };
-    expect(messageOf(schema, { algorithm })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm.groupsize is not a key here. Did you mean "groupSize"? Known: name, groupSize, scale. [RECIPE_UNKNOWN_KEY]"`,
+    expect(messageOf(schema, { algorithm })).toMatch(
+      naming(
+        "recipes/a.yaml: top.algorithm.groupsize",
+        'Did you mean "groupSize"',
+        "[RECIPE_UNKNOWN_KEY]",
+      ),
     );
   });
 
   it("reports a bad or missing option at its own key", () => {
-    expect(messageOf(schema, { algorithm: "grpo" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm.scale is missing: allowed: "group", "none". [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, { algorithm: "grpo" })).toMatch(
+      naming("recipes/a.yaml: top.algorithm.scale", '"group"', '"none"', "[RECIPE_BAD_VALUE]"),
     );
     expect(
       messageOf(schema, { algorithm: "reinforce", rewards: [{ name: "reinforce", weight: "a" }] }),
-    ).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.rewards.0.weight is "a": expected a number. [RECIPE_BAD_VALUE]"`,
-    );
+    ).toMatch(naming("recipes/a.yaml: top.rewards.0.weight", '"a"', "[RECIPE_BAD_VALUE]"));
   });
 
   it("keeps what a part demands of several options together", () => {
     const algorithm = { name: "clipped", low: 2, high: 1 };
-    expect(messageOf(schema, { algorithm })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is {"name":"clipped","low":2,"high":1}: low must be below high. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, { algorithm })).toMatch(
+      naming(
+        "recipes/a.yaml: top.algorithm",
+        '{"name":"clipped","low":2,"high":1}',
+        "low must be below high",
+        "[RECIPE_BAD_VALUE]",
+      ),
     );
   });
 
@@ -127,11 +135,16 @@ describe("partSchema", () => {
   });
 
   it("asks for a name where there is none", () => {
-    expect(messageOf(schema, {})).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, clipped, reinforce. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, {})).toMatch(
+      naming("recipes/a.yaml: top.algorithm", "{ name: …, options }", "[RECIPE_BAD_VALUE]"),
     );
-    expect(messageOf(schema, { algorithm: { groupSize: 4 } })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, clipped, reinforce. [RECIPE_BAD_VALUE]"`,
+    expect(messageOf(schema, { algorithm: { groupSize: 4 } })).toMatch(
+      naming(
+        "recipes/a.yaml: top.algorithm",
+        '{"groupSize":4}',
+        "{ name: …, options }",
+        "[RECIPE_BAD_VALUE]",
+      ),
     );
   });
 });

@@ -94,9 +94,9 @@ describe("agentrl ask", () => {
     expect(stderr).toContain("docs/worlds.md");
   });
 
-  it("reads one question per line of stdin", () => {
+  it("reads one question per line of stdin", async () => {
     const input = "Who founded Nexula Amplex?\n\nWhere was Gala Quilvik born?\n";
-    const { stdout, status } = runCli(["ask", "--json"], { input });
+    const { stdout, status } = await runCli(["ask", "--json"], { input });
     const asked = stdout
       .trim()
       .split("\n")
@@ -104,8 +104,8 @@ describe("agentrl ask", () => {
     expect([status, asked]).toEqual([0, input.trim().split("\n\n")]);
   });
 
-  it("asks for a question when stdin has none", () => {
-    const { stderr, status } = runCli(["ask"]);
+  it("asks for a question when stdin has none", async () => {
+    const { stderr, status } = await runCli(["ask"]);
     expect([status, stderr]).toEqual([2, expect.stringContaining("[USAGE]")]);
   });
 

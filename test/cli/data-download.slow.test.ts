@@ -71,7 +71,7 @@ async function partOf(bytes: number): Promise<void> {
 
 describe("agentrl data download", () => {
   it("shows the licence, fetches, and lists what is here; --dataset finds it then", async () => {
-    const absent = runCli(["eval", "--dataset", "bamboogle", "--policy", "base"], {
+    const absent = await runCli(["eval", "--dataset", "bamboogle", "--policy", "base"], {
       env: { AGENTRL_DATA: cache },
     });
     expect(absent.status).toBe(2);
@@ -86,9 +86,9 @@ describe("agentrl data download", () => {
     expect(stdout.replaceAll(cache, "CACHE")).toBe(
       "test  125 questions  2.5 MB  CACHE/bamboogle/flashrag/test.jsonl\n",
     );
-    const listed = runCli(["data", "list"], { env: { AGENTRL_DATA: cache } }).stdout;
+    const listed = (await runCli(["data", "list"], { env: { AGENTRL_DATA: cache } })).stdout;
     expect(listed).toMatch(/^ {2}bamboogle +test +125 {2}MIT +yes$/m);
-    const checked = runCli(["data", "check", "bamboogle"], { env: { AGENTRL_DATA: cache } });
+    const checked = await runCli(["data", "check", "bamboogle"], { env: { AGENTRL_DATA: cache } });
     expect(checked.stdout).toMatch(/test\.jsonl|kind questions, layout flashrag, records 125/);
     expect(checked.status).toBe(0);
     expect((await download("bamboogle", "--quiet").ended).stdout).toContain("(was here)");
@@ -147,18 +147,18 @@ describe("agentrl data download", () => {
     expect((await download("bamboogle").ended).status).toBe(0);
   });
 
-  it("says what is allowed when a name, split or source is not", () => {
-    const said = (...args: string[]): string => {
-      const { stderr, status } = runCli(["data", "download", ...args]);
+  it("says what is allowed when a name, split or source is not", async () => {
+    const said = async (...args: string[]): Promise<string> => {
+      const { stderr, status } = await runCli(["data", "download", ...args]);
       return `${status ?? "none"} ${stderr.split("\n").at(-2) ?? ""}`;
     };
-    expect(said("bambogle")).toMatch(
+    expect(await said("bambogle")).toMatch(
       /^2 error: name is "bambogle"; no such dataset\. Did you mean/,
     );
-    expect(said("nq", "--split", "tset")).toMatch(
+    expect(await said("nq", "--split", "tset")).toMatch(
       /^2 error: --split is "tset"; nq has no such split in its source original\. Did you mean "test"/,
     );
-    expect(said("nq", "--source", "hub")).toMatch(
+    expect(await said("nq", "--source", "hub")).toMatch(
       /^2 error: --source is "hub"; nq has no such source\./,
     );
   });
@@ -168,7 +168,7 @@ describe("agentrl data download", () => {
     const path = place("test.jsonl");
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replace('"t7"', '"u7"'));
-    const { stdout, status } = runCli(["data", "check", "bamboogle:test"], {
+    const { stdout, status } = await runCli(["data", "check", "bamboogle:test"], {
       env: { AGENTRL_DATA: cache },
     });
     expect(status).toBe(3);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { naming } from "../helpers/naming.ts";
 
 const evalCommand = commandNamed("eval");
 
@@ -196,10 +197,7 @@ describe("agentrl eval compare", () => {
 
   it("says what is missing or does not go together", async () => {
     const alone = await compare(["a"]);
-    expect(alone.stderr).toMatchInlineSnapshot(`
-      "error: only one run is given: give a second run, or --paper, or --published. [USAGE]
-      "
-    `);
+    expect(alone.stderr).toMatch(naming("only", "[USAGE]"));
     expect((await compare(["a", "b"], "--paper", "search-r1")).status).toBe(2);
     expect((await compare(["a", "b"], "--n", "7")).status).toBe(2);
     const column = await compare(["a"], "--paper", "search-r1", "--column", "Hotpot");

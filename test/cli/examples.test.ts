@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CliContext } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
 import { EXAMPLES } from "../../src/cli/examples.ts";
+import { runCli } from "../helpers/run-cli.ts";
 
 const context: CliContext = {
   call: "agentrl",
@@ -52,6 +53,28 @@ describe("the examples of commands", () => {
       const program = (await commands(called)).get(path);
       await program?.parseAsync([...path.split(" "), ...words(rest)], { from: "user" });
       expect(called).toEqual([path]);
+    },
+  );
+});
+
+describe("the help of every command", () => {
+  it.each(Object.keys(EXAMPLES))(
+    "agentrl %s: says what it and all its options and arguments do, and ends with two examples",
+    async (path) => {
+      const names = path.split(" ");
+      const program = (await commands([])).get(path);
+      const found = names.reduce(
+        (above, name) => above?.commands.find((each) => each.name() === name),
+        program,
+      );
+      const shown = found?.options.filter(({ hidden }) => !hidden) ?? [];
+      const texts = [...shown, ...(found?.registeredArguments ?? [])];
+      expect(found?.description()).toMatch(/\w/);
+      expect(texts.filter(({ description }) => !/\w/.test(description))).toEqual([]);
+      const { stdout, status } = await runCli([...names, "--help"]);
+      expect(status).toBe(0);
+      const examples = stdout.slice(stdout.indexOf("Examples:\n")).match(/^ {2}agentrl .+$/gm);
+      expect(examples).toHaveLength(2);
     },
   );
 });

@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { commandGroups } from "../../src/cli/commands/index.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
-import { runProgram } from "../helpers/run-command.ts";
+import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import "../helpers/all-parts.ts";
 
@@ -68,7 +67,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const run = (...args: string[]) => runProgram(args, commandGroups);
+const run = (...args: string[]) => runCli(args);
 const init = (...args: string[]) =>
   run(
     ...["init", ...args, "--questions", "fragen.jsonl", "--passages", "corpus.jsonl"],

@@ -2,14 +2,12 @@ import { spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandGroups } from "../../src/cli/commands/index.ts";
 import { packageVersion } from "../../src/base/package-version.ts";
 import { runCli } from "../helpers/run-cli.ts";
-import { runProgram } from "../helpers/run-command.ts";
 
 describe("agentrl", () => {
-  it("shows every command by purpose on one screen when called alone", () => {
-    const { stdout, stderr, status } = runCli([]);
+  it("shows every command by purpose on one screen when called alone", async () => {
+    const { stdout, stderr, status } = await runCli([]);
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toBe(
@@ -17,121 +15,66 @@ describe("agentrl", () => {
     );
     expect(lines.length).toBeLessThanOrEqual(50);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(stdout).toBe(runCli(["--help"]).stdout);
+    expect(stdout).toBe((await runCli(["--help"])).stdout);
   });
 
-  it("prints the version", () => {
-    expect(runCli(["--version"])).toEqual({
+  it("prints the version", async () => {
+    expect(await runCli(["--version"])).toEqual({
       stdout: `${packageVersion()}\n`,
       stderr: "",
       status: 0,
     });
   });
 
-  it("explains a command on stdout", () => {
-    const { stdout, stderr, status } = runCli(["recipes", "show", "--help"]);
+  it("explains a command on stdout", async () => {
+    const { stdout, stderr, status } = await runCli(["recipes", "show", "--help"]);
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-    // Examples are written as this machine's shell calls the program.
-    const asInstalled = stdout.replaceAll(/^ {2}\S.* recipes show/gm, "  agentrl recipes show");
-    expect(asInstalled).toMatchInlineSnapshot(`
-      "Usage: agentrl recipes show [options] <recipe>
-
-      Show every setting of a recipe and where its value comes from.
-
-      Arguments:
-        recipe             name of a shipped recipe, or a path
-
-      Options:
-        --tier <tier>      size of the run: smoke (seconds), mini (minutes on a CPU),
-                           paper (published settings); default: mini where the recipe
-                           has it
-        --set <key=value>  override a setting of the recipe, e.g.
-                           algorithm.groupSize=4; repeatable
-        --plugin <file>    load parts of your own from a file or an npm package, e.g.
-                           ./my-parts.mjs (docs/extend.md); repeatable
-        --json             one JSON document on stdout
-        -h, --help         explain this
-
-      Everywhere: --quiet (results and errors only), --debug (stacks).
-
-      Examples:
-        agentrl recipes show search-r1
-        agentrl recipes show search-r1 --tier paper
-      "
-    `);
+    expect(stdout).toMatch(/^Usage: agentrl recipes show \[options\] <recipe>\n/);
+    const headings = stdout.split("\n").filter((line) => /^\S.*:$/.test(line));
+    expect(headings).toEqual(["Arguments:", "Options:", "Examples:"]);
+    const lines = stdout.split("\n");
+    expect(lines.some((line) => /^ {2}--tier <tier> {2,}\S/.test(line))).toBe(true);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it("explains a family on stderr when its subcommand is missing", () => {
-    const { stdout, stderr, status } = runCli(["recipes"]);
+  it("explains a family on stderr when its subcommand is missing", async () => {
+    const { stdout, stderr, status } = await runCli(["recipes"]);
     expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
-    expect(stderr).toMatchInlineSnapshot(`
-      "Usage: agentrl recipes [options] [command]
-
-      Recipes: one YAML file per published method, in three sizes (tiers).
-
-      Options:
-        -h, --help          explain this
-
-      Commands:
-        list [text]         recipes that come with the package, by kind
-        show <recipe>       Show every setting of a recipe and where its value comes
-                            from.
-        plan <recipe>       Plan a recipe before anything starts: batch sizes, memory
-                            by part, checks of the token budgets, and a forecast of
-                            the time on this machine from its first training steps.
-        check [recipes...]  Check recipes: their structure, every tier, every arm of
-                            every claim.
-        export <recipe>     Write a recipe's experiment for verl, SkyRL or TRL.
-      "
-    `);
+    expect(stderr).toMatch(/^Usage: agentrl recipes \[options\] \[command\]\n/);
+    const commands = [...stderr.matchAll(/^ {2}([a-z]+)[^\n]* {2,}\S/gm)].map(([, name]) => name);
+    expect(commands).toEqual(["list", "show", "plan", "check", "export"]);
   });
 });
 
 describe("a mistake on the command line", () => {
   const errorOf = async (...args: string[]): Promise<string> => {
-    const { stdout, stderr, status } = await runProgram(args, commandGroups);
+    const { stdout, stderr, status } = await runCli(args);
     expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
     return stderr.trimEnd();
   };
 
-  it("is answered with the nearest command", async () => {
-    expect(await errorOf("docter")).toMatchInlineSnapshot(
-      `"error: unknown command 'docter'. Did you mean doctor? See \`agentrl --help\`. [USAGE]"`,
+  it("is answered with the nearest command or option, and where to read more", async () => {
+    expect(await errorOf("docter")).toBe(
+      "error: unknown command 'docter'. Did you mean doctor? See `agentrl --help`. [USAGE]",
     );
-    expect(await errorOf("recipes", "lst")).toMatchInlineSnapshot(
-      `"error: unknown command 'lst'. Did you mean list? See \`agentrl recipes --help\`. [USAGE]"`,
-    );
+    expect(await errorOf("recipes", "lst")).toMatch(/'lst'.* list\?.*`agentrl recipes --help`/);
+    expect(await errorOf("doctor", "--jsn")).toMatch(/'--jsn'.* --json\?.*`agentrl doctor --help`/);
   });
 
   it("is answered before help is", async () => {
     expect(await errorOf("docter", "--help")).toContain("Did you mean doctor?");
   });
 
-  it("is answered with the nearest option", async () => {
-    expect(await errorOf("doctor", "--jsn")).toMatchInlineSnapshot(
-      `"error: unknown option '--jsn'. Did you mean --json? See \`agentrl doctor --help\`. [USAGE]"`,
-    );
-  });
-
   it("is answered with what is missing or left over", async () => {
-    expect(await errorOf("recipes", "show")).toMatchInlineSnapshot(
-      `"error: missing required argument 'recipe'. See \`agentrl recipes show --help\`. [USAGE]"`,
-    );
-    expect(await errorOf("doctor", "now")).toMatchInlineSnapshot(
-      `"error: too many arguments for 'doctor'. Expected 0 arguments but got 1. See \`agentrl doctor --help\`. [USAGE]"`,
-    );
-    expect(await errorOf("recipes", "show", "a", "--tier")).toMatchInlineSnapshot(
-      `"error: option '--tier <tier>' argument missing. See \`agentrl recipes show --help\`. [USAGE]"`,
-    );
+    expect(await errorOf("recipes", "show")).toContain("'recipe'");
+    expect(await errorOf("doctor", "now")).toContain("Expected 0 arguments but got 1.");
+    expect(await errorOf("recipes", "show", "a", "--tier")).toContain("'--tier <tier>'");
   });
 
   it("shows where it arose under --debug only", async () => {
-    expect(await errorOf("recipes", "show", "./no.yaml")).toMatchInlineSnapshot(
-      `"error: recipe ./no.yaml: there is no such file. [RECIPE_MISSING]"`,
-    );
-    expect(await errorOf("recipes", "show", "./no.yaml", "--debug")).toMatch(
-      /\n {4}at .*recipe-file/,
-    );
+    const missing = ["recipes", "show", "./no.yaml"];
+    expect(await errorOf(...missing)).toMatch(/^error: .*\.\/no\.yaml.* \[RECIPE_MISSING\]$/);
+    expect(await errorOf(...missing, "--debug")).toMatch(/\n {4}at .*recipe-file/);
   });
 });
 

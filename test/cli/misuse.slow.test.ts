@@ -44,9 +44,9 @@ describe("a mistake", () => {
 
   it.skipIf(process.platform !== "linux").each(rows)(
     "$command → $status $code",
-    ({ command, ...said }) => {
+    async ({ command, ...said }) => {
       const before = contents();
-      const { stderr, status } = runCli(words(command), { cwd, env });
+      const { stderr, status } = await runCli(words(command), { cwd, env });
       expect({ status, stderr }).toEqual({
         status: said.status,
         stderr: expect.stringContaining(`[${said.code}]`) as string,

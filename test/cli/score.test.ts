@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { scoreCommand } from "../../src/cli/commands/score.ts";
 import { runCommand } from "../helpers/run-command.ts";
+import { naming } from "../helpers/naming.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const cwd = temporaryFolder();
@@ -71,14 +72,17 @@ describe("agentrl score", () => {
     const { stderr, status } = await score("bad.jsonl", ...FIELDS);
     expect(status).toBe(3);
     expect(stderr).toContain("bad.jsonl:5: is not JSON");
-    expect(await score("p.jsonl")).toMatchInlineSnapshot(`
-      {
-        "status": 3,
-        "stderr": "error: p.jsonl:1: has no field "prediction". Known: out, gold. Set the field with --prediction-field, --references-field or --id-field. [PREDICTIONS_FIELD]
-      ",
-        "stdout": "",
-      }
-    `);
+    const wrong = await score("p.jsonl");
+    expect([wrong.stdout, wrong.status]).toEqual(["", 3]);
+    expect(wrong.stderr).toMatch(
+      naming(
+        "p.jsonl:1:",
+        '"prediction"',
+        "out, gold",
+        "--prediction-field",
+        "[PREDICTIONS_FIELD]",
+      ),
+    );
   });
 });
 
@@ -115,12 +119,12 @@ describe("agentrl score, official files", () => {
       metrics: { em: 0.5, f1: 0.5, sp_em: 0.5, sp_recall: 0.5, joint_em: 0.5, joint_f1: 0.5 },
       intervalMethods: { em: "wilson", f1: "bootstrap", sp_em: "wilson", joint_f1: "bootstrap" },
     });
-    expect(stderr).toMatchInlineSnapshot(`
-      "1 of 2 have no answer; they count as wrong.
-      1 of 2 have no supporting facts; they count as wrong.
-      1 predictions are of questions that gold.json lacks.
-      "
-    `);
+    expect(stderr.split("\n")).toEqual([
+      expect.stringMatching(/^1 of 2 .*answer/),
+      expect.stringMatching(/^1 of 2 .*supporting facts/),
+      expect.stringMatching(/^1 .*gold\.json/),
+      "",
+    ]);
   });
 
   it("scores answers alone where no supporting facts are predicted", async () => {

@@ -145,7 +145,7 @@ describe("keys of servers", () => {
   });
 
   it.each([
-    ["train", train],
+    ["train", (url: string) => train(url, "deadlines.engineSeconds=4")],
     ["eval", evaluate],
     ["judge", judge],
     ["eval retrieval", search],

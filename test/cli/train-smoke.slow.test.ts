@@ -8,13 +8,13 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 
 describe("agentrl train", () => {
-  it("trains the smallest run, and eval measures its checkpoint as the run did", () => {
+  it("trains the smallest run, and eval measures its checkpoint as the run did", async () => {
     const out = join(folder, "trained");
     const questions = ["--set", "evaluation.dataset.questions=4"];
     const recipe = ["--recipe", "search-r1", "--tier", "smoke", "--json", ...questions];
     const sets = ["steps=1", "promptsPerStep=2", "groupSize=2"];
     const flags = sets.flatMap((set) => ["--set", `algorithm.${set}`]);
-    const trained = runCli(["train", ...recipe, ...flags, "--out", out]);
+    const trained = await runCli(["train", ...recipe, ...flags, "--out", out]);
     expect(trained.status, trained.stderr).toBe(0);
     const { steps, checkpoint } = JSON.parse(trained.stdout) as {
       steps: number;
@@ -29,14 +29,14 @@ describe("agentrl train", () => {
       step: 1,
       data: { "rollout/reward_mean": expect.any(Number) as number },
     });
-    const evaluated = runCli(["eval", "--policy", checkpoint, ...recipe]);
+    const evaluated = await runCli(["eval", "--policy", checkpoint, ...recipe]);
     expect(evaluated.status, evaluated.stderr).toBe(0);
     const { metrics } = JSON.parse(evaluated.stdout) as { metrics: object };
     const after = readFileSync(join(out, "eval", "after.json"), "utf8");
     expect((JSON.parse(after) as { metrics: object }).metrics).toEqual(metrics);
   });
 
-  it("trains on an expression over a model's reward and one that addresses turns", () => {
+  it("trains on an expression over a model's reward and one that addresses turns", async () => {
     const out = join(folder, "expression");
     const sets = [
       ...[
@@ -48,7 +48,7 @@ describe("agentrl train", () => {
       "reward=exact-match + 0.1 * likely + 0.5 * ran",
     ];
     const flags = sets.flatMap((set) => ["--set", set]);
-    const run = runCli([
+    const run = await runCli([
       "train",
       "--recipe",
       "search-r1",
@@ -72,26 +72,11 @@ describe("agentrl train", () => {
     for (const { reward, expected } of lines.map(named)) expect(reward).toBeCloseTo(expected);
     expect(lines.some((line) => line.includes('"name":"ran"'))).toBe(true);
   });
-
-  it("names the nearest key and part of a recipe that is wrong", () => {
-    const key = runCli(["train", "--recipe", "search-r1", "--set", "algorithm.groupsize=4"]);
-    expect(key.status).toBe(2);
-    expect(key.stderr).toContain('Did you mean "groupSize"?');
-    const part = runCli([
-      "train",
-      "--recipe",
-      "search-r1",
-      "--set",
-      "rewards=[{name: exact_match}]",
-    ]);
-    expect(part.status).toBe(2);
-    expect(part.stderr).toContain('Did you mean "exact-match"?');
-  });
 });
 
 describe("agentrl sft", () => {
-  it("runs the literate policy's recipe at its smallest, from fresh weights", () => {
-    const run = runCli([
+  it("runs the literate policy's recipe at its smallest, from fresh weights", async () => {
+    const run = await runCli([
       "sft",
       "--recipe",
       "literate",

@@ -9,7 +9,7 @@ import { claimWriting, withClaims } from "../../src/cli/claim-output.ts";
 import type { CliContext } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
 import { withRunLock } from "../../src/run/folder/run-lock.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { spawnCli } from "../helpers/run-cli.ts";
 import { writeSynthesis } from "../helpers/synthesis-folder.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -106,7 +106,7 @@ beforeAll(() => {
   writeSynthesis(at("synth"));
   writeFileSync(at("synth", "manifest.json"), JSON.stringify({ agentrl: "0.1.0", recipe: "search-r1", tier: "smoke", seed: 1, teacher: { name: "model" }, dataset: "d", hashes: { settings: "s", template: "t", retriever: "r", dataset: "d" }, readsGold: false })); // prettier-ignore
   writeFileSync(at("synth", "recipe.resolved.yaml"), "summary: made\nbase: {}\ntiers: { smoke: {} }\n"); // prettier-ignore
-  expect(runCli(["index", "build", at("c.jsonl"), "--out", at("idx")]).status).toBe(0);
+  expect(spawnCli(["index", "build", at("c.jsonl"), "--out", at("idx")]).status).toBe(0);
 });
 
 describe("a path that another process writes", () => {
@@ -124,7 +124,7 @@ describe("a path that another process writes", () => {
   it.each(Object.entries(writers()))(
     "is refused by name: %s",
     async (_name, { args, path, hold, isQuick = false }) => {
-      const refusedRun = (): ReturnType<typeof runCli> => runCli(args, { cwd: folder });
+      const refusedRun = (): ReturnType<typeof spawnCli> => spawnCli(args, { cwd: folder });
       const refused =
         hold === "run"
           ? await withRunLock(path, () => Promise.resolve(refusedRun()))
@@ -149,17 +149,17 @@ describe("a path that another process writes", () => {
     const ended = new Promise<number | null>((resolve) => first.once("close", resolve));
     while (!existsSync(at(".raced.lock"))) await wait(2);
     first.kill("SIGSTOP");
-    const second = runCli(args, { cwd: folder });
+    const second = spawnCli(args, { cwd: folder });
     expect(second.stderr).toContain(`process ${first.pid ?? 0} on ${hostname()} is writing`);
     expect(second.status).toBe(4);
     first.kill("SIGCONT");
     expect(await ended).toBe(0);
-    expect(runCli(["index", "check", at("raced")]).status).toBe(0);
+    expect(spawnCli(["index", "check", at("raced")]).status).toBe(0);
     const killed = spawn(process.execPath, [bin, ...args.with(4, "raced2")], { cwd: folder });
     while (!existsSync(at(".raced2.lock"))) await wait(2);
     killed.kill("SIGKILL");
     await new Promise((resolve) => killed.once("close", resolve));
-    expect(runCli(args.with(4, "raced2"), { cwd: folder }).status).toBe(0);
+    expect(spawnCli(args.with(4, "raced2"), { cwd: folder }).status).toBe(0);
     expect(readFileSync(at("raced2", "manifest.json"), "utf8")).toContain("bm25");
   });
 });

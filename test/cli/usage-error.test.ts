@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { runProgram } from "../helpers/run-command.ts";
+import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const errorOf = async (...args: string[]): Promise<string> => {
-  const { stdout, stderr, status } = await runProgram(args, commandGroups);
+  const { stdout, stderr, status } = await runCli(args);
   expect({ stdout, status }, args.join(" ")).toEqual({ stdout: "", status: 2 });
   expect(stderr).toContain("[USAGE]");
   return stderr;
@@ -84,7 +84,7 @@ describe("a mistake on the command line", () => {
 
 describe("--json", () => {
   const answered = async (...args: string[]) => {
-    const { stdout, stderr, status } = await runProgram(args, commandGroups);
+    const { stdout, stderr, status } = await runCli(args);
     return { error: JSON.parse(stdout) as unknown, stderr, status };
   };
 
@@ -106,10 +106,14 @@ describe("--json", () => {
   it("adds no second document to a result that fails a condition", async () => {
     const answers = join(temporaryFolder(), "answers.jsonl");
     writeFileSync(answers, '{"id":"1","prediction":"x","references":["y"]}\n');
-    const { stdout, stderr, status } = await runProgram(
-      ["score", "--predictions", answers, "--require", "em>=0.5", "--json"],
-      commandGroups,
-    );
+    const { stdout, stderr, status } = await runCli([
+      "score",
+      "--predictions",
+      answers,
+      "--require",
+      "em>=0.5",
+      "--json",
+    ]);
     expect({ status, result: JSON.parse(stdout) as unknown }).toMatchObject({
       status: 5,
       result: { n: 1, metrics: { em: 0 } },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answerRuleSchema, extractAnswer, type AnswerRule } from "../../src/env/answer-rule.ts";
 import { parseOptions } from "../../src/base/schema.ts";
+import { naming } from "../helpers/naming.ts";
 
 const rule = (changes: Partial<AnswerRule> = {}): AnswerRule =>
   answerRuleSchema.parse({ pattern: "<answer>(.*?)</answer>", ...changes });
@@ -53,10 +54,8 @@ describe("answerRuleSchema", () => {
         expect.objectContaining({ code: "RECIPE_BAD_VALUE" }) as Error,
       );
     }
-    expect(() =>
-      parseOptions(answerRuleSchema, { pattern: "(" }, "answer"),
-    ).toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: answer.pattern is "(": expected a regular expression with a group, such as <answer>(.*?)</answer>.]`,
+    expect(() => parseOptions(answerRuleSchema, { pattern: "(" }, "answer")).toThrow(
+      naming("answer.pattern", '"("'),
     );
   });
 });

@@ -1,20 +1,20 @@
-import type { CliCommand, CommandGroup } from "../../src/cli/command.ts";
+import type { CliCommand } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { runCommands } from "../../src/cli/main.ts";
-import type { CliRun } from "./run-cli.ts";
+import { type CliRun, runInProcess } from "./run-cli.ts";
 
 /**
- * Runs one command of the command line in this process, in a pipe: as `runCli`, without the half second that a
- * process takes.
- *
+ * Runs one command of the command line in this process, as `runCli` does.
  * @param hidden text cut out of what was printed: the temporary folder of absolute paths.
  */
-export function runCommand(
+export async function runCommand(
   command: CliCommand,
   args: readonly string[],
   hidden = "",
 ): Promise<CliRun> {
-  return runProgram(args, [{ title: "Test", commands: [command] }], hidden);
+  const run = await runInProcess(args, [{ title: "Test", commands: [command] }]);
+  if (hidden === "") return run;
+  const [stdout, stderr] = [run.stdout, run.stderr].map((text) => text.replaceAll(hidden, ""));
+  return { stdout: stdout!, stderr: stderr!, status: run.status };
 }
 
 /** A command of the program. */
@@ -24,25 +24,4 @@ export function commandNamed(name: string): CliCommand {
     .find((command) => command.name === name);
   if (found === undefined) throw new Error(`no command ${name}`);
   return found;
-}
-
-/** As `runCommand`, of several commands. */
-export async function runProgram(
-  args: readonly string[],
-  groups: readonly CommandGroup[],
-  hidden = "",
-): Promise<CliRun> {
-  let stdout = "";
-  let stderr = "";
-  const status = await runCommands(args, groups, {
-    out: (text) => (stdout += text),
-    err: (text) => (stderr += text),
-    terminal: false,
-    outTerminal: false,
-    width: 100,
-    call: "agentrl",
-    onStop: () => () => undefined,
-  });
-  const visible = (text: string): string => (hidden === "" ? text : text.replaceAll(hidden, ""));
-  return { stdout: visible(stdout), stderr: visible(stderr), status };
 }

@@ -9,6 +9,7 @@ import {
 } from "../../src/models/safetensors.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { naming } from "../helpers/naming.ts";
 
 const folder = temporaryFolder();
 
@@ -228,15 +229,9 @@ describe("safetensors", () => {
     await writeFile(join(folder, "cut"), bytes.subarray(0, -1));
     await writeFile(join(folder, "stump"), bytes.subarray(0, 20));
     await writeFile(join(folder, "nothing"), "");
-    expect(await failure(join(folder, "cut"))).toMatchInlineSnapshot(
-      `"/cut: is cut or damaged: "x" [4] needs 16 bytes at 0. Download or save the file again."`,
-    );
-    expect(await failure(join(folder, "stump"))).toMatchInlineSnapshot(
-      `"/stump: is truncated: 20 bytes are too short for its header. Download or save the file again."`,
-    );
-    expect(await failure(join(folder, "nothing"))).toMatchInlineSnapshot(
-      `"/nothing: is truncated: 0 bytes are too short for its header. Download or save the file again."`,
-    );
+    expect(await failure(join(folder, "cut"))).toMatch(naming("/cut: is", '"x"', "[4]", "16"));
+    expect(await failure(join(folder, "stump"))).toMatch(naming("/stump: is", "20"));
+    expect(await failure(join(folder, "nothing"))).toMatch(naming("/nothing: is", "0"));
     expect(await failure(join(folder, "missing"), "FILE_MISSING")).toContain("cannot be read");
   });
 

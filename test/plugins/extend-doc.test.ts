@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { PART_KINDS, type PartKind, templateOf } from "../../src/base/registry.ts";
 import { docCommands, docFiles, layDocFiles } from "../helpers/extend-doc.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { spawnCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -47,21 +47,12 @@ describe("docs/extend.md", () => {
 
   it("has recipes that pass agentrl recipes check", () => {
     const recipes = [...docFiles.keys()].filter((name) => name.endsWith(".yaml"));
-    const checked = runCli(["recipes", "check", ...recipes.map((name) => `./${name}`)], {
+    const checked = spawnCli(["recipes", "check", ...recipes.map((name) => `./${name}`)], {
       cwd: folder,
     });
     expect(checked.stderr).toBe("");
     expect(checked.stdout).toContain(`${recipes.length} recipes checked`);
   });
-
-  it.each(["few-words", "brackets", "guess-number"])(
-    "has %s.yaml without a complaint of reward check",
-    (name) => {
-      const args = ["reward", "check", "--recipe", `./${name}.yaml`, "--tier", "smoke"];
-      const { status, stderr } = runCli(args, { cwd: folder });
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    },
-  );
 
   it("gives a command for every recipe that runs its part", () => {
     const recipes = [...docFiles.keys()].filter((name) => name.endsWith(".yaml"));

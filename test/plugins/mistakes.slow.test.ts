@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { docFiles, layDocFiles } from "../helpers/extend-doc.ts";
-import { type CliRun, runCli } from "../helpers/run-cli.ts";
+import { type CliRun, spawnCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -10,7 +10,7 @@ const folder = temporaryFolder();
 /** A training of a recipe of docs/extend.md. */
 function train(name: string, out: string, ...flags: string[]): CliRun {
   const args = ["train", "--recipe", `./${name}.yaml`, "--tier", "smoke", "--out", out];
-  return runCli([...args, ...flags], { cwd: folder });
+  return spawnCli([...args, ...flags], { cwd: folder });
 }
 
 function change(name: string, from: string, to: string): void {

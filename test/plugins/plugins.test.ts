@@ -20,7 +20,7 @@ import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runNode } from "../helpers/run-node.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { spawnCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -83,7 +83,7 @@ describe("loadPlugin", () => {
 
   it("names the line of a file that does not parse", () => {
     const name = written("broken.mjs", "\nexport default [1,;\n");
-    const { stderr, status } = runCli(["recipes", "check", "search-r1", "--plugin", name], {
+    const { stderr, status } = spawnCli(["recipes", "check", "search-r1", "--plugin", name], {
       cwd: folder,
     });
     expect(status).toBe(2);

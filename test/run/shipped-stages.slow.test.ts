@@ -9,10 +9,10 @@ const recipes = await Promise.all(shippedRecipes().map((name) => loadRecipe(name
 
 describe("a shipped recipe", () => {
   const staged = recipes.filter((recipe) => "stages" in recipe.base).map(({ name }) => name);
-  it.each(staged)("%s goes through its stages at the smoke tier", (name) => {
+  it.each(staged)("%s goes through its stages at the smoke tier", async (name) => {
     const out = join(folder, name);
     const flags = ["train", "--recipe", name, "--tier", "smoke", "--out", out, "--json"];
-    const { status, stdout, stderr } = runCli(flags);
+    const { status, stdout, stderr } = await runCli(flags);
     expect(stderr).toContain("stage 1/");
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { parseSet } from "../../src/run/settings/settings.ts";
-import { runCli } from "../helpers/run-cli.ts";
+import { spawnCli } from "../helpers/run-cli.ts";
 import { tutorialFile, tutorialPage } from "../helpers/tutorial-page.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
@@ -24,7 +24,7 @@ const overrides = [...new Set(named)];
 
 describe("docs/start.md", () => {
   it("has a recipe whose plugin, settings and claim are valid", () => {
-    const { stdout, stderr, status } = runCli(["recipes", "check", "./my-search.yaml"], {
+    const { stdout, stderr, status } = spawnCli(["recipes", "check", "./my-search.yaml"], {
       cwd: folder,
     });
     expect(stderr).toBe("");
@@ -34,7 +34,7 @@ describe("docs/start.md", () => {
 
   it("has rewards that pay nothing without an answer", () => {
     const args = ["reward", "check", "--recipe", "./my-search.yaml", "--tier", "smoke"];
-    const { stdout, status } = runCli(args, { cwd: folder });
+    const { stdout, status } = spawnCli(args, { cwd: folder });
     expect(status).toBe(0);
     expect(stdout).toContain("A policy that does not answer earns nothing.");
   });
@@ -42,7 +42,7 @@ describe("docs/start.md", () => {
   it("names a plugin's reward in overrides that are valid", () => {
     const sets = overrides.filter((each) => each.includes("short-queries"));
     const args = ["recipes", "show", "search-r1", "--plugin", "./short-queries.mjs"];
-    const { stderr, status } = runCli([...args, ...sets.flatMap((each) => ["--set", each])], {
+    const { stderr, status } = spawnCli([...args, ...sets.flatMap((each) => ["--set", each])], {
       cwd: folder,
     });
     expect(sets).toHaveLength(2);

@@ -16,9 +16,17 @@ describe("the published schema of results", () => {
     expect(published).toEqual(resultsJsonSchema());
   });
 
-  it("fits what an evaluation writes, and not results that lack something", () => {
+  it("fits what an evaluation writes, and not results that lack something", async () => {
     const out = join(temporaryFolder(), "eval");
-    const { status, stderr } = runCli(["eval", "--tier", "smoke", "--limit", "6", "--out", out]);
+    const { status, stderr } = await runCli([
+      "eval",
+      "--tier",
+      "smoke",
+      "--limit",
+      "6",
+      "--out",
+      out,
+    ]);
     expect(status, stderr).toBe(0);
     const results = JSON.parse(readFileSync(join(out, "results.json"), "utf8")) as Record<
       string,

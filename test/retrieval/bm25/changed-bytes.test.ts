@@ -70,14 +70,12 @@ describe("an index with a changed byte", () => {
     for (const file of files) {
       const path = join(out, file);
       const bytes = await readFile(path);
-      for (const at of placesIn(bytes.length, file)) {
-        for (const mask of [1, 0x80]) {
-          const changed = Buffer.from(bytes);
-          changed[at]! ^= mask;
-          await writeFile(path, changed);
-          if (await refusesOrIsRight()) noticed.add(file);
-          expect(await checkFinds(), `${file}, byte ${at}`).toBe(true);
-        }
+      for (const [i, at] of placesIn(bytes.length, file).entries()) {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= i % 2 === 0 ? 1 : 0x80;
+        await writeFile(path, changed);
+        if (await refusesOrIsRight()) noticed.add(file);
+        expect(await checkFinds(), `${file}, byte ${at}`).toBe(true);
       }
       await writeFile(path, bytes);
     }

@@ -84,7 +84,8 @@ describe("maxScore", () => {
       { k1: 0, b: 0 },
       { k1: 2, b: 1, delta: 0 },
     ].entries()) {
-      expectExact({ sizes: [5000], seed, options: { variant, ...numbers } });
+      // The first is longer than a window of 4096 passages.
+      expectExact({ sizes: [seed === 0 ? 5000 : 1000], seed, options: { variant, ...numbers } });
     }
   });
 

@@ -58,13 +58,11 @@ function products(out: string): Record<string, string> {
 }
 
 describe.each([
-  { critic: "own", set: ["algorithm.critic.warmup=1"] },
-  { critic: "shared", set: ["algorithm.critic.trunk=shared"] },
-  { critic: "own, with adapters", set: ["policy.lora={ rank: 4, alpha: 8 }"] },
   {
-    critic: "shared, with adapters",
-    set: ["policy.lora={ rank: 4, alpha: 8 }", "algorithm.critic.trunk=shared"],
+    critic: "own, with adapters",
+    set: ["policy.lora={ rank: 4, alpha: 8 }", "algorithm.critic.warmup=1"],
   },
+  { critic: "shared", set: ["algorithm.critic.trunk=shared"] },
 ])("a PPO run with a critic: $critic", { timeout: 300_000 }, ({ critic, set }) => {
   it("that is killed and resumed is equal to the byte", async () => {
     const [straight, killed] = [`${critic} straight`, `${critic} killed`];

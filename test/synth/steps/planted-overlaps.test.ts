@@ -9,8 +9,8 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { cleanWorld, type CleanWorld, resourcesOf, respoken, verdicts } from "./clean-samples.ts";
 
-const CLEAN = 1000;
-const PLANTED = 100;
+const CLEAN = 400;
+const PLANTED = 50;
 
 let world: CleanWorld;
 let clean: SampleGroup[];
@@ -64,7 +64,7 @@ describe("benchmark-overlap", () => {
   /** Questions of the same patterns about other people and places. */
   const mix = mixSchema.parse({ bridge4: 0.05, comparison: 0.15, yesNo: 0.15 });
   const benchmark = [
-    ...tinyWorld({ split: "test", people: 600, seed: 12 }).questions(2000, { mix }),
+    ...tinyWorld({ split: "test", people: 600, seed: 12 }).questions(800, { mix }),
   ];
 
   const WAYS: Record<string, (question: string) => string> = {

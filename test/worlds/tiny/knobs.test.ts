@@ -36,7 +36,7 @@ const asked = (world: TinyWorld, kind: string, count = 60): Task[] => [
 
 describe.each(["entity", "fact"] as const)("a world with a passage for each %s", (passages) => {
   it.each(KNOBS)("and %o has no problem in its text, whatever its seed", async (knobs) => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2]) {
       const world = tinyWorld({ seed, people: seed * 80, passages, ...knobs });
       const unanswerable = knobs.missing === undefined ? 0 : 0.3;
       const tasks = world.questions(200, { mix: EVERY_KIND, unanswerable });
