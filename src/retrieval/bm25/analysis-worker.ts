@@ -1,9 +1,9 @@
-/** The worker thread that makes runs from passages; `run-writers.ts` is the other end of its port. */
+/** The worker thread that makes runs from passages; `corpus-writer.ts` is the other end of its port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import { analyzers } from "../../text/analyzer.ts";
 import { writeFailure } from "../store/index-folder.ts";
-import { localRunWriter, type RunAnswer, type RunRequest } from "./run-writers.ts";
+import { localRunWriter, type RunAnswer, type RunRequest } from "./corpus-writer.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("analysis-worker.ts runs as a worker thread");

@@ -2,8 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { RetrieverContext } from "../retriever.ts";
+import { defineRetriever, type RetrieverContext } from "../retriever.ts";
 import { bm25Options } from "./bm25-options.ts";
 
 const options = bm25Options.extend({

@@ -4,7 +4,7 @@ import { sha256 } from "../../base/files.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import { suggestAnalyzer, TextSample } from "../../text/suggest-analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { type PassageStore, recentPassages } from "../store/passage-store.ts";
+import { type PassageStore, recentPassages } from "../store/passage-file.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
 import type { Bm25Options } from "./bm25-options.ts";

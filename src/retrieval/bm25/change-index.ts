@@ -5,7 +5,7 @@ import { ConfigError, DataError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { writeFailure } from "../store/index-folder.ts";
-import { searchedText } from "../store/passage-store.ts";
+import { searchedText } from "../store/passage-file.ts";
 import { withWriteLock } from "../store/replace-folder.ts";
 import { defaultThreads, type IndexingOptions } from "./build-index.ts";
 import { compactedCorpus } from "./compact.ts";

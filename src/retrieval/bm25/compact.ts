@@ -4,7 +4,7 @@ import { idCollector, readIds } from "./id-table.ts";
 import { type PostingsSource, reserve } from "./merge-postings.ts";
 import { BLOCK } from "./postings-format.ts";
 import type { FolderSegment } from "./segment.ts";
-import { separateMemory } from "./search-memory.ts";
+import { separateMemory } from "./sum-kernel.ts";
 import { TermPostings } from "./term-postings.ts";
 import type { SegmentParts } from "./write-segment.ts";
 import type { CheckedFile } from "../store/checked-file.ts";

@@ -3,8 +3,7 @@
  * of an index built without the passages. It is one file, because two could become inconsistent: [2] u32 counts, positions
  * ascending (u32), rows of terms ascending (u32), deleted passages per row (u32).
  */
-import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
-import { createFile } from "../store/file-writer.ts";
+import { type CheckedFile, type FileEntry, createFile } from "../store/checked-file.ts";
 
 /** The deletions of a segment. */
 export interface DeadPassages {

@@ -1,5 +1,5 @@
 import type { Analyzer } from "../../text/analyzer.ts";
-import { type PassageStore, searchedText } from "../store/passage-store.ts";
+import { type PassageStore, searchedText } from "../store/passage-file.ts";
 import type { Scored } from "../top-k.ts";
 import type { Bm25Parameters } from "./formula.ts";
 

@@ -1,10 +1,9 @@
 import type { TopK } from "../top-k.ts";
-import type { Accumulator, Window } from "./accumulator.ts";
+import { type Accumulator, type Window, sumFloor, type SumFloor } from "./accumulator.ts";
 import { isSet } from "./dead-file.ts";
 import type { Bm25Tables } from "./formula.ts";
 import { MOST_IMPACT } from "./postings-format.ts";
-import { sumFloor, type SumFloor } from "./sum-floor.ts";
-import { WINDOW } from "./sum-layout.ts";
+import { WINDOW } from "./sum-kernel.ts";
 import { TermCursor, type WeightedTerm } from "./term-cursor.ts";
 
 /** A segment to search. */

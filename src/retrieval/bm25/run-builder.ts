@@ -6,7 +6,7 @@
  *   (numbers are varints; passages count from the run's first)
  */
 import { DataError } from "../../base/errors.ts";
-import type { FileWriter } from "../store/file-writer.ts";
+import type { FileWriter } from "../store/checked-file.ts";
 import { writeVarint } from "./term-dictionary.ts";
 
 /** Collects the terms of passages. */

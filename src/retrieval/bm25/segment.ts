@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type CheckedFile, corrupt, openCheckedFile } from "../store/checked-file.ts";
-import { openPassages } from "../store/passage-file.ts";
-import type { PassageStore } from "../store/passage-store.ts";
+import { openPassages, type PassageStore } from "../store/passage-file.ts";
 import { deadBits, type DeadPassages, NONE_DEAD, readDead } from "./dead-file.ts";
 import {
   type IndexSegment,

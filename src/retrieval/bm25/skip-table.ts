@@ -1,5 +1,5 @@
 import { BLOCK, SKIP_BYTES, WIDE_PASSAGES } from "./postings-format.ts";
-import type { Stored } from "./search-memory.ts";
+import type { Stored } from "./sum-kernel.ts";
 
 /** Blocks per read: up to 56 KiB. */
 export const CHUNK_BLOCKS = 64;

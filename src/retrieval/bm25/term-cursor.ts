@@ -1,6 +1,6 @@
 import type { Accumulator, AddOptions, Window } from "./accumulator.ts";
 import { BLOCK, MOST_IMPACT } from "./postings-format.ts";
-import { WINDOW } from "./sum-layout.ts";
+import { WINDOW } from "./sum-kernel.ts";
 import type { TermPostings } from "./term-postings.ts";
 
 /** A term of a query within one segment. */

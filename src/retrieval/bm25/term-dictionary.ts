@@ -8,8 +8,7 @@
  *
  * Only the second is in memory: 1/64 of the vocabulary.
  */
-import { type CheckedFile, corrupt } from "../store/checked-file.ts";
-import type { FileWriter } from "../store/file-writer.ts";
+import { type CheckedFile, corrupt, type FileWriter } from "../store/checked-file.ts";
 
 /** Terms per block. */
 const BLOCK_TERMS = 64;

@@ -8,8 +8,13 @@ import {
   WIDE_PASSAGES,
 } from "./postings-format.ts";
 import { CHUNK_BLOCKS, SkipTable } from "./skip-table.ts";
-import type { PostingsMemory, Stored } from "./search-memory.ts";
-import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-layout.ts";
+import {
+  type PostingsMemory,
+  type Stored,
+  ENTRY_BYTES,
+  ENTRY_NUMBERS,
+  type MemoryViews,
+} from "./sum-kernel.ts";
 
 /** Consecutive blocks of one term: a block table in `SumKernel`'s format, then the blocks in disk format. */
 interface Chunk {

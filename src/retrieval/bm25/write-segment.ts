@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
-import { createFile, type FileWriter } from "../store/file-writer.ts";
+import {
+  type FileEntry,
+  openCheckedFile,
+  createFile,
+  type FileWriter,
+} from "../store/checked-file.ts";
 import { openPassages, type PassageEntries, type PassageFile } from "../store/passage-file.ts";
 import { duplicateId, emptyCorpus, lengthsOf, meanLength } from "./corpus.ts";
 import { type WrittenCorpus, removeRuns } from "./corpus-writer.ts";

@@ -3,8 +3,13 @@ import { setTimeout } from "node:timers/promises";
 import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { choice, z } from "../../base/schema.ts";
-import { around, defineRetriever } from "../inner-retrievers.ts";
-import { retrieverSchema, type Hit, type SearchOptions } from "../retriever.ts";
+import {
+  around,
+  defineRetriever,
+  retrieverSchema,
+  type Hit,
+  type SearchOptions,
+} from "../retriever.ts";
 
 /** Milliseconds, or a range to draw uniformly from. */
 type Latency = number | { from: number; to: number };

@@ -1,7 +1,6 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
-import { retrieverSchema, type Hit } from "../retriever.ts";
+import { around, defineRetriever, openAll, retrieverSchema, type Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
 /**

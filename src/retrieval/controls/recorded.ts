@@ -6,8 +6,9 @@ import { makeFolder } from "../../base/files.ts";
 import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { quote, z, checkOptions } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
-import { defineRetriever, type Opened } from "../inner-retrievers.ts";
 import {
+  defineRetriever,
+  type Opened,
   retrieverSchema,
   type RetrieverContext,
   type RetrieverSettings,

@@ -4,8 +4,7 @@ import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
 import { equalHashes, idCollector } from "../bm25/id-table.ts";
-import type { FileEntry } from "../store/checked-file.ts";
-import { createFile } from "../store/file-writer.ts";
+import { type FileEntry, createFile } from "../store/checked-file.ts";
 import { INDEX_VERSION, writeIndexFolder, writeManifest } from "../store/index-folder.ts";
 import {
   type PassageFile,
@@ -13,8 +12,9 @@ import {
   openPassages,
   type PassageEntries,
   passageWriter,
+  searchedText,
+  passageLine,
 } from "../store/passage-file.ts";
-import { searchedText, passageLine } from "../store/passage-store.ts";
 import { type DenseManifest, graphPath, vectorsPath } from "./dense-manifest.ts";
 import type { Encoder } from "./encoder.ts";
 import { buildHnsw, type GraphEntry, hnswParameters, requireHnsw } from "./hnsw.ts";

@@ -4,7 +4,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { random } from "../../base/random.ts";
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
-import { searchedText } from "../store/passage-store.ts";
+import { searchedText } from "../store/passage-file.ts";
 import type { Scored } from "../top-k.ts";
 import { type DenseManifest, graphPath, readDenseManifest, vectorsPath } from "./dense-manifest.ts";
 import { type DenseRetriever, openDenseIndex, openVectors } from "./open-dense-index.ts";

@@ -5,10 +5,8 @@ import { sha256 } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import { visibleLine } from "../../base/visible-text.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit, Retriever } from "../retriever.ts";
-import { openPassages } from "../store/passage-file.ts";
-import type { PassageStore } from "../store/passage-store.ts";
+import { defineRetriever, type Hit, type Retriever } from "../retriever.ts";
+import { openPassages, type PassageStore } from "../store/passage-file.ts";
 import {
   denseFormat,
   type DenseManifest,

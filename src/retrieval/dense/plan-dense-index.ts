@@ -9,7 +9,7 @@ import { parseOptions } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { emptyCorpus } from "../bm25/corpus.ts";
 import { freeDiskBytes } from "../../base/files.ts";
-import { passageLine, searchedText } from "../store/passage-store.ts";
+import { passageLine, searchedText } from "../store/passage-file.ts";
 import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";
 import { LEAST_EF_SEARCH } from "./choose-ef-search.ts";

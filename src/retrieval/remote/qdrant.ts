@@ -4,8 +4,7 @@ import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
+import { defineRetriever, type Hit } from "../retriever.ts";
 import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
 import {
   batchedSearch,

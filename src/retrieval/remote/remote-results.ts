@@ -2,8 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
 import { httpShape } from "../../http/http-options.ts";
-import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit, Retriever } from "../retriever.ts";
+import { derivedFingerprint, type Hit, type Retriever } from "../retriever.ts";
 
 /**
  * The fingerprint of a remote engine: its options without timeouts, concurrency and key sources.

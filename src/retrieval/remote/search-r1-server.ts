@@ -4,8 +4,7 @@ import { z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
+import { defineRetriever, type Hit } from "../retriever.ts";
 import { batchedSearch, bestFirst, remoteFingerprint, type SearchBatch } from "./remote-results.ts";
 
 const options = z.strictObject({
