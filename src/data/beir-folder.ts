@@ -13,7 +13,6 @@ export interface BeirFolder {
   corpus: string | null;
 }
 
-/** Whether a path is a BEIR dataset folder. */
 export function isBeirFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory() && beirFiles(path) !== null;
 }

@@ -12,7 +12,6 @@ import { readPassages } from "./passages.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
 import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 
-/** Result of `convertFile`. */
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";
   /** Number of questions per annotation that the layout cannot store. */

@@ -20,7 +20,6 @@ const filesOptions = z.strictObject({
   part: questionPart,
 });
 
-/** Questions and passages of files. */
 export const filesDataset = defineDataset({
   name: "files",
   summary: "Questions of a file, passages of another or contexts.",
@@ -40,7 +39,6 @@ export const filesDataset = defineDataset({
   },
 });
 
-/** The hash of a data file, or of all files of a folder. */
 async function hashOf(path: string): Promise<string> {
   const { files } = await dataSource(path);
   const hashes: string[] = [];
@@ -54,7 +52,6 @@ const beirOptions = z.strictObject({
   split: z.string().default("test"),
 });
 
-/** A BEIR folder. */
 export const beirDataset = defineDataset({
   name: "beir",
   summary: "A BEIR folder whose queries have answers.",

@@ -11,13 +11,11 @@ class ForeignValue {
     this.type = type;
   }
 
-  /** For messages. */
   toJSON(): string {
     return `a value of type ${this.type}`;
   }
 }
 
-/** How a stored value of a column is read. */
 type Read = (stored: never) => unknown;
 
 /** A column: how its values are read, and as what the library must leave them. */

@@ -11,7 +11,6 @@ import { articleQuestions } from "./layouts/squad.ts";
 import { readDocument } from "./documents.ts";
 import { cutText } from "./text-folder.ts";
 
-/** One record of a data file. */
 export interface PlacedRecord {
   record: JsonRecord;
   /** `file:line`, or `file: record n` in a JSON array or Parquet file. */

@@ -43,7 +43,6 @@ export async function* tableRecords(
   }
 }
 
-/** `line` is the row's first line. */
 async function* rows(
   texts: AsyncGenerator<string>,
   path: string,

@@ -97,7 +97,6 @@ export async function* readTasks(
   }
 }
 
-/** Questions whose accepted answers are looked at for notices. */
 const NOTICED_QUESTIONS = 10_000;
 
 /**

@@ -66,7 +66,6 @@ export async function writeParquet(
   return { ...written, sha256: hash.digest("hex") };
 }
 
-/** The kind of a column's values. */
 type Shape =
   | { kind: "null" | "text" | "boolean" | "integer" | "number" }
   | { kind: "list"; item: Shape }

@@ -29,7 +29,6 @@ export function readApiKey(variable: string, where: string, remedy = ""): string
   return value;
 }
 
-/** The variable of a key where no setting names one. */
 export const DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY";
 
 /**

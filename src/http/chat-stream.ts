@@ -31,7 +31,6 @@ const pieceSchema = z.object({
 type Piece = z.output<typeof pieceSchema>;
 type CallPiece = z.output<typeof messageSchema>["calls"][number];
 
-/** Assembles a streamed chat reply. */
 export function chatStream(): StreamedReply<ChatReply> {
   let text = "";
   let reasoning = "";

@@ -15,7 +15,6 @@ import {
   systemEnvironment,
 } from "./endpoint.ts";
 
-/** A client of one endpoint. */
 export interface HttpClient {
   /**
    * Retries until there is an answer or no attempt is left.

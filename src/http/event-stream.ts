@@ -77,7 +77,6 @@ function isPiece(piece: unknown): boolean {
   return typeof piece === "object" && piece !== null && ("choices" in piece || "usage" in piece);
 }
 
-/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -92,7 +91,6 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Of `other`, in characters. */
 const MAX_OTHER = 2 ** 16;
 
 /**

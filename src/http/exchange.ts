@@ -4,14 +4,12 @@ import { errorMessage } from "../base/errors.ts";
 import { loadUndici } from "./load-undici.ts";
 import { isStaleConnection, routeTo } from "./route.ts";
 
-/** Status and headers of a reply. */
 export interface ReplyHead {
   status: number;
   /** Names are case-insensitive; repeated headers are joined by commas. */
   headers: Pick<Headers, "get">;
 }
 
-/** A server's reply. */
 export interface HttpReply extends ReplyHead {
   /** The body, decoded as UTF-8; empty when a `BodyReader` read it. */
   text: string;
@@ -31,7 +29,6 @@ export type Failure =
   | { kind: "garbled"; body: string }
   | { kind: "too-large"; maxReplyBytes: number };
 
-/** Reads the body of a reply as it arrives. */
 export interface BodyReader {
   /**
    * @param bytes any part of the body, split anywhere.
@@ -45,7 +42,6 @@ export interface BodyReader {
   needsEnd?: true;
 }
 
-/** The request to send. */
 export interface Outgoing {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
@@ -53,7 +49,6 @@ export interface Outgoing {
   body: string | Uint8Array | null;
 }
 
-/** Limits of one attempt. */
 export interface ExchangeLimits {
   timeoutMs: number;
   /** After decompression. */
@@ -152,7 +147,6 @@ function unreachable(cause: Error, proxy: string | null): Failure {
 
 const DEFAULT_HEADERS = { "accept-encoding": "gzip, deflate, br", "user-agent": "agentrl" };
 
-/** Receives a body as it arrives. */
 interface Receiver {
   take(chunk: Buffer): void;
   end(): void;

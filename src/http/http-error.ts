@@ -72,13 +72,11 @@ interface GivenUp {
   deadlineMs: number;
   /** True when the deadline ended it, not the number of retries. */
   outOfTime: boolean;
-  /** Environment variables of the keys. */
   keyVariables: readonly string[];
   /** What to do, when the caller knows more than the status says. */
   remedy?: string | undefined;
 }
 
-/** Length of a quoted body. */
 const QUOTED_CHARACTERS = 200;
 
 /** What was found and what to do, without the place. */

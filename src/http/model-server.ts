@@ -42,7 +42,6 @@ export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
   signal: AbortSignal | undefined;
 }
 
-/** An OpenAI-compatible server. */
 export interface ModelServer {
   /** The server may answer a streaming request with a whole reply. */
   ask<S extends z.ZodType, T extends ModelReply>(request: ModelRequest<S, T>): Promise<T>;

@@ -21,7 +21,6 @@ export function isStaleConnection(error: Error): boolean {
   return staleErrors.has(error);
 }
 
-/** Timeout of establishing a connection. */
 const CONNECT_MS = 30_000;
 
 function connector(): buildConnector.connector {

@@ -21,7 +21,6 @@ export interface TransferSettings {
   retryDelayMs: number;
 }
 
-/** One request for a file or its headers. */
 interface TransferRequest {
   method: "GET" | "HEAD";
   url: URL;

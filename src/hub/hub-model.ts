@@ -35,7 +35,6 @@ export interface HubModelOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A hub model on this machine. */
 interface HubModel {
   /** Contains its files under their names, in Hugging Face layout. */
   folder: string;
@@ -115,7 +114,6 @@ interface Asked {
 
 interface Repository {
   commit: string;
-  /** The files that the model needs. */
   files: string[];
 }
 

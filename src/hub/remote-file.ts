@@ -3,11 +3,9 @@ import { promisedBy, downloadFile, isAsPromised } from "../http/download-file.ts
 import { transfer, withRetries, type Interruption } from "../http/transfer.ts";
 import { type HubName, hubNameText, type HubSettings } from "./hub-cache.ts";
 
-/** A file of a model on the hub. */
 export interface RemoteFile {
   name: string;
   url: URL;
-  /** Bytes. */
   size: number;
   /** Key in the cache: SHA-256 of a large file, Git's SHA-1 of a small one, or the mirror's ETag. */
   checksum: string;
@@ -44,7 +42,6 @@ export async function remoteFile(
   return { name: file.name, url, size, checksum };
 }
 
-/** A file of a model to download. */
 interface BlobRequest {
   settings: HubSettings;
   name: HubName;

@@ -108,7 +108,6 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
-/** Rows of one length. */
 interface RowPart {
   batch: number;
   length: number;

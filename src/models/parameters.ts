@@ -10,7 +10,6 @@ export interface ParameterSpec {
   decays: boolean;
 }
 
-/** Names of one layer's tensors. */
 export function layerNames(layer: number): Record<LayerTensor, string> {
   const of = (suffix: string): string => `model.layers.${layer}.${suffix}`;
   return {
@@ -113,12 +112,10 @@ export function decayingSize(specs: readonly ParameterSpec[]): number {
   return totalSize(specs.filter(({ decays }) => decays));
 }
 
-/** Number of elements of all tensors. */
 export function totalSize(specs: readonly Pick<ParameterSpec, "shape">[]): number {
   return specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
-/** Number of parameters. */
 export function parameterCount(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config));
 }

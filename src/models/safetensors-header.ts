@@ -2,7 +2,6 @@ import { z } from "../base/schema.ts";
 import type { DataError } from "../base/errors.ts";
 import { widths } from "./stored-numbers.ts";
 
-/** The place of a tensor in a safetensors file. */
 export interface StoredTensor {
   name: string;
   /** As in the file: F32, F16, BF16 or an unsupported dtype. */

@@ -13,7 +13,6 @@ import {
   type StoredType,
 } from "./stored-numbers.ts";
 
-/** A named tensor in host memory. */
 export interface NamedTensor {
   name: string;
   shape: readonly number[];
@@ -110,7 +109,6 @@ export async function writeSafetensors(
 export interface TensorSource {
   name: string;
   shape: readonly number[];
-  /** As it is written. */
   dtype: StoredType;
   load: () => Promise<Float32Array>;
 }

@@ -27,13 +27,11 @@ export function cacheNames(layer: number): { key: string; value: string } {
 export const CACHE_STEP = 64;
 
 export interface SamplingShape {
-  /** Number of sequences. */
   rows: number;
   /** New tokens per sequence. */
   chunk: number;
   /** Positions in the cache: a multiple of CACHE_STEP. */
   capacity: number;
-  /** Number of slots in the caches. */
   slots: number;
 }
 

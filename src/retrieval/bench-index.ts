@@ -2,7 +2,6 @@ import { formatDuration } from "../base/format.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Retriever } from "./retriever.ts";
 
-/** Options of a speed measurement. */
 export interface BenchOptions {
   /** At least one; used repeatedly, in this order. */
   queries: readonly string[];
@@ -15,9 +14,7 @@ export interface BenchOptions {
   onProgress?: (seconds: number) => void;
 }
 
-/** Speed of a retriever. */
 export interface RetrieverSpeed {
-  /** Queries per second in batches of `batch`. */
   queriesPerSecond: number;
   batch: number;
   /** Latency of a single query: median and 99th percentile. */
@@ -90,7 +87,6 @@ function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** A hit and its score. */
 interface ScoredId {
   id: string;
   score: number;

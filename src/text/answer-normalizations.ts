@@ -7,14 +7,12 @@ import { type Part, registry } from "../base/registry.ts";
 /** Names of the normalisations, as flags and results spell them. */
 export type Normalization = "squad" | "words" | "triviaqa" | "drop";
 
-/** One normalisation. */
 interface AnswerNormalization extends Part {
   readonly name: Normalization;
   readonly source: string;
   apply(text: string): string;
 }
 
-/** All normalisations. */
 export const normalizations = registry<AnswerNormalization>("normalization", [
   {
     name: "squad",

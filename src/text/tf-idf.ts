@@ -33,7 +33,6 @@ function wordCounts(text: string): Map<string, number> {
   return counts;
 }
 
-/** The vector divided by its length. */
 function unit(vector: ReadonlyMap<string, number>): Map<string, number> {
   const length = Math.hypot(...vector.values());
   return new Map([...vector].map(([word, weight]) => [word, weight / length]));

@@ -54,7 +54,6 @@ export function spellingOf(json: { decoder?: unknown; pre_tokenizer?: unknown })
 /** A part of tokenizer.json: a normalizer, pre-tokenizer, post-processor or decoder. */
 export type Part = Record<string, unknown> & { type?: unknown };
 
-/** A part and, if it is a sequence, its parts. */
 function partsOf(part: unknown): Part[] {
   if (typeof part !== "object" || part === null) return [];
   const lists = Object.values(part).filter((value): value is unknown[] => Array.isArray(value));

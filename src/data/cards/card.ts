@@ -112,7 +112,6 @@ export function parseCard(text: string, name: string, path: string): Card {
   return card;
 }
 
-/** A source of a card and its name. */
 export interface NamedSource {
   name: string;
   source: z.output<typeof sourceSchema>;

@@ -39,7 +39,6 @@ export interface DatasetDownloadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A file of a dataset on this machine. */
 export interface DatasetFile extends Origin {
   split: string;
   path: string;

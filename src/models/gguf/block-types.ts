@@ -1,12 +1,9 @@
 /** Storage types of GGUF tensors: blocks of numbers with common scales, and their values as float32. */
 import { halfTable, widen } from "../stored-numbers.ts";
 
-/** How numbers are stored in blocks. */
 export interface BlockType {
   readonly name: string;
-  /** Numbers of a block. */
   readonly block: number;
-  /** Bytes of a block. */
   readonly bytes: number;
   /**
    * Writes the numbers of whole blocks, rounded once to float32: bit for bit those of the Python package `gguf`.
@@ -82,7 +79,6 @@ function halves(type: "F16" | "BF16"): BlockType["widen"] {
   };
 }
 
-/** The half at a byte. */
 function halfAt(from: Uint8Array, at: number): number {
   return halfTable()[from[at]! | (from[at + 1]! << 8)]!;
 }

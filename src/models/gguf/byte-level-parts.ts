@@ -20,7 +20,6 @@ const byteLevel = (use_regex: boolean): Record<string, unknown> => ({
 const sequence = (...pretokenizers: unknown[]): unknown => ({ type: "Sequence", pretokenizers });
 const digitsApart = sequence({ type: "Digits", individual_digits: true }, byteLevel(true));
 
-/** How a text is prepared for merges. */
 interface Preparation {
   normalizer: unknown;
   pre_tokenizer: unknown;

@@ -10,7 +10,6 @@ import { ggufParameters, type GgufParameter, unpairRows } from "./gguf-tensors.t
 import { ggufTokenizer } from "./gguf-tokenizer.ts";
 import type { GgufVocabulary } from "./gguf-vocabulary.ts";
 
-/** A file's model. */
 export interface GgufModel {
   config: DecoderConfig;
   /** Storage types of the file's matrices with their number, such as `Q4_1` 210. */
@@ -165,7 +164,6 @@ function tokenizerConfig(vocabulary: GgufVocabulary, positions: number): Record<
   };
 }
 
-/** Files of the chat templates. */
 function* chatTemplates({ metadata }: GgufFile): Generator<[string, string]> {
   for (const [key, value] of metadata) {
     const [, name] = /^tokenizer\.chat_template(?:\.([\w-]+))?$/.exec(key) ?? [];

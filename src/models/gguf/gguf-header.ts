@@ -5,7 +5,6 @@ import { blockTypes, otherTypes, type BlockType } from "./block-types.ts";
 /** A value of the metadata. 64-bit integers beyond 2⁵³ lose precision. */
 export type GgufValue = number | boolean | string | readonly GgufValue[];
 
-/** The place of a tensor in a GGUF file. */
 export interface GgufTensor {
   readonly name: string;
   /** Outer axis first, as in safetensors; the file has the inner axis first. */

@@ -25,7 +25,6 @@ const LAYER: Readonly<Record<LayerTensor, string>> = {
   down: "ffn_down.weight",
 };
 
-/** A parameter in a GGUF file. */
 export interface GgufParameter {
   readonly spec: ParameterSpec;
   readonly tensor: GgufTensor;

@@ -39,7 +39,6 @@ const LONGEST_TOKEN = 1024;
 
 /** A file's tokenizer as Hugging Face's files, and its vocabulary. */
 export interface GgufTokenizer {
-  /** `tokenizer.json` */
   json: Record<string, unknown>;
   vocabulary: GgufVocabulary;
 }

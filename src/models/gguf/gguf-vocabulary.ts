@@ -1,4 +1,3 @@
-/** The checked vocabulary of a file. */
 export interface GgufVocabulary {
   tokens: readonly string[];
   /** Of each token: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte. */

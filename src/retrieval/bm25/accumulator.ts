@@ -13,7 +13,6 @@ import {
   type KernelMemory,
 } from "./sum-kernel.ts";
 
-/** A range of passages. */
 export interface Window {
   /** First passage, and the index after the last. */
   from: number;
@@ -83,7 +82,6 @@ export class Accumulator {
     else kernel.addSummed(table, end, base, start, weight);
   }
 
-  /** Queues a part of a block. */
   queue({ distances, impacts, count, base }: BlockPart, window: Window, options: AddOptions): void {
     const entry = (QUEUE_AT >> 2) + ENTRY_NUMBERS * this.queued;
     const { i32 } = this.memory.views;
@@ -211,11 +209,9 @@ export class Accumulator {
   }
 }
 
-/** Options of `sumFloor`. */
 interface SumFloorOptions {
   /** Working memory, emptied first: of several floors over one heap only the latest is usable. */
   heap: ScoreHeap;
-  /** Number of passages wanted. */
   k: number;
   /** Initial limit for sums of all terms. */
   limit: number;

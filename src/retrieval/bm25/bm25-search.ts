@@ -20,7 +20,6 @@ export interface Bm25Search {
    * @throws {DataError} INDEX_CORRUPT
    */
   best(terms: readonly string[], k: number): Scored[];
-  /** Number of undeleted passages. */
   readonly count: number;
 }
 

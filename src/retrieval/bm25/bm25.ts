@@ -100,7 +100,6 @@ function parametersInOrder({ variant, k1, b, delta }: Bm25Parameters): unknown[]
   return [variant, k1, b, delta];
 }
 
-/** The passages of all segments as one store. */
 function allPassages(segments: readonly Segment[]): PassageStore {
   const ends: number[] = [];
   for (const { count } of segments) ends.push((ends.at(-1) ?? 0) + count);

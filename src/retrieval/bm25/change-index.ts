@@ -222,7 +222,6 @@ async function* refusingKnown(
   }
 }
 
-/** The position of the undeleted passage with an id. */
 function findPassage(
   segments: readonly FolderSegment[],
   id: string,

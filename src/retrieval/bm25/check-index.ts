@@ -17,7 +17,6 @@ import {
 } from "./index-manifest.ts";
 import { openIndex } from "./open-index.ts";
 
-/** A checked property of an index. */
 interface IndexFinding {
   check: "checksums" | "self-retrieval" | "exact-scores";
   ok: boolean;

@@ -47,7 +47,6 @@ export async function compactedCorpus(
   }
 }
 
-/** Marks a deleted passage. */
 const GONE = 0xffff_ffff;
 
 /** [N] new position of every passage. */
@@ -98,7 +97,6 @@ function placeIds(
   }
 }
 
-/** A segment's terms with their undeleted postings. */
 function segmentSource(
   { dictionary, postings }: FolderSegment,
   places: Uint32Array,

@@ -26,7 +26,6 @@ export interface WrittenCorpus {
   sha256: string;
 }
 
-/** Options of `writeCorpus`. */
 interface WriteCorpusOptions {
   analyzer: Analyzer;
   /** Worker threads for analysis; 0 uses this thread. */
@@ -174,14 +173,11 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
   };
 }
 
-/** Consecutive passages of a corpus. */
 interface PassageBatch {
   ids: string[];
-  /** The searched text of each. */
   texts: string[];
 }
 
-/** A run on disk. */
 interface WrittenRun {
   path: string;
   file: FileEntry;
@@ -203,7 +199,6 @@ export type RunRequest = { kind: "add"; batch: PassageBatch } | { kind: "write";
 export type RunAnswer =
   { kind: "added" } | ({ kind: "written" } & WrittenRun) | { kind: "failed"; error: SentError };
 
-/** Runs in this thread. */
 export function localRunWriter(analyzer: Analyzer): RunWriter {
   const builder = runBuilder();
   return {

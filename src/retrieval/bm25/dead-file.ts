@@ -5,7 +5,6 @@
  */
 import { type CheckedFile, type FileEntry, createFile } from "../store/checked-file.ts";
 
-/** The deletions of a segment. */
 export interface DeadPassages {
   /** Ascending. */
   positions: Uint32Array;
@@ -13,7 +12,6 @@ export interface DeadPassages {
   lost: ReadonlyMap<number, number>;
 }
 
-/** No deletions. */
 export const NONE_DEAD: DeadPassages = { positions: new Uint32Array(0), lost: new Map() };
 
 export function writeDead(path: string, { positions, lost }: DeadPassages): FileEntry {
@@ -52,7 +50,6 @@ export function deadBits({ positions }: DeadPassages, count: number): Uint32Arra
   return bits;
 }
 
-/** Whether a passage's bit is set. */
 export function isSet(bits: Uint32Array | null, position: number): boolean {
   return bits !== null && ((bits[position >> 5]! >> (position & 31)) & 1) === 1;
 }

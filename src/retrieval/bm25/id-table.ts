@@ -7,7 +7,6 @@ import type { CheckedFile, FileWriter } from "../store/checked-file.ts";
 const ENTRY = 3;
 const ENTRY_BYTES = 4 * ENTRY;
 
-/** Collects ids in order of position. */
 export interface IdCollector {
   readonly count: number;
   add(id: string): void;
@@ -16,7 +15,6 @@ export interface IdCollector {
   sorted(): IdEntries;
 }
 
-/** Entries of an id table in memory. */
 export interface IdEntries {
   readonly highs: Uint32Array;
   readonly lows: Uint32Array;

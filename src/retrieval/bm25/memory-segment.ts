@@ -52,7 +52,6 @@ export function memorySegment(
   return { segment, sha256: hash.digest("hex") };
 }
 
-/** The segment files of a run. */
 export function postingsOf(
   run: Uint8Array<ArrayBuffer>,
   lengths: Uint32Array,

@@ -12,7 +12,6 @@ import { resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
 import { type RunBuilder, runBuilder } from "./run-builder.ts";
 
-/** Estimated cost of an index. */
 export interface IndexPlan {
   passages: number;
   /** Size of the index folder, including `textBytes`. */
@@ -28,7 +27,6 @@ export interface IndexPlan {
   sampled: number;
 }
 
-/** Options of `planIndex`. */
 interface PlanIndexOptions extends Bm25Options {
   /** Number of passages to measure, from the start of the corpus. */
   sample?: number;

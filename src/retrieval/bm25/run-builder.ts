@@ -9,7 +9,6 @@ import { DataError } from "../../base/errors.ts";
 import type { FileWriter } from "../store/checked-file.ts";
 import { writeVarint } from "./term-dictionary.ts";
 
-/** Collects the terms of passages. */
 export interface RunBuilder {
   /** Distinct terms so far. */
   readonly terms: number;
@@ -99,7 +98,6 @@ function emptyPostings(size: number): Postings {
   };
 }
 
-/** A copy with twice the length. */
 function doubled<A extends Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>(
   array: A,
   needed: number,

@@ -38,7 +38,6 @@ export interface MemoryViews {
   f32: Float32Array<ArrayBuffer>;
 }
 
-/** The views of a buffer. */
 function viewsOf(buffer: ArrayBuffer): MemoryViews {
   return {
     u8: new Uint8Array(buffer),
@@ -77,12 +76,10 @@ interface SumKernel {
   scan: (mark: number, end: number, limit: number, out: number) => number;
 }
 
-/** Memory of the loops. */
 export interface KernelMemory {
   /** `grow` replaces them, so get them before every use. */
   views: MemoryViews;
   readonly kernel: SumKernel;
-  /** Grows it to at least this many bytes. */
   grow(bytes: number): void;
 }
 
@@ -188,7 +185,6 @@ export interface Stored {
   readonly memory: { readonly views: MemoryViews };
 }
 
-/** Storage of postings. */
 export interface PostingsMemory {
   /** Copies pieces consecutively; each except the last must be a multiple of 8 bytes. */
   store(pieces: readonly Uint8Array[]): Stored;
@@ -201,7 +197,6 @@ export interface SearchMemory extends PostingsMemory {
   keep(stored: readonly Stored[]): void;
 }
 
-/** Growth step. */
 const STEP_BYTES = 1 << 22;
 
 /** @param ownBytes of the memory, from `FREE_AT` on, without postings. */

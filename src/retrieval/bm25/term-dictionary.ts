@@ -10,13 +10,11 @@
  */
 import { type CheckedFile, corrupt, type FileWriter } from "../store/checked-file.ts";
 
-/** Terms per block. */
 const BLOCK_TERMS = 64;
 
 /** An analyzer's terms have at most 255 UTF-16 units. */
 const LONGEST_TERM_BYTES = 3 * 255;
 
-/** A dictionary entry. */
 export interface TermEntry {
   /** Its number among the terms, from 0. */
   row: number;
@@ -27,7 +25,6 @@ export interface TermEntry {
   bytes: number;
 }
 
-/** Writes terms in order. */
 export interface TermDictionaryWriter {
   /** Terms so far. */
   readonly count: number;
@@ -78,7 +75,6 @@ function blockEntry(offset: number, postings: number, first: string): Uint8Array
   return entry;
 }
 
-/** Finds terms. */
 export interface TermDictionary {
   /** @throws {DataError} INDEX_CORRUPT */
   find(term: string): TermEntry | null;

@@ -31,7 +31,6 @@ interface Chunk {
 const OWN_BYTES = 600;
 const CHUNK_OWN_BYTES = 200;
 
-/** The place of a term's postings in their file. */
 export interface PostingsExtent {
   file: CheckedFile;
   /** A multiple of 8. */
@@ -63,7 +62,6 @@ export class TermPostings {
     onLoad(OWN_BYTES + tableBytes);
   }
 
-  /** The postings in memory. */
   stored(): Stored[] {
     const chunks = this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
     return [this.skips.stored, ...chunks];

@@ -16,7 +16,6 @@ import { mergePostings, type PostingsSource, runSource } from "./merge-postings.
 import { postingsWriter } from "./postings-format.ts";
 import { termDictionaryWriter } from "./term-dictionary.ts";
 
-/** Input of a segment. */
 export interface SegmentParts {
   sources: PostingsSource[];
   /** [N] terms per passage. */
@@ -25,9 +24,7 @@ export interface SegmentParts {
   passages: PassageEntries;
 }
 
-/** Place and scoring of a segment. */
 export interface SegmentTarget {
-  /** Folder of the index. */
   folder: string;
   name: string;
   parameters: Bm25Parameters;

@@ -79,7 +79,6 @@ interface CrossEncoder {
   close(): Promise<void>;
 }
 
-/** How a cross-encoder is opened. */
 interface CrossEncoderOptions extends EncoderRun {
   /** Of query and passage together; the longer of the two loses its end. Default: what the model can read, at most 512. */
   maxTokens?: number | undefined;
@@ -149,7 +148,6 @@ async function load(files: ModelFiles, threads: number) {
   }
 }
 
-/** One number per row from the logits. */
 function relevance({ source }: ModelFiles, logits?: ModelTensor): number[] {
   const [rows = 0, labels = 0] = logits?.dims ?? [];
   if (logits === undefined || labels < 1 || labels > 2) {

@@ -5,7 +5,6 @@ import type { RetrieverContext } from "../retriever.ts";
 import { passageLine } from "../store/passage-file.ts";
 import type { Random } from "../../base/random.ts";
 
-/** A corpus in memory. */
 interface CorpusAtHand {
   passages: Passage[];
   /** SHA-256 of the passages' lines. */

@@ -78,7 +78,6 @@ export const faulty = defineRetriever({
   },
 });
 
-/** The fault of one query. */
 interface Fate {
   query: string;
   /** Number of earlier searches for it. */

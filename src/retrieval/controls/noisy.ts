@@ -83,7 +83,6 @@ function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number
   return valueAt(rate, progress.step, progress.totalSteps);
 }
 
-/** Random passages other than the hits. */
 function* othersOf(
   passages: readonly Passage[],
   hits: readonly Hit[],

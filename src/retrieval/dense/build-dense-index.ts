@@ -27,7 +27,6 @@ import {
   vectorFormat,
 } from "./vector-format.ts";
 
-/** How vectors are kept and searched. */
 export const denseOptions = hnswParameters.partial().extend({
   /** f32 is exact; f16 halves it, int8 quarters it (one scale per vector). */
   vectors: z.enum(VECTOR_STORAGES).default("f32"),
@@ -36,7 +35,6 @@ export const denseOptions = hnswParameters.partial().extend({
 });
 export type DenseOptions = z.input<typeof denseOptions>;
 
-/** What a build is doing. */
 type BuildPhase = "passages" | "encoding" | "graph";
 
 /** Options of `buildDenseIndex` beside the vectors. */
@@ -181,7 +179,6 @@ function graphOf(
   });
 }
 
-/** The passages of a corpus, on disk. */
 interface WrittenPassages {
   entries: PassageEntries;
   /** Open; the caller closes it. */

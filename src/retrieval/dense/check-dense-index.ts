@@ -10,7 +10,6 @@ import { type DenseManifest, graphPath, readDenseManifest, vectorsPath } from ".
 import { type DenseRetriever, openDenseIndex, openVectors } from "./open-dense-index.ts";
 import { CHUNK_BYTES } from "./vector-scan.ts";
 
-/** A checked property of a dense index. */
 export interface DenseFinding {
   check: "checksums" | "self-retrieval" | "graph-recall";
   ok: boolean;
@@ -18,7 +17,6 @@ export interface DenseFinding {
   detail: string;
 }
 
-/** Sample size of `checkDenseIndex`. */
 export interface CheckDenseOptions {
   /** Passages whose text is searched. */
   sample?: number;

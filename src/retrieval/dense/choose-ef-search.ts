@@ -18,7 +18,6 @@ const K = 10;
 const MOST_HELD = 128;
 const LARGEST_SHARE = 0.05;
 
-/** A graph that lacks the vectors which it is asked for, and all vectors. */
 export interface BuiltGraph {
   count: number;
   dimensions: number;

@@ -51,12 +51,10 @@ export function denseFormat({ vectors }: Pick<DenseManifest, "vectors">): Vector
   return vectorFormat(vectors.storage, vectors.dimensions);
 }
 
-/** Path of the vectors. */
 export function vectorsPath(folder: string): string {
   return join(folder, "vectors.bin");
 }
 
-/** Path of the graph. */
 export function graphPath(folder: string): string {
   return join(folder, "graph.hnsw");
 }

@@ -76,7 +76,6 @@ function recordsAt(format: VectorFormat): number {
 
 interface SimdBlock {
   format: VectorFormat;
-  /** The kernel's module. */
   compiled: object;
   capacity: number;
 }

@@ -21,7 +21,6 @@ import {
   padIdOf,
 } from "./token-rows.ts";
 
-/** A text embedding model. */
 export interface Encoder {
   /** The folder or hub name that it was opened by. */
   readonly model: string;

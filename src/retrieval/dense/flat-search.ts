@@ -7,7 +7,6 @@ import { MAX_QUERIES } from "./dot-products.ts";
 import { type ScanReply, type ScanRequest, type ScanStart, openVectorScan } from "./vector-scan.ts";
 import type { VectorFormat, VectorSearch } from "./vector-format.ts";
 
-/** Where the vectors are. */
 export interface VectorFile {
   path: string;
   entry: FileEntry;

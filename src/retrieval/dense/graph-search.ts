@@ -12,7 +12,6 @@ const SCORES = 2064;
 const WORD = 4128;
 const QUERIES = WORD + 16;
 
-/** The functions of near.wat. */
 interface NearKernel {
   /**
    * Writes the inner products of the query with the vectors that are listed, to `SCORES`.
@@ -42,7 +41,6 @@ interface NearPlaces {
   scales: number;
   /** A byte of each vector. */
   marks: number;
-  /** Bytes of a vector's links. */
   linkBytes: number;
 }
 
@@ -52,7 +50,6 @@ type NearStorage = "f32" | "int8";
 /** Queries, and vectors of bytes, are filled up with zeros to a multiple of so many numbers. */
 const NEAR_STEP: Readonly<Record<NearStorage, number>> = { f32: 4, int8: 16 };
 
-/** The kernel over a memory. */
 function openNearKernel(
   api: WebAssemblyApi,
   memory: object,
@@ -73,7 +70,6 @@ export interface GraphSearch {
 /** Bytes of a graph's file that fit: WebAssembly's addresses have 32 bits, and the vectors are there as bytes, too. */
 export const MAX_GRAPH_BYTES = 3 * 2 ** 30;
 
-/** What a graph is opened with. */
 interface GraphSearchOptions extends Omit<GraphSource, "memoryOf" | "reserved"> {
   /** What the way through the graph is found by; hits are always scored by f32. int8 reads a quarter of the memory. */
   steering?: NearStorage;

@@ -66,7 +66,6 @@ export function hnswMemory(count: number, dimensions: number, M: number): number
   return hnswBytes(count, dimensions, M) + count * (16 * Math.ceil(dimensions / 16) + 4 + 1);
 }
 
-/** What a graph is built from. */
 export interface HnswBuild extends HnswParameters {
   count: number;
   dimensions: number;
@@ -136,7 +135,6 @@ async function measuredEfSearch(
   return chooseEfSearch({ ...build, ...searched });
 }
 
-/** Where a graph is and what it is over. */
 export interface HnswFile {
   path: string;
   entry: GraphEntry;

@@ -23,7 +23,6 @@ const SUFFIXES = {
 export const MODEL_DTYPES = Object.keys(SUFFIXES) as [ModelDtype, ...ModelDtype[]];
 export type ModelDtype = keyof typeof SUFFIXES;
 
-/** A model that was found, in a folder or the library's cache. */
 export interface ModelFiles {
   /** What the library is asked for: an absolute folder or a hub name. */
   source: string;
@@ -73,7 +72,6 @@ export function loadOptions({ local, dtype }: ModelFiles, threads: number): obje
   };
 }
 
-/** Name of the model's graph. */
 function graphFile({ dtype }: Pick<ModelFiles, "dtype">): string {
   return join("onnx", `model${SUFFIXES[dtype]}.onnx`);
 }

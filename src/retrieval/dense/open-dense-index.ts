@@ -19,7 +19,6 @@ import { openFlatSearch } from "./flat-search.ts";
 import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswMemory, openHnsw } from "./hnsw.ts";
 import type { VectorSearch } from "./vector-format.ts";
 
-/** How a dense index is opened. */
 interface OpenDenseOptions {
   /** Folder of the model, if it has moved since the build. */
   model?: string | undefined;
@@ -31,11 +30,9 @@ interface OpenDenseOptions {
   threads?: number | undefined;
   /** Limit in bytes for vectors or graph; default: 4/5 of the free memory. Above it, exact search reads from the file. */
   maxMemory?: number | undefined;
-  /** Of the encoder. */
   run?: EncoderRun;
 }
 
-/** A dense index, open. */
 export interface DenseRetriever extends Retriever {
   readonly manifest: DenseManifest;
   readonly encoder: Encoder;
@@ -179,7 +176,6 @@ const options = z.strictObject({
   maxMemory: z.int().min(1).optional(),
 });
 
-/** Nearest passages by text embeddings. */
 export const dense = defineRetriever({
   name: "dense",
   summary: "Nearest passages by text embeddings, over an index folder that has them.",

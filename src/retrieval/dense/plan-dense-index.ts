@@ -40,7 +40,6 @@ export interface DensePlan {
   graphSeconds: number;
 }
 
-/** How `planDenseIndex` measures. */
 export interface PlanDenseOptions extends DenseOptions {
   encoder: Encoder;
   /** Passages to encode, from the start of the corpus. */
@@ -144,7 +143,6 @@ async function timeGraph(
   }
 }
 
-/** What an index may take. */
 export interface DenseLimits {
   /** Where it will be written: its disk's free space counts. */
   out: string;

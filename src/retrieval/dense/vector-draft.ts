@@ -19,7 +19,6 @@ const stateSchema = z.strictObject({
   crc32: z.int().min(0),
 });
 
-/** Vectors that are appended batch by batch. */
 export interface VectorDraft {
   /** Vectors that are on disk for good. */
   readonly done: number;
@@ -30,18 +29,15 @@ export interface VectorDraft {
   close(): void;
 }
 
-/** How to treat an existing draft. */
 export interface DraftOptions {
   /** What the vectors are of; a draft of anything else is not resumed. */
   of: string;
   format: VectorFormat;
   /** Continue a draft, or start one. */
   resume: boolean;
-  /** Discard a draft. */
   discard: boolean;
 }
 
-/** Where the draft of an index is. */
 function draftFolder(out: string): string {
   return `${out.replace(/\/+$/, "")}.draft`;
 }

@@ -11,7 +11,6 @@ import {
 } from "./dot-products.ts";
 import type { VectorFormat } from "./vector-format.ts";
 
-/** What a scan looks at. */
 interface ScanOptions {
   format: VectorFormat;
   /** Positions from … up to. */
@@ -120,7 +119,6 @@ function offerAll(selection: TopK, start: number, scores: Float32Array, lane: nu
   }
 }
 
-/** What a scanning worker is started with. */
 export interface ScanStart extends ScanOptions {
   path: string;
   entry: FileEntry;

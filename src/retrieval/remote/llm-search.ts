@@ -166,7 +166,6 @@ interface Simulation {
   query: string;
   /** Of the task that asks; null where nobody does. */
   question: string | null;
-  /** The first accepted answer. */
   answer: string | null;
   useful: boolean;
   documents: number;

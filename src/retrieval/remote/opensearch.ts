@@ -17,7 +17,6 @@ import {
 } from "./remote-results.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
 
-/** Options of the retriever `opensearch`. */
 const opensearchOptions = z
   .strictObject({
     url: serverAddress,
@@ -203,7 +202,6 @@ function failedSearch({ text }: HttpReply): { status: number; body: string } | n
   return { status: failed.status ?? 500, body: causes[0]?.reason ?? reason };
 }
 
-/** One search body of `_msearch`. */
 type SearchBody = Record<string, unknown>;
 
 /**

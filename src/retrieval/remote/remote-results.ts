@@ -30,7 +30,6 @@ export function bestFirst(hits: readonly Hit[], k: number): Hit[] {
   return once.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-/** One request's share of a search. */
 export interface SearchBatch {
   queries: string[];
   k: number;

@@ -7,14 +7,12 @@ import { defineRetriever, type Hit } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
 import type { HttpRequest } from "../../http/endpoint.ts";
 
-/** One result of a results page. */
 interface WebResult {
   title: string;
   url: string;
   snippet: string;
 }
 
-/** A page to ask for. */
 interface PageRequest {
   query: string;
   /** Results of earlier pages. */
@@ -128,7 +126,6 @@ const serper: WebEngine = {
   page: z.object({ organic: z.array(linked) }).transform(({ organic }) => organic),
 };
 
-/** By name, as recipes have them. */
 const webEngines = { google, brave, serper } as const;
 
 const NAME = "web-search";

@@ -165,7 +165,6 @@ function readFully(file: number, path: string, from: number, content: Uint8Array
 
 /** A file that grows at its end and is closed for good by `finish`. */
 export interface FileWriter {
-  /** Bytes so far. */
   readonly bytes: number;
   /** The bytes are copied. */
   append(content: Uint8Array): void;

@@ -40,7 +40,6 @@ export const manifestBase = {
   version: z.literal(INDEX_VERSION),
 };
 
-/** Path of the manifest. */
 export function manifestPath(folder: string): string {
   return join(folder, "manifest.json");
 }
@@ -167,7 +166,6 @@ function parse(text: string, path: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** How a new index folder is written. */
 export interface WriteFolderOptions {
   /** Replace an existing index; without it, an existing index is an error. */
   overwrite: boolean;

@@ -144,7 +144,6 @@ function parseLine(line: string, path: string, position: number): Passage {
   }
 }
 
-/** The passages of a corpus by position. */
 export interface PassageStore {
   /** N. */
   readonly count: number;
@@ -163,7 +162,6 @@ export function passageLine({ id, title, text }: Passage): string {
   return JSON.stringify({ id, title, text });
 }
 
-/** Passages held in memory. */
 export function memoryStore(passages: readonly Passage[]): PassageStore {
   return {
     count: passages.length,

@@ -3,7 +3,6 @@ import { registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import type { ReporterPart } from "./reporter.ts";
 
-/** All reporters. */
 export const reporters = registry<ReporterPart>("reporter", {
   tensorboard: async () => (await import("./tensorboard/tensorboard.ts")).tensorboard,
   mlflow: async () => (await import("./mlflow/mlflow.ts")).mlflow,

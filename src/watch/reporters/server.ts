@@ -4,7 +4,6 @@ import type { Endpoint } from "../../http/endpoint.ts";
 import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { Refused } from "./delivery.ts";
 
-/** Options of reporters that speak to a server. */
 export const serverShape = {
   /** Milliseconds that one request may take. */
   timeoutMs: z.int().min(1).max(600_000).default(10_000),

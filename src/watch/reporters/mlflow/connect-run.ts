@@ -19,7 +19,6 @@ const MOST_PARAM_CHARACTERS = 500;
 /** Characters of a tag's value that every version takes. */
 const MOST_TAG_CHARACTERS = 5000;
 
-/** Characters of a name. */
 const MOST_NAME_CHARACTERS = 250;
 
 /**
@@ -46,7 +45,6 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** A run on the server. */
 export interface MlflowRun {
   log(batch: Batch, signal: AbortSignal): Promise<void>;
   end(status: string, at: number, signal: AbortSignal): Promise<void>;
@@ -64,7 +62,6 @@ interface Entry {
   value: string;
 }
 
-/** The run to create on the server. */
 interface WantedRun {
   start: RunStart;
   experiment: string;

@@ -7,7 +7,6 @@ import { type Figures, settingText } from "../reporter-event.ts";
  * tensorboard/plugins/hparams/plugin_data.proto (2.21).
  */
 
-/** Time and step of an event. */
 export interface EventTime {
   /** Unix time in milliseconds. */
   at: number;
