@@ -120,6 +120,7 @@ export default tseslint.config(
       ],
       "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
       "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/prefer-nullish-coalescing": "error",
       "@typescript-eslint/restrict-template-expressions": [
         "error",

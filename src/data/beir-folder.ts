@@ -37,12 +37,11 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
     );
   });
   const splits = judged.flatMap((file) => /^(.+)\.tsv(?:\.gz)?$/.exec(file)?.[1] ?? []).sort();
-  if (!splits.includes(split)) {
+  if (!splits.includes(split))
     throw new DataError(
       "FILE_MISSING",
       `${folder}/qrels: has no split "${split}". ${suggest(split, splits)}`,
     );
-  }
   const { queries, corpus } = beirFiles(folder) ?? {
     queries: join(folder, "queries.jsonl"),
     corpus: null,

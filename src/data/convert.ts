@@ -119,12 +119,11 @@ function writerOf<W>(
 const PLACEHOLDER = "{question}";
 
 function promptOf(template = PLACEHOLDER): (task: Task) => string {
-  if (!template.includes(PLACEHOLDER)) {
+  if (!template.includes(PLACEHOLDER))
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `--prompt: the text has no ${PLACEHOLDER}; put ${PLACEHOLDER} where the question goes.`,
     );
-  }
   return ({ question }) => template.replaceAll(PLACEHOLDER, () => question);
 }
 
@@ -142,9 +141,8 @@ async function* written(
     yield write.record(task, { index, split, prompt: prompt(task) });
     index += 1;
   }
-  if (index === 0) {
+  if (index === 0)
     throw new DataError("DATA_EMPTY", `${from}: contains no records; at least one is required.`);
-  }
 }
 
 async function* mapped<T>(

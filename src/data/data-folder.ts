@@ -96,12 +96,11 @@ function filesOf(
 
 async function unusable(folder: string, skipped: readonly SkippedFile[]): Promise<DataError> {
   const names = await readdir(folder, { recursive: true });
-  if (!names.some((name) => name.endsWith(".arrow"))) {
+  if (!names.some((name) => name.endsWith(".arrow")))
     return new DataError(
       "DATA_FOLDER_UNCLEAR",
       `${folder}: has no data files (Parquet, JSON, CSV, TSV) in it or in its folder data, and no documents (.txt, .md, .html, .pdf)${skippedText(skipped)}. Name a file or another folder.`,
     );
-  }
   const out = `${basename(folder)}.parquet`;
   return new DataError(
     "DATA_FOLDER_UNCLEAR",

@@ -69,28 +69,24 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
     // The libraries of tables are loaded only for tables.
     const { parquetRecords } = await import("./parquet.ts");
     let number = 0;
-    for await (const value of parquetRecords(path)) {
+    for await (const value of parquetRecords(path))
       yield { value, where: `${path}: record ${(number += 1)}` };
-    }
     return;
   }
   const start = /\.[ct]sv(\.gz)?$/.test(path) ? null : await beginning(path);
   if (start === null || (path === STDIN && isTable(start))) {
     const { tableRecords } = await import("./tables.ts");
-    for await (const { record, line } of tableRecords(openText(path), path, onBad)) {
+    for await (const { record, line } of tableRecords(openText(path), path, onBad))
       yield { value: record, where: `${path}:${line}` };
-    }
     return;
   }
   if (isList(start)) {
-    for await (const { value, number } of jsonElements(openText(path), path)) {
+    for await (const { value, number } of jsonElements(openText(path), path))
       yield* questionsOf(value, `${path}: record ${number}`);
-    }
     return;
   }
-  for await (const { value, line } of readJsonl(path, { exact: true, onBadLine: onBad })) {
+  for await (const { value, line } of readJsonl(path, { exact: true, onBadLine: onBad }))
     yield { value, where: `${path}:${line}` };
-  }
 }
 
 /** An element of a list, or its questions: SQuAD's files nest them in articles. */

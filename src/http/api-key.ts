@@ -13,19 +13,17 @@ import type { Endpoint } from "./endpoint.ts";
 export function readApiKey(variable: string, where: string, remedy = ""): string {
   const value = process.env[variable]?.trim() ?? "";
   const hint = remedy === "" ? "" : ` ${remedy}`;
-  if (value === "") {
+  if (value === "")
     throw new ConfigError(
       "HTTP_KEY_MISSING",
       `${where}: the environment variable ${variable} is not set. Put the key into it.${hint}`,
     );
-  }
   // Node's error for such a header would print the key.
-  if (/[^\x21-\x7e]/.test(value)) {
+  if (/[^\x21-\x7e]/.test(value))
     throw new ConfigError(
       "HTTP_KEY_MISSING",
       `${where}: the environment variable ${variable} contains white space or characters that no key has. Set it to the key only.${hint}`,
     );
-  }
   return value;
 }
 

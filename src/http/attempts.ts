@@ -72,9 +72,8 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
     async pass(signal) {
       const isPaced = settings.requestsPerMinute !== null;
       if (isPaced) await requests.take(1, signal);
-      for (let ms = pausedUntil - now(); ms > 0; ms = pausedUntil - now()) {
+      for (let ms = pausedUntil - now(); ms > 0; ms = pausedUntil - now())
         await sleep(ms + Math.round(random() * settings.retryDelayMs), signal);
-      }
     },
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, now() + ms);

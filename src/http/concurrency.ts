@@ -97,14 +97,10 @@ export function pace(
 /** Rejects an aborted waiter at once; the waiters behind it keep their order. */
 function unlessAborted(taken: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
+    const abort = (): void => reject(signal.reason as Error);
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
-    void taken.then(resolve, reject).finally(() => {
-      signal.removeEventListener("abort", abort);
-    });
+    void taken.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
 
@@ -122,9 +118,7 @@ export async function allOrAbort<T, R>(
   signal?.throwIfAborted();
   const all = new AbortController();
   setMaxListeners(0, all.signal);
-  const stop = (): void => {
-    all.abort(signal?.reason);
-  };
+  const stop = (): void => all.abort(signal?.reason);
   if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has one listener per search
   signal?.addEventListener("abort", stop, { once: true });
   try {

@@ -96,9 +96,7 @@ export function exchange(
       if (outcome === null || "kind" in outcome) cancel?.();
       else if (!isComplete) setTimeout(() => cancel?.(), DRAIN_MS).unref();
     };
-    const onAbort = (): void => {
-      settle(null);
-    };
+    const onAbort = (): void => settle(null);
     const timer = setTimeout(settle, timeoutMs, { kind: "timeout", timeoutMs });
     signal?.addEventListener("abort", onAbort, { once: true });
     dispatcher.dispatch(
@@ -138,9 +136,8 @@ export function exchange(
 /** A proxy that refuses a tunnel sends a status, which says more than the failed connection. */
 function unreachable(cause: Error, proxy: string | null): Failure {
   const status = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1];
-  if (status !== undefined) {
+  if (status !== undefined)
     return { kind: "status", status: Number(status), body: "", headers: new Headers() };
-  }
   const isStale = isStaleConnection(cause);
   return { kind: "unreachable", detail: connectionProblem(cause, proxy), cause, isStale };
 }
@@ -176,9 +173,7 @@ function receive(
     else if (reader === null) chunks.push(chunk);
     else if (reader.push(chunk, performance.now() - sent)) finish(reader.failure());
   };
-  const end = (): void => {
-    finish(reader?.failure() ?? null);
-  };
+  const end = (): void => finish(reader?.failure() ?? null);
   const cut = (cause: unknown): void => {
     // A stream with its end marker is complete, even if its connection fails afterwards.
     const isWhole = !isDone && reader?.needsEnd !== true && reader?.failure() === null;

@@ -60,12 +60,11 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
   const place = cachePlace(settings.cache, name);
   const cached = await cachedModel(name, place);
   if (cached !== null && (settings.offline || isCommit(name.revision))) return cached;
-  if (settings.offline) {
+  if (settings.offline)
     throw new ConfigError(
       "HUB_OFFLINE",
       `${hubNameText(name)}: is missing or incomplete in ${settings.cache}, and HF_HUB_OFFLINE is set. Unset it, or set HF_HUB_CACHE to the folder that contains the model.`,
     );
-  }
   const asked = { settings, name, signal: options.signal };
   let found: Repository;
   try {
@@ -136,12 +135,11 @@ async function repositoryOf({ settings, name, signal }: Asked): Promise<Reposito
     }),
   );
   const checked = checkOptions(repositorySchema, reply);
-  if (checked.problem !== null) {
+  if (checked.problem !== null)
     throw new ExternalError(
       "HTTP_BAD_REPLY",
       `${what}: the reply of ${settings.endpoint}/api does not describe a model. Check HF_ENDPOINT.`,
     );
-  }
   const all = checked.value.siblings.map(({ rfilename }) => rfilename);
   const files = wantedFiles(all);
   if (files === null) {
@@ -236,11 +234,10 @@ export async function modelFolder(
   );
   if (isFolder) return model;
   const name = parseHubName(model);
-  if (name === null) {
+  if (name === null)
     throw new ConfigError(
       "MODEL_NAME",
       `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` ${suggest(model, known)}`}`,
     );
-  }
   return (await hubModel(name, options)).folder;
 }

@@ -17,9 +17,8 @@ import type { DecoderConfig } from "./config.ts";
 export function parseDecoderConfig(json: unknown, where: string): DecoderConfig {
   const fail = (what: string): DataError =>
     new DataError("MODEL_CONFIG_UNSUPPORTED", `${where}: ${what}`);
-  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+  if (typeof json !== "object" || json === null || Array.isArray(json))
     throw fail(`is ${quote(json)}: expected keys and values, including model_type.`);
-  }
   const keys = json as Record<string, unknown>;
   const architecture = architectures.parts.find(({ name }) => name === keys["model_type"]);
   if (architecture === undefined) {
@@ -35,9 +34,8 @@ export function parseDecoderConfig(json: unknown, where: string): DecoderConfig 
   const who = checkOptions(z.object(identity), keys);
   const what = checkOptions(architecture.schema, keys);
   const problem = who.problem ?? what.problem;
-  if (what.problem !== null || problem !== null) {
+  if (what.problem !== null || problem !== null)
     throw fail(`${problem?.path.join(".") ?? ""} ${problem?.message ?? ""}`);
-  }
   return checkSizes(architecture.toConfig(what.value), fail);
 }
 
@@ -58,14 +56,12 @@ function refuseUnread(
 
 function checkSizes(config: DecoderConfig, fail: (what: string) => DataError): DecoderConfig {
   const { heads, kvHeads, headDim } = config;
-  if (heads % kvHeads !== 0) {
+  if (heads % kvHeads !== 0)
     throw fail(`num_key_value_heads is ${kvHeads}: expected a divisor of the ${heads} heads.`);
-  }
-  if (headDim % 2 !== 0) {
+  if (headDim % 2 !== 0)
     throw fail(
       `head_dim is ${headDim} (missing, it is hidden_size ${config.hiddenSize} / ${heads} heads): expected an even whole number, because rotary positions rotate halves.`,
     );
-  }
   return config;
 }
 
@@ -86,12 +82,11 @@ export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unkno
   const lost = (Object.keys(back) as (keyof DecoderConfig)[]).find(
     (key) => !isDeepStrictEqual(back[key], config[key]),
   );
-  if (lost !== undefined) {
+  if (lost !== undefined)
     throw new DataError(
       "MODEL_CONFIG_UNSUPPORTED",
       `${lost} of the ${name} model is ${quote(config[lost])}, but a config.json of this architecture would say ${quote(back[lost])}. Choose an architecture that supports it: ${architectures.names.join(", ")}.`,
     );
-  }
   return config.valueHead === "instead" ? { ...json, ...criticKeys(className) } : json;
 }
 

@@ -76,12 +76,10 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
       matrix(names.k, kv, d),
       matrix(names.v, kv, d),
     );
-    if (config.qkvBias) {
+    if (config.qkvBias)
       specs.push(vector(names.qBias, q), vector(names.kBias, kv), vector(names.vBias, kv));
-    }
-    if (config.qkNorm) {
+    if (config.qkNorm)
       specs.push(vector(names.qNorm, config.headDim), vector(names.kNorm, config.headDim));
-    }
     specs.push(
       matrix(names.o, d, q),
       vector(names.postNorm, d),

@@ -159,12 +159,10 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, S
   const start = await startOf(file, path);
   refuseForeign(path, start);
   const headerSize = Number(start.readBigUInt64LE());
-  if (size < 8 || headerSize > size - 8) {
+  if (size < 8 || headerSize > size - 8)
     throw bad(path, `is truncated: ${size} bytes are too short for its header`);
-  }
-  if (headerSize > LONGEST_HEADER) {
+  if (headerSize > LONGEST_HEADER)
     throw bad(path, `is damaged: its header of ${headerSize} bytes exceeds ${LONGEST_HEADER}`);
-  }
   const header = Buffer.alloc(headerSize);
   await fill(file, path, header, 8);
   return parseHeader(header, size, (what, cause) => bad(path, what, cause));
@@ -248,12 +246,11 @@ function narrowed(path: string, name: string, data: Float32Array, type: StoredTy
   const bytes = narrow(data, type);
   const at = firstNonFinite(type === "F32" ? data : new Uint16Array(bytes.buffer), type);
   if (at < 0) return bytes;
-  if (!Number.isFinite(data[at])) {
+  if (!Number.isFinite(data[at]))
     throw new DataError(
       "WEIGHT_NOT_FINITE",
       `${path}: "${name}" is NaN or infinite at index ${at}, so it is not written. If the model was trained, training diverged: continue from an earlier checkpoint with a lower learning rate.`,
     );
-  }
   const [dtype, largest, wider] =
     type === "F16"
       ? ["float16", "65504", "bfloat16 or float32"]

@@ -53,14 +53,12 @@ export async function benchRetriever(
     signal?.throwIfAborted();
     return ms;
   };
-  for (let i = 0; i < queries.length && elapsed(start) < seconds / 2; i++) {
+  for (let i = 0; i < queries.length && elapsed(start) < seconds / 2; i++)
     await search([queries[i]!]);
-  }
   const alone: number[] = [];
   const aloneBegin = performance.now();
-  while (alone.length === 0 || elapsed(aloneBegin) < seconds / 2) {
+  while (alone.length === 0 || elapsed(aloneBegin) < seconds / 2)
     alone.push(await search([queries[alone.length % queries.length]!]));
-  }
   let batches = 0;
   let spent = 0;
   while (batches === 0 || spent < 500 * seconds) {

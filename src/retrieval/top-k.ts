@@ -138,9 +138,7 @@ export function scoreHeap(): ScoreHeap {
       sink(scores[heap.size]!, items[heap.size]!);
       return taken;
     },
-    replaceTop: (score, item) => {
-      sink(score, item);
-    },
+    replaceTop: (score, item) => sink(score, item),
     clear() {
       heap.size = 0;
       scores[0] = 0;

@@ -96,9 +96,8 @@ function asPythonWrites(text: string): string {
   const value = Number(text.replaceAll("_", ""));
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
+  if (size !== 0 && (size < 1e-4 || size >= 1e16))
     return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-  }
   const written = Object.is(value, -0) ? "-0" : String(value);
   return Number.isInteger(value) ? `${written}.0` : written;
 }

@@ -16,9 +16,8 @@ const LONGEST_UNIT = 64;
 
 /** UTF-8 bytes inside a unit: ASCII letters and digits (1), bytes of all other characters (2). */
 const KINDS = new Uint8Array(256).fill(2, 128);
-for (const code of Buffer.from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")) {
+for (const code of Buffer.from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
   KINDS[code] = 1;
-}
 
 const ASCII_WORD = /^[0-9A-Za-z]+$/;
 

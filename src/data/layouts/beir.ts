@@ -40,11 +40,10 @@ export const beir = defineLayout({
   read: (record, where) => {
     const { _id, text, metadata } = parseRecord(schema, record, where);
     const references = metadata?.answers ?? metadata?.answer;
-    if (references === undefined) {
+    if (references === undefined)
       throw badRecord(
         `${where}: the query "${_id}" has no metadata.answer; at least one accepted answer is required. For relevance judgements only, use \`agentrl eval retrieval\`.`,
       );
-    }
     return {
       id: _id,
       question: text,

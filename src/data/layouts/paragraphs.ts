@@ -71,11 +71,10 @@ export const paragraphs = defineLayout({
     const references = [...new Set(found.answers_objects.flatMap(({ spans }) => spans))].filter(
       (span) => span.trim() !== "",
     );
-    if (references.length === 0) {
+    if (references.length === 0)
       throw badRecord(
         `${where}: "answers_objects" contains no span; at least one accepted answer is required.`,
       );
-    }
     const context = found.contexts?.map(({ title, paragraph_text }) =>
       contextPassage(title, [paragraph_text]),
     );

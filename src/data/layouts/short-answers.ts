@@ -149,11 +149,10 @@ export const webquestions = defineLayout({
         quoted === undefined ? bare.trim() : quoted.replaceAll(/\\(.)/g, "$1"),
       ),
     );
-    if (references.length === 0) {
+    if (references.length === 0)
       throw badRecord(
         `${where}: "targetValue" is ${JSON.stringify(targetValue)}; it contains no (description …), but at least one accepted answer is required.`,
       );
-    }
     return { id: undefined, question: utterance, references, annotations: {} };
   },
 });

@@ -74,9 +74,8 @@ function f32({ buffer, byteOffset, byteLength }: Uint8Array, into: Float32Array)
 }
 
 function halves(type: "F16" | "BF16"): BlockType["widen"] {
-  return ({ buffer, byteOffset, byteLength }, into) => {
+  return ({ buffer, byteOffset, byteLength }, into) =>
     widen(new Uint16Array(buffer, byteOffset, byteLength / 2), type, into);
-  };
 }
 
 function halfAt(from: Uint8Array, at: number): number {

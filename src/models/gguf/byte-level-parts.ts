@@ -66,11 +66,10 @@ export function byteLevelParts(
   const { pre, merges, vocab } = given;
   const kind =
     pre !== undefined && Object.hasOwn(preparations, pre) ? preparations[pre] : undefined;
-  if (kind === undefined) {
+  if (kind === undefined)
     throw fail(
       `tokenizer.ggml.pre is ${JSON.stringify(pre ?? null)}; supported: ${Object.keys(preparations).join(", ")}`,
     );
-  }
   if (merges === undefined) throw fail("a gpt2 tokenizer needs tokenizer.ggml.merges");
   const { normalizer, pre_tokenizer, ignoresMerges = false, addsBegin = false } = kind;
   const begins = (vocabulary.addsBegin ?? addsBegin) && vocabulary.beginId !== null;

@@ -19,11 +19,10 @@ export function ggufArchitecture({ path, metadata }: GgufFile): Architecture {
   const type = metadata.get("general.type") ?? "model";
   if (type !== "model") throw fail(`general.type is ${quote(type)}; only "model" is supported.`);
   const splits = metadata.get("split.count") ?? 1;
-  if (Number(splits) > 1) {
+  if (Number(splits) > 1)
     throw fail(
       `is one of ${String(splits)} parts (split.count). Join them with llama-gguf-split --merge, and give the whole file.`,
     );
-  }
   const name = metadata.get("general.architecture");
   const found = architectures.parts.find(({ gguf }) => gguf !== undefined && gguf.name === name);
   if (found !== undefined) return found;
@@ -129,9 +128,8 @@ async function llama3Scaling(
   const fail = failure(file.path);
   const frequencies = ropeFrequencies(plain);
   const { shape } = file.tensors.get(ROPE_DIVISORS)!;
-  if (shape.join() !== String(frequencies.length)) {
+  if (shape.join() !== String(frequencies.length))
     throw fail(`"${ROPE_DIVISORS}" is [${shape.join(", ")}]; expected [${frequencies.length}].`);
-  }
   const divisors = new Float32Array(frequencies.length);
   await file.read(ROPE_DIVISORS, divisors);
   const factor = divisors.reduce((most, each) => Math.max(most, each), 1);

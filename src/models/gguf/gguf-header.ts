@@ -78,11 +78,10 @@ function tensorAt(cursor: Cursor, index: number, bad: (what: string) => DataErro
     throw bad(`"${name}" is ${found} (byte ${at}); supported: ${allowed}`);
   }
   const row = shape.at(-1) ?? 1;
-  if (row % type.block !== 0) {
+  if (row % type.block !== 0)
     throw bad(
       `"${name}" [${shape.join(", ")}] is ${type.name}, but its rows of ${row} are not whole blocks of ${type.block}`,
     );
-  }
   return { name, shape, type, offset: cursor.u64(`the offset of "${name}"`) };
 }
 
@@ -96,9 +95,8 @@ function placed(
   bad: (what: string) => DataError,
 ): Map<string, GgufTensor> {
   const alignment = metadata.get("general.alignment") ?? DEFAULT_ALIGNMENT;
-  if (typeof alignment !== "number" || alignment <= 0 || alignment % 8 !== 0) {
+  if (typeof alignment !== "number" || alignment <= 0 || alignment % 8 !== 0)
     throw bad(`has general.alignment ${String(alignment)}; expected a multiple of 8`);
-  }
   const aligned = (byte: number): number => Math.ceil(byte / alignment) * alignment;
   const start = aligned(headerEnd);
   const tensors = new Map<string, GgufTensor>();
@@ -108,16 +106,14 @@ function placed(
     const byteLength = (shape.reduce((n, axis) => n * axis, 1) / type.block) * type.bytes;
     const at = start + offset;
     if (tensors.has(name)) throw bad(`contains "${name}" twice`);
-    if (offset !== next) {
+    if (offset !== next)
       throw bad(
         `is damaged: "${name}" should start at byte ${start + next}, after the tensor before it, but its offset says ${at}`,
       );
-    }
-    if (at + byteLength > fileSize) {
+    if (at + byteLength > fileSize)
       throw bad(
         `is truncated: "${name}" [${shape.join(", ")}] ${type.name} needs ${byteLength} bytes at byte ${at}, but the file ends at byte ${fileSize}`,
       );
-    }
     tensors.set(name, { ...tensor, at, byteLength });
     next = aligned(offset + byteLength);
   }
@@ -147,11 +143,10 @@ class Cursor {
   /** Moves on by a number of bytes. @returns where they are. */
   private step(length: number, what: string): number {
     const at = this.at;
-    if (at + length > this.fileSize) {
+    if (at + length > this.fileSize)
       throw this.bad(
         `is truncated or damaged: ${what} needs ${length} bytes at byte ${at}, but the file ends at byte ${this.fileSize}`,
       );
-    }
     if (at + length > this.bytes.length) throw new HeaderContinues();
     this.at += length;
     return at;

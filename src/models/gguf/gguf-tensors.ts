@@ -53,16 +53,14 @@ export function ggufParameters(file: GgufFile, config: DecoderConfig): GgufParam
     const tensor = tensors.get(name);
     const wanted = `[${spec.shape.join(", ")}]`;
     if (tensor === undefined) throw misfit(`has no tensor "${name}" ${wanted}`);
-    if (tensor.shape.join() !== spec.shape.join()) {
+    if (tensor.shape.join() !== spec.shape.join())
       throw misfit(`"${name}" is [${tensor.shape.join(", ")}], but the metadata require ${wanted}`);
-    }
     unused.delete(name);
     return { spec, tensor, pairedHeads: paired.get(spec.name) ?? 0 };
   });
   const [extra] = unused;
-  if (extra !== undefined) {
+  if (extra !== undefined)
     throw misfit(`contains "${extra}", which models of type ${config.architecture} do not have`);
-  }
   return found;
 }
 

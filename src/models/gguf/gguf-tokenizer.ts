@@ -66,9 +66,8 @@ export function ggufTokenizer({ metadata }: GgufHeader, path: string): GgufToken
   if (long !== undefined)
     throw fail(`${PREFIX}tokens has one of ${long.length} characters; at most ${LONGEST_TOKEN}`);
   const types = keys.token_type ?? tokens.map(() => NORMAL);
-  if (types.length !== tokens.length) {
+  if (types.length !== tokens.length)
     throw fail(`${PREFIX}token_type has ${types.length} entries for ${tokens.length} tokens`);
-  }
   const vocabulary: GgufVocabulary = {
     tokens,
     types,
@@ -116,9 +115,8 @@ function refuseUnknownIds(vocabulary: GgufVocabulary, fail: (what: string) => Da
   const { tokens, beginId, endId, otherEndIds, unknownId, padId } = vocabulary;
   const ids = [beginId, endId, ...otherEndIds, unknownId, padId];
   const wrong = ids.find((each) => each !== null && each >= tokens.length);
-  if (wrong !== undefined) {
+  if (wrong !== undefined)
     throw fail(`special token ${String(wrong)} is beyond the ${tokens.length} tokens`);
-  }
 }
 
 /** Tokens that are recognised anywhere in a text. */

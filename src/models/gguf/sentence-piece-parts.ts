@@ -15,9 +15,8 @@ export function mergesFromScores(
 ): [string, string][] {
   const ids = new Map(Object.entries(vocab));
   const highest = [...ids.values()].reduce((most, each) => Math.max(most, each), -1);
-  if (scores.length <= highest) {
+  if (scores.length <= highest)
     throw fail(`tokenizer.ggml.scores has ${scores.length} entries for ${highest + 1} tokens`);
-  }
   const all: { pair: [string, string]; score: number; sizes: [number, number]; ids: number[] }[] =
     [];
   for (const [token, id] of ids) {

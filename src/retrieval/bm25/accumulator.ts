@@ -155,9 +155,8 @@ export class Accumulator {
   bestCandidates(): { at: number; sum: number }[] {
     const { i32 } = this.memory.views;
     const list: { at: number; sum: number }[] = [];
-    for (let i = 0; i < this.candidates; i++) {
+    for (let i = 0; i < this.candidates; i++)
       list.push({ at: i32[(CANDIDATES_AT >> 2) + i]!, sum: i32[(CANDIDATE_SUMS_AT >> 2) + i]! });
-    }
     return list.sort((x, y) => y.sum - x.sum);
   }
 
@@ -173,9 +172,8 @@ export class Accumulator {
   /** Writes the candidates' sums back, so that more can be added; `takeSums` must follow. */
   putSums(): void {
     const { i32 } = this.memory.views;
-    for (let i = 0; i < this.candidates; i++) {
+    for (let i = 0; i < this.candidates; i++)
       i32[i32[(CANDIDATES_AT >> 2) + i]!] = i32[(CANDIDATE_SUMS_AT >> 2) + i]!;
-    }
   }
 
   /** Reads the candidates' sums again. */

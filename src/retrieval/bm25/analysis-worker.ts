@@ -10,9 +10,9 @@ if (port === null) throw new Error("analysis-worker.ts runs as a worker thread")
 const writer = localRunWriter(analyzers.get(workerData as string, "analyzer"));
 
 port.on("message", (request: RunRequest) => {
-  void answer(request).then((reply) => {
-    port.postMessage(reply, reply.kind === "written" ? [reply.lengths.buffer] : []);
-  });
+  void answer(request).then((reply) =>
+    port.postMessage(reply, reply.kind === "written" ? [reply.lengths.buffer] : []),
+  );
 });
 
 async function answer(request: RunRequest): Promise<RunAnswer> {

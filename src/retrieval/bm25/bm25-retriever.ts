@@ -28,12 +28,11 @@ export const bm25 = defineRetriever({
 });
 
 async function corpusOf({ corpus }: RetrieverContext): Promise<Passage[]> {
-  if (corpus === undefined) {
+  if (corpus === undefined)
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       "bm25.index is not set and the dataset has no passages: set it to a folder from `agentrl index build`, or pass a corpus (--corpus FILE).",
     );
-  }
   const passages: Passage[] = [];
   for await (const passage of corpus()) passages.push(passage);
   return passages;

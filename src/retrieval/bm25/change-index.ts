@@ -91,12 +91,11 @@ export async function deleteFromIndex(
     }
     deleted = found.length;
     if (deleted === 0) return Promise.resolve(manifest);
-    if (deleted === manifest.corpus.passages) {
+    if (deleted === manifest.corpus.passages)
       throw new ConfigError(
         "INDEX_WOULD_BE_EMPTY",
         `${folder}: this would delete all ${deleted} passages; an index needs at least one. Remove the folder instead.`,
       );
-    }
     const analyzer = analyzerOf(manifest, folder);
     const number = manifest.changes + 1;
     const entries = segments.map((segment, i) =>
@@ -211,12 +210,11 @@ async function* refusingKnown(
 ): AsyncGenerator<Passage> {
   let position = 0;
   for await (const passage of passages) {
-    if (findPassage(segments, passage.id) !== null) {
+    if (findPassage(segments, passage.id) !== null)
       throw new DataError(
         "CORPUS_DUPLICATE_ID",
         `${source}: passage ${position + 1} has the id "${passage.id}", which already exists in ${folder}; ids must be unique. Remove it, or delete the old one first.`,
       );
-    }
     position += 1;
     yield passage;
   }

@@ -38,9 +38,7 @@ export async function compactedCorpus(
       base += segment.count - segment.dead.positions.length;
     }
     const ids = idCollector();
-    hashes.highs.forEach((high, i) => {
-      ids.addHash(high, hashes.lows[i]!);
-    });
+    hashes.highs.forEach((high, i) => ids.addHash(high, hashes.lows[i]!));
     return { sources, lengths, ids: ids.sorted(), passages: out.finish() };
   } finally {
     out.abandon();

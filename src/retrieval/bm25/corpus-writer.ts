@@ -156,9 +156,8 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
         });
       const most = runPassages(before);
       if (passages >= most || units >= UNITS_PER_PASSAGE * most) endRun();
-      while (waiting > WAITING_UNITS && failure === null) {
+      while (waiting > WAITING_UNITS && failure === null)
         await new Promise<void>((resolve) => settled.push(resolve));
-      }
       if (failure !== null) throw failure;
     },
     async finish() {
@@ -203,9 +202,7 @@ export function localRunWriter(analyzer: Analyzer): RunWriter {
   const builder = runBuilder();
   return {
     add({ ids, texts }) {
-      texts.forEach((text, i) => {
-        builder.add(analyzer.analyze(text), ids[i]!);
-      });
+      texts.forEach((text, i) => builder.add(analyzer.analyze(text), ids[i]!));
       return Promise.resolve();
     },
     write(path) {

@@ -19,9 +19,8 @@ export function writeDead(path: string, { positions, lost }: DeadPassages): File
   const counts = Uint32Array.from(rows, (row) => lost.get(row) ?? 0);
   const out = createFile(path);
   try {
-    for (const array of [Uint32Array.of(positions.length, rows.length), positions, rows, counts]) {
+    for (const array of [Uint32Array.of(positions.length, rows.length), positions, rows, counts])
       out.append(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-    }
     return out.finish();
   } finally {
     out.abandon();

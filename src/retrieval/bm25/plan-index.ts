@@ -159,22 +159,20 @@ export async function refuseUnlessFits(
   const disk = maxDisk ?? (isPlaced ? await freeDiskBytes(out) : Infinity);
   const memory = maxMemory ?? (isPlaced ? availableMemory() : Infinity);
   const wanted = plan.bytesOnDisk + plan.temporaryBytes;
-  if (wanted > disk) {
+  if (wanted > disk)
     throw tooLarge(plan, {
       wanted,
       limit: disk,
       what: "of disk during the build",
       more: `; afterwards ${formatBytes(plan.bytesOnDisk)}`,
     });
-  }
-  if (plan.residentBytes > memory) {
+  if (plan.residentBytes > memory)
     throw tooLarge(plan, {
       wanted: plan.residentBytes,
       limit: memory,
       what: "of memory once opened",
       more: "",
     });
-  }
 }
 
 function tooLarge(

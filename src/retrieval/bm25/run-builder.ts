@@ -33,13 +33,12 @@ export function runBuilder(): RunBuilder {
   let lengths = new Uint32Array(1 << 10);
   let passages = 0;
   const makeRoom = (words: number): void => {
-    if (postingCount + words > postings.terms.length) {
+    if (postingCount + words > postings.terms.length)
       postings = {
         terms: doubled(postings.terms, postingCount + words),
         passages: doubled(postings.passages, postingCount + words),
         frequencies: doubled(postings.frequencies, postingCount + words),
       };
-    }
     if (numbers.size + words > latest.length) latest = doubled(latest, numbers.size + words);
     if (passages === lengths.length) lengths = doubled(lengths, passages + 1);
   };

@@ -93,9 +93,8 @@ export function openTermDictionary(
   count: number,
 ): TermDictionary {
   const { firsts, offsets, postings } = readBlocks(blocks);
-  if (firsts.length !== Math.ceil(count / BLOCK_TERMS)) {
+  if (firsts.length !== Math.ceil(count / BLOCK_TERMS))
     throw corrupt(`${blocks.path}: contains ${firsts.length} blocks for ${count} terms`);
-  }
   const readBlock = (block: number): Buffer => {
     const { buffer, byteOffset, length } = terms.read(
       offsets[block]!,

@@ -150,12 +150,11 @@ async function load(files: ModelFiles, threads: number) {
 
 function relevance({ source }: ModelFiles, logits?: ModelTensor): number[] {
   const [rows = 0, labels = 0] = logits?.dims ?? [];
-  if (logits === undefined || labels < 1 || labels > 2) {
+  if (logits === undefined || labels < 1 || labels > 2)
     throw new DataError(
       "ENCODER_BAD",
       `${source}: is not a cross-encoder: it returns ${logits === undefined ? "no logits" : `${labels} labels`}; expected 1 or 2. Export it for text classification.`,
     );
-  }
   const values = floatsOf(logits);
   requireFinite(source, values);
   return Array.from({ length: rows }, (_, row) =>

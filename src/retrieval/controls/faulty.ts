@@ -117,22 +117,19 @@ function fates({ latencyMs, errors, empty, hangs, seed }: Rates): (query: string
 
 /** @throws the reason of `ending`, if it comes first. */
 async function suffer({ query, asked, kind, delayMs }: Fate, ending: AbortSignal): Promise<void> {
-  if (delayMs > 0) {
+  if (delayMs > 0)
     await setTimeout(delayMs, undefined, { signal: ending }).catch(() => {
       throw ending.reason;
     });
-  }
   ending.throwIfAborted();
-  if (kind === "hang") {
-    await new Promise<never>((_, reject) => {
+  if (kind === "hang")
+    await new Promise<never>((_, reject) =>
       ending.addEventListener("abort", () => {
         reject(ending.reason as Error);
-      });
-    });
-  }
-  if (kind === "error") {
+      }),
+    );
+  if (kind === "error")
     throw fault(`failed on purpose for ${JSON.stringify(query)}, asked ${asked} times before`);
-  }
 }
 
 function fault(what: string): ExternalError {

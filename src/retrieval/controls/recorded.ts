@@ -58,16 +58,14 @@ export const recorded = defineRetriever({
 async function replay(file: string, wanted: string | undefined): Promise<Opened> {
   const recording = await readRecording(file);
   const fingerprint = wanted ?? recording.fingerprints[0];
-  if (fingerprint === undefined) {
+  if (fingerprint === undefined)
     throw new DataError("DATA_EMPTY", `${file}: contains no recorded search. Record some first.`);
-  }
   const known = recording.fingerprints;
-  if (!known.includes(fingerprint) || (wanted === undefined && known.length > 1)) {
+  if (!known.includes(fingerprint) || (wanted === undefined && known.length > 1))
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `recorded.fingerprint is ${quote(wanted)}: ${file} contains searches of ${known.join(", ")}. Choose one of them.`,
     );
-  }
   return {
     fingerprint,
     // eslint-disable-next-line @typescript-eslint/require-await -- an abort must reject, not throw
@@ -96,12 +94,11 @@ async function record(
 ): Promise<Opened> {
   const asked = await context.open(of);
   try {
-    if (asked.reads !== undefined) {
+    if (asked.reads !== undefined)
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
         `recorded.of is "${of.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording has one answer per query, so it cannot replace this retriever. Record its inner retriever instead.`,
       );
-    }
     const recording = await growRecording(file);
     const { fingerprint } = asked;
     return {
@@ -187,12 +184,11 @@ async function readSearches(path: string): Promise<Searches> {
   const searches = new Searches();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const { problem, value: search } = asRecorded(value);
-    if (problem !== null) {
+    if (problem !== null)
       throw new DataError(
         "DATA_BAD_RECORD",
         `${path}:${line}: ${problem} Expected a recorded search: fingerprint, query, k, hits. Remove the line, or record again.`,
       );
-    }
     searches.set(search);
   }
   return searches;

@@ -149,9 +149,8 @@ const COPY_VECTORS = 4096;
 function copyVectors(draft: VectorDraft, count: number, path: string): FileEntry {
   const file = createFile(path);
   try {
-    for (let at = 0; at < count; at += COPY_VECTORS) {
+    for (let at = 0; at < count; at += COPY_VECTORS)
       file.append(draft.read(at, Math.min(count, at + COPY_VECTORS)));
-    }
     return file.finish();
   } finally {
     file.abandon();
@@ -173,9 +172,7 @@ function graphOf(
     count,
     dimensions: format.dimensions,
     vectors: (from, to) => decodeVectors(format, draft.read(from, to)),
-    onProgress: (done) => {
-      onProgress?.("graph", done, count);
-    },
+    onProgress: (done) => onProgress?.("graph", done, count),
   });
 }
 

@@ -111,9 +111,8 @@ function readAll(path: string, entry: FileEntry, signal?: AbortSignal): void {
 function samplePositions(count: number, sample: number): number[] {
   const draw = random("dense index check");
   const positions = new Set<number>();
-  for (let tries = 0; tries < 4 * sample && positions.size < sample; tries++) {
+  for (let tries = 0; tries < 4 * sample && positions.size < sample; tries++)
     positions.add(draw.int(count));
-  }
   return [...positions];
 }
 

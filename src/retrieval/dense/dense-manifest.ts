@@ -41,9 +41,8 @@ export type DenseManifest = z.output<typeof manifestSchema>;
 export async function readDenseManifest(folder: string): Promise<DenseManifest> {
   const manifest = await readManifest(folder, manifestSchema);
   const { recordBytes } = denseFormat(manifest);
-  if (manifest.vectors.file.bytes !== manifest.corpus.passages * recordBytes) {
+  if (manifest.vectors.file.bytes !== manifest.corpus.passages * recordBytes)
     throw corrupt(`${manifestPath(folder)}: its vectors are not as many as its passages`);
-  }
   return manifest;
 }
 

@@ -44,9 +44,8 @@ export interface BlockMaker {
 
 /** @param code chosen by the machine; a test names it. */
 export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "simd"): BlockMaker {
-  if (wasm === undefined || code === "plain") {
+  if (wasm === undefined || code === "plain")
     return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
-  }
   const api = wasm;
   const compiled = wasmModule(api, dotKernel);
   return { code, make: (capacity) => simdBlock(api, { format, compiled, capacity }) };
@@ -169,9 +168,8 @@ function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
       const tile = records.subarray(from * recordBytes, (from + count) * recordBytes);
       const vectors = decodeVectors(format, tile);
       const four = queries.subarray(group * LANES * dimensions, (group + 1) * LANES * dimensions);
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < count; i++)
         dotFour(vectors.subarray(i * dimensions), four, scores.subarray(i * LANES));
-      }
       return scores.subarray(0, count * LANES);
     },
   };

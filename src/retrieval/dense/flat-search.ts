@@ -150,12 +150,8 @@ function startShare(start: ScanStart): Share {
       asked?.reject(receiveError(failure) ?? failed(start, failure.message));
     }
   });
-  worker.on("error", (error) => {
-    fail(`failed (${errorMessage(error)})`, error);
-  });
-  worker.on("exit", () => {
-    fail("ended");
-  });
+  worker.on("error", (error) => fail(`failed (${errorMessage(error)})`, error));
+  worker.on("exit", () => fail("ended"));
   const next = (): Promise<ScanReply> =>
     new Promise((resolve, reject) => {
       if (ended !== null) reject(ended);

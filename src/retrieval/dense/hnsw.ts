@@ -93,9 +93,9 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
     signal?.throwIfAborted();
   };
   const graph = new HierarchicalNSW("ip", dimensions);
-  guarded(path, () => {
-    graph.initIndex({ maxElements: count, m: M, efConstruction, randomSeed: 100 });
-  });
+  guarded(path, () =>
+    graph.initIndex({ maxElements: count, m: M, efConstruction, randomSeed: 100 }),
+  );
   const held = build.efSearch === undefined ? heldOut(count) : new Set<number>();
   for (let from = 0; from < count; from += STEP) {
     const to = Math.min(count, from + STEP);
@@ -242,7 +242,5 @@ function guarded(path: string, work: () => void): void {
 }
 
 function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+  return new Promise((resolve) => setImmediate(resolve));
 }

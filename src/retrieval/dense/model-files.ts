@@ -52,12 +52,11 @@ export async function findModel(model: string, dtype?: ModelDtype): Promise<Mode
       library,
     };
   }
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith(".")) {
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith("."))
     throw new DataError(
       "ENCODER_BAD",
       `${model}: is neither a folder nor the name of a model on the hub (owner/name). Pass a folder with config.json, tokenizer.json and onnx/model.onnx.`,
     );
-  }
   const folder = join(library.env.cacheDir ?? "", model);
   await fetchLayout(library, model, folder);
   return { source: model, local: false, folder, dtype: dtype ?? "fp32", library };
@@ -99,13 +98,12 @@ export async function modelJson(
 /** What loading or running the model said, as our error. */
 export function modelFailure({ source, local }: ModelFiles, error: unknown): Error {
   const said = errorMessage(error).split("\n")[0]!;
-  if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error))) {
+  if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error)))
     return new DataError(
       "ENCODER_BAD",
       `${source}: cannot be loaded as a model (${said}). It needs config.json, tokenizer.json and onnx/model.onnx, as written by \`optimum-cli export onnx\`.`,
       { cause: error },
     );
-  }
   return unreachable(source, error);
 }
 

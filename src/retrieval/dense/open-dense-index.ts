@@ -125,12 +125,11 @@ let noticed = false;
 /** Whether the graph can be searched; says once when it cannot. */
 async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean> {
   if (await canOpenHnsw(graph)) return true;
-  if (!noticed) {
+  if (!noticed)
     process.emitWarning(
       `${visibleLine(folder)} is searched exactly instead of with its graph, which is slower but complete. ${HNSW_ADVICE}.`,
       { type: "AgentrlWarning", code: "HNSW_MISSING" },
     );
-  }
   noticed = true;
   return false;
 }

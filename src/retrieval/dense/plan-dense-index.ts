@@ -163,14 +163,13 @@ export async function refuseUnlessFits(
   const memory = maxMemory ?? (plan.graph === "flat" ? Infinity : availableMemory());
   const disk = maxDisk ?? (await freeDiskBytes(out));
   const wantedDisk = plan.bytesOnDisk + plan.temporaryBytes;
-  if (plan.residentBytes > memory) {
+  if (plan.residentBytes > memory)
     throw tooLarge(
       plan,
       `${formatBytes(plan.residentBytes)} of memory`,
       memory,
       (sizes) => sizes.residentBytes,
     );
-  }
   if (wantedDisk > disk) {
     const used = (sizes: ReturnType<typeof sizesOf>): number =>
       plan.textBytes + sizes.vectorBytes + sizes.graphBytes + sizes.temporaryBytes;

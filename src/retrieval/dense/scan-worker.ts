@@ -19,9 +19,7 @@ function serve(port: MessagePort, { path, entry, ...options }: ScanStart): void 
     search = ({ queries, k }) => scan.search(queries, k);
     return { ready: true };
   });
-  port.on("message", (request: ScanRequest) => {
-    reply(() => packed(search?.(request) ?? []));
-  });
+  port.on("message", (request: ScanRequest) => reply(() => packed(search?.(request) ?? [])));
 }
 
 function packed(hits: Scored[][]): ScanReply {

@@ -58,9 +58,9 @@ export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorS
     search(queries, k) {
       const count = queries.length / format.dimensions;
       const selections = Array.from({ length: count }, () => topK(k, -Infinity));
-      chunks.forEach((chunk, i) => {
-        scanChunk(blockOf(i), chunk, { queries, dimensions: format.dimensions, selections });
-      });
+      chunks.forEach((chunk, i) =>
+        scanChunk(blockOf(i), chunk, { queries, dimensions: format.dimensions, selections }),
+      );
       return selections.map((selection) => selection.take());
     },
   };

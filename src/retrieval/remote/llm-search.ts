@@ -204,12 +204,11 @@ function checkTemplate(template: string, path: string): string {
   const used = [...template.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, name = ""]) => name);
   const unknown = used.find((name) => !known.includes(name));
   const list = known.map((name) => `{{${name}}}`).join(", ");
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${path}: the template contains the unknown placeholder {{${unknown}}}. Known: ${list}.`,
     );
-  }
   if (used.includes("query")) return template;
   throw new ConfigError(
     "RECIPE_BAD_VALUE",

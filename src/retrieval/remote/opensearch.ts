@@ -256,11 +256,10 @@ function vectorPart(
   { query, k, vector }: { query: string; k: number; vector: Float32Array | undefined },
 ): SearchBody {
   const field = fields.vector;
-  if (dialect === "opensearch") {
+  if (dialect === "opensearch")
     return vector === undefined
       ? { query: { neural: { [field]: { query_text: query, model_id: modelId, k } } } }
       : { query: { knn: { [field]: { vector: Array.from(vector), k } } } };
-  }
   const made =
     vector === undefined
       ? { query_vector_builder: { text_embedding: { model_id: modelId, model_text: query } } }

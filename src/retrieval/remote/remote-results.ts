@@ -94,12 +94,11 @@ function storedText(
   let value: unknown = document[field];
   if (value === undefined) {
     value = document;
-    for (const key of field.split(".")) {
+    for (const key of field.split("."))
       value =
         typeof value === "object" && value !== null
           ? (value as Record<string, unknown>)[key]
           : undefined;
-    }
   }
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);

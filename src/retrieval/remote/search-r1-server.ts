@@ -81,12 +81,11 @@ async function retrieve(
     z.object({ result: z.array(z.array(itemSchema)).length(queries.length) }),
   );
   const now = headers.get(FINGERPRINT);
-  if (served !== null && now !== null && now !== served) {
+  if (served !== null && now !== null && now !== served)
     throw new ExternalError(
       "SERVER_INDEX_CHANGED",
       `search-r1-server: the server's index was ${served} at the start of the run and is now ${now}: the results are not comparable. Serve the old index again, or start a new run.`,
     );
-  }
   return value.result.map((items) =>
     bestFirst(
       items.map(({ document, score }, rank) => hitOf(document, score ?? 1 / (rank + 1))),

@@ -45,9 +45,7 @@ export function openCheckedFile(path: string, { bytes, checksum }: FileEntry): C
   const file = openForReading(path);
   try {
     const table = readTable(file, path, bytes);
-    if (crcHex(table) !== checksum) {
-      throw corrupt(`${path}: its table of checksums was modified`);
-    }
+    if (crcHex(table) !== checksum) throw corrupt(`${path}: its table of checksums was modified`);
     return checkedFile({ file, path, bytes, checksums: new DataView(table.buffer) });
   } catch (error) {
     closeSync(file);
@@ -105,9 +103,8 @@ function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
     for (let at = 0; at < content.length; at += PAGE_BYTES) {
       const page = content.subarray(at, at + PAGE_BYTES);
       const number = (begin + at) / PAGE_BYTES;
-      if (crc32(page) !== checksums.getUint32(4 * number, true)) {
+      if (crc32(page) !== checksums.getUint32(4 * number, true))
         throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} were modified`);
-      }
     }
     return begin;
   };
@@ -126,9 +123,7 @@ function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
       });
       return scratch.toString("utf8", from - begin, to - begin);
     },
-    close: () => {
-      closeSync(file);
-    },
+    close: () => closeSync(file),
   };
 }
 
@@ -190,9 +185,8 @@ export function createFile(path: string): FileWriter {
   let written = 0;
   const checksums: number[] = [];
   const flush = (): void => {
-    for (let at = 0; at < buffered; at += PAGE_BYTES) {
+    for (let at = 0; at < buffered; at += PAGE_BYTES)
       checksums.push(crc32(buffer.subarray(at, Math.min(at + PAGE_BYTES, buffered))));
-    }
     writeFully(file, buffer.subarray(0, buffered));
     written += buffered;
     buffered = 0;
@@ -218,9 +212,7 @@ export function createFile(path: string): FileWriter {
       flush();
       const table = new Uint8Array(4 * checksums.length);
       const view = new DataView(table.buffer);
-      checksums.forEach((checksum, page) => {
-        view.setUint32(4 * page, checksum, true);
-      });
+      checksums.forEach((checksum, page) => view.setUint32(4 * page, checksum, true));
       writeFully(file, table);
       if (file !== null) fsyncSync(file);
       abandon();

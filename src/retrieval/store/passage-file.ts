@@ -93,9 +93,8 @@ export interface PassageFile extends PassageStore {
 export function openPassages(folder: string, entries: PassageEntries, count: number): PassageFile {
   const text = openCheckedFile(join(folder, TEXT), entries.passages);
   const starts = openCheckedFile(join(folder, STARTS), entries.passageStarts);
-  if (starts.bytes !== 8 * (count + 1)) {
+  if (starts.bytes !== 8 * (count + 1))
     throw corrupt(`${starts.path}: contains ${starts.bytes / 8 - 1} passages, not ${count}`);
-  }
   const pages = startPages(starts);
   const readLine = (position: number): Uint8Array =>
     text.read(pages.at(position), pages.at(position + 1));

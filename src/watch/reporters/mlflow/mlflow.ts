@@ -104,12 +104,11 @@ const ADDRESS = "MLFLOW_TRACKING_URI";
  */
 function trackingAddress(url: string | undefined): string {
   const given = url ?? environmentValue(ADDRESS);
-  if (given === undefined) {
+  if (given === undefined)
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `reporters: mlflow.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a tracking server. Start one with \`mlflow server\` and write { name: mlflow, url: http://127.0.0.1:5000 }.`,
     );
-  }
   return parseOptions(serverAddress, given, url === undefined ? ADDRESS : "reporters: mlflow.url");
 }
 

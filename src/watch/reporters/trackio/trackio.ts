@@ -162,12 +162,11 @@ const TOKEN = "TRACKIO_WRITE_TOKEN";
  */
 export function trackioAccess(url: string | undefined): Pick<Endpoint, "url" | "headers" | "keys"> {
   const given = url ?? environmentValue(ADDRESS);
-  if (given === undefined) {
+  if (given === undefined)
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `reporters: trackio.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a Trackio server. Start one with \`trackio show\` and write { name: trackio, url: http://127.0.0.1:7860 }.`,
     );
-  }
   const { address, token } = withoutToken(given);
   const where = url === undefined ? ADDRESS : "reporters: trackio.url";
   const checked = parseOptions(serverAddress, address, where);
