@@ -1,7 +1,6 @@
 import { formatBytes } from "../base/format.ts";
-import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
-import { exists, freeDiskBytes } from "../base/files.ts";
+import { exists, freeDiskBytes, isFolder } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
 import { limiter, allOrAbort } from "../http/concurrency.ts";
@@ -228,11 +227,7 @@ export async function modelFolder(
   model: string,
   { known, ...options }: HubModelOptions & { known?: readonly string[] } = {},
 ): Promise<string> {
-  const isFolder = await stat(model).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (isFolder) return model;
+  if (await isFolder(model)) return model;
   const name = parseHubName(model);
   if (name === null)
     throw new ConfigError(

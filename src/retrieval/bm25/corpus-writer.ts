@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import type { Passage } from "../../trajectory/task.ts";
 import {
   passageLine,
@@ -12,8 +11,9 @@ import {
 } from "../store/passage-file.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import { idCollector, type IdCollector } from "./id-table.ts";
-import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
+import { ExternalError } from "../../base/errors.ts";
 import { createFile, type FileEntry } from "../store/checked-file.ts";
+import { startThread } from "../thread.ts";
 import { runBuilder } from "./run-builder.ts";
 
 /** An analysed corpus on disk, the input of a segment. */
@@ -177,7 +177,7 @@ interface PassageBatch {
   texts: string[];
 }
 
-interface WrittenRun {
+export interface WrittenRun {
   path: string;
   file: FileEntry;
   /** [passages] terms per passage. */
@@ -193,10 +193,8 @@ interface RunWriter {
   close(): Promise<void>;
 }
 
-/** Requests to a worker thread and its answers, in the same order. */
-export type RunRequest = { kind: "add"; batch: PassageBatch } | { kind: "write"; path: string };
-export type RunAnswer =
-  { kind: "added" } | ({ kind: "written" } & WrittenRun) | { kind: "failed"; error: SentError };
+/** A batch to analyse, or the path to write the added passages to. */
+export type RunRequest = PassageBatch | string;
 
 export function localRunWriter(analyzer: Analyzer): RunWriter {
   const builder = runBuilder();
@@ -218,52 +216,21 @@ export function localRunWriter(analyzer: Analyzer): RunWriter {
   };
 }
 
-/**
- * Runs in a worker thread.
- * @param analyzer its name.
- */
+/** Runs in a worker thread. @param analyzer its name. */
 export function workerRunWriter(analyzer: string): RunWriter {
-  const worker = new Worker(WORKER_FILE, { workerData: analyzer });
-  const waiting: { resolve: (answer: RunAnswer) => void; reject: (error: unknown) => void }[] = [];
-  let ended: Error | null = null;
-  const fail = (cause: unknown): void => {
-    ended ??= new ExternalError(
-      "INDEX_WORKER_STOPPED",
-      "index: the thread that analyses passages ended too early. If memory ran out, use fewer --threads.",
-      { cause },
-    );
-    for (const { reject } of waiting.splice(0)) reject(ended);
-  };
-  worker.on("message", (answer: RunAnswer) => waiting.shift()?.resolve(answer));
-  worker.on("error", fail);
-  worker.on("exit", fail);
-  const ask = async (request: RunRequest): Promise<RunAnswer> => {
-    if (ended !== null) throw ended;
-    const answer = await new Promise<RunAnswer>((resolve, reject) => {
-      waiting.push({ resolve, reject });
-      worker.postMessage(request);
-    });
-    if (answer.kind === "failed") throw receiveError(answer.error) ?? new Error(answer.error.stack);
-    return answer;
-  };
+  const thread = startThread<WrittenRun | null>("./bm25/analysis-worker.js", analyzer, {
+    ended: (cause) =>
+      new ExternalError(
+        "INDEX_WORKER_STOPPED",
+        "index: the thread that analyses passages ended too early. If memory ran out, use fewer --threads.",
+        { cause },
+      ),
+  });
   return {
     async add(batch) {
-      await ask({ kind: "add", batch });
+      await thread.ask(batch);
     },
-    async write(path) {
-      const answer = await ask({ kind: "write", path });
-      if (answer.kind !== "written") throw new Error(`expected a run, got "${answer.kind}"`);
-      const { file, lengths } = answer;
-      return { path, file, lengths };
-    },
-    async close() {
-      await worker.terminate();
-    },
+    write: async (path) => (await thread.ask(path))!,
+    close: () => thread.close(),
   };
 }
-
-/** Worker threads need the build; tests that run from the sources use the file in dist/. */
-const WORKER_FILE = new URL(
-  "./analysis-worker.js",
-  import.meta.url.replace(/\/src\/(retrieval\/bm25\/[^/]*)$/, "/dist/$1"),
-);

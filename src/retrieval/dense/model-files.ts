@@ -1,9 +1,16 @@
-import { access, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Transformers from "@huggingface/transformers";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { makeFolder, readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import {
+  exists,
+  isFolder,
+  makeFolder,
+  readJson,
+  sha256,
+  sha256File,
+  writeFileAtomic,
+} from "../../base/files.ts";
 import { requireTelemetryOff } from "../../base/telemetry.ts";
 import { userCache } from "../../base/user-cache.ts";
 import { fetchFile } from "../../http/transfer.ts";
@@ -164,20 +171,6 @@ export function isE5({ source }: ModelFiles, config: unknown): boolean {
   const { _name_or_path: origin = "" } = (config ?? {}) as { _name_or_path?: unknown };
   return [basename(source), String(origin)].some((name) =>
     /(^|[^a-z0-9])e5([^a-z0-9]|$)/i.test(name),
-  );
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
   );
 }
 

@@ -1,4 +1,3 @@
-import type { SentError } from "../../base/errors.ts";
 import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
 import { type Scored, topK, type TopK } from "../top-k.ts";
 import {
@@ -124,14 +123,14 @@ export interface ScanStart extends ScanOptions {
   entry: FileEntry;
 }
 
-/** One batch of queries; the last one is answered before the next is sent. */
 export interface ScanRequest {
   queries: Float32Array;
   k: number;
 }
 
-/** `ready` after opening; then per request the hits of all queries, one after the other. */
-export type ScanReply =
-  | { ready: true }
-  | { counts: Uint32Array; positions: Float64Array; scores: Float64Array }
-  | { failure: SentError };
+/** The hits of all queries, one after the other. */
+export interface PackedHits {
+  counts: Uint32Array;
+  positions: Float64Array;
+  scores: Float64Array;
+}

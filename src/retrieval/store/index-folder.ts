@@ -13,11 +13,10 @@ import {
   errorMessage,
   ExternalError,
 } from "../../base/errors.ts";
-import { makeFolder, readText, sha256, writeFileAtomic } from "../../base/files.ts";
+import { exists, makeFolder, readText, sha256, writeFileAtomic } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { corrupt } from "./checked-file.ts";
 import {
-  exists,
   finishReplacing,
   moveIntoPlace,
   removeLeftovers,
