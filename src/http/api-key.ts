@@ -27,6 +27,17 @@ export function readApiKey(variable: string, where: string, remedy = ""): string
   return value;
 }
 
+/** A key as a header, for a server's client; nothing where no variable is named. @throws {ConfigError} HTTP_KEY_MISSING */
+export function keyHeader(
+  variable: string | null,
+  where: string,
+  { header = "authorization", scheme = "Bearer ", remedy = "" } = {},
+): Pick<Endpoint, "headers" | "keys"> {
+  if (variable === null) return {};
+  const key = readApiKey(variable, where, remedy);
+  return { headers: { [header]: scheme + key }, keys: { [variable]: key } };
+}
+
 export const DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY";
 
 /**
@@ -44,6 +55,5 @@ export function modelKey(
   if (local && isUnset && apiKeyEnv === DEFAULT_KEY_VARIABLE) return {};
   const remedy =
     "For a server without keys: --api-key-env none, or apiKeyEnv: null in the settings.";
-  const key = readApiKey(apiKeyEnv, where, remedy);
-  return { headers: { authorization: `Bearer ${key}` }, keys: { [apiKeyEnv]: key } };
+  return keyHeader(apiKeyEnv, where, { remedy });
 }

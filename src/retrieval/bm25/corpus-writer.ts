@@ -1,16 +1,9 @@
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Passage } from "../../trajectory/task.ts";
-import {
-  passageLine,
-  searchedText,
-  linesOf,
-  passageWriter,
-  type PassageEntries,
-} from "../store/passage-file.ts";
+import { passageCollector, searchedText, type PassageEntries } from "../store/passage-file.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
-import { idCollector, type IdCollector } from "./id-table.ts";
+import type { IdCollector } from "./id-table.ts";
 import { ExternalError } from "../../base/errors.ts";
 import { createFile, type FileEntry } from "../store/checked-file.ts";
 import { startThread } from "../thread.ts";
@@ -20,7 +13,7 @@ import { runBuilder } from "./run-builder.ts";
 export interface WrittenCorpus {
   /** In order; together they cover every passage. */
   runs: WrittenRun[];
-  passages: PassageEntries;
+  entries: PassageEntries;
   ids: IdCollector;
   /** SHA-256 of the passages' lines. */
   sha256: string;
@@ -47,8 +40,6 @@ const UNITS_PER_PASSAGE = 512;
 /** UTF-16 units of text that may wait for analysis. */
 const WAITING_UNITS = 1 << 22;
 
-const BATCH_PASSAGES = 1000;
-
 /**
  * Streams passages to disk and, in worker threads, to runs of postings. Memory does not grow with the
  * corpus, except for 12 bytes per passage: each thread has one run, and little text waits for it.
@@ -61,34 +52,29 @@ export async function writeCorpus(
   folder: string,
   { analyzer, threads, signal, onProgress }: WriteCorpusOptions,
 ): Promise<WrittenCorpus> {
-  const text = passageWriter(folder);
-  const ids = idCollector();
-  const hash = createHash("sha256");
+  const collector = passageCollector(folder);
+  const { ids } = collector;
   const runs = runQueue(analyzer, folder, threads);
-  let batch = emptyBatch();
+  let batch: PassageBatch = { ids: [], texts: [] };
   const flush = async (): Promise<void> => {
     if (batch.ids.length === 0) return;
-    const { bytes, starts } = linesOf(batch.lines);
-    hash.update(bytes);
-    text.append(bytes, starts);
-    const { ids: names, texts } = batch;
-    batch = emptyBatch();
-    await runs.add({ ids: names, texts });
+    collector.flush();
+    const full = batch;
+    batch = { ids: [], texts: [] };
+    await runs.add(full);
     signal?.throwIfAborted();
     onProgress?.(ids.count);
   };
   try {
     for await (const passage of passages) {
-      ids.add(passage.id);
       batch.ids.push(passage.id);
       batch.texts.push(searchedText(passage));
-      batch.lines.push(passageLine(passage));
-      if (batch.ids.length === BATCH_PASSAGES) await flush();
+      if (collector.add(passage)) await flush();
     }
     await flush();
-    return { runs: await runs.finish(), passages: text.finish(), ids, sha256: hash.digest("hex") };
+    return { runs: await runs.finish(), ids, ...collector.finish() };
   } finally {
-    text.abandon();
+    collector.abandon();
     await runs.close();
   }
 }
@@ -100,10 +86,6 @@ export function removeRuns(folder: string): void {
 
 function runsFolder(folder: string): string {
   return join(folder, "runs");
-}
-
-function emptyBatch(): PassageBatch & { lines: string[] } {
-  return { ids: [], texts: [], lines: [] };
 }
 
 interface RunQueue {

@@ -1,19 +1,14 @@
-import { createHash } from "node:crypto";
 import { sha256 } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
-import { equalHashes, idCollector } from "../bm25/id-table.ts";
 import { type FileEntry, createFile } from "../store/checked-file.ts";
 import { INDEX_VERSION, writeIndexFolder, writeManifest } from "../store/index-folder.ts";
 import {
-  type PassageFile,
-  linesOf,
-  openPassages,
-  type PassageEntries,
-  passageWriter,
+  openCollected,
+  passageCollector,
   searchedText,
-  passageLine,
+  type PassageEntries,
+  type PassageFile,
 } from "../store/passage-file.ts";
 import { type DenseManifest, graphPath, vectorsPath } from "./dense-manifest.ts";
 import type { Encoder } from "./encoder.ts";
@@ -184,8 +179,6 @@ interface WrittenPassages {
   sha256: string;
 }
 
-const BATCH = 1000;
-
 /**
  * Streams a corpus into the passages' files of an index, in bounded memory (12 bytes per passage).
  *
@@ -197,35 +190,17 @@ async function writePassages(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   { source, signal }: { source: string; signal?: AbortSignal | undefined },
 ): Promise<WrittenPassages> {
-  const writer = passageWriter(folder);
-  const ids = idCollector();
-  const hash = createHash("sha256");
-  let lines: string[] = [];
-  const flush = (): void => {
-    const { bytes, starts } = linesOf(lines);
-    hash.update(bytes);
-    writer.append(bytes, starts);
-    lines = [];
-    signal?.throwIfAborted();
-  };
+  const collector = passageCollector(folder);
   try {
     for await (const passage of passages) {
-      ids.add(passage.id);
-      lines.push(passageLine(passage));
-      if (lines.length === BATCH) flush();
+      if (!collector.add(passage)) continue;
+      collector.flush();
+      signal?.throwIfAborted();
     }
-    flush();
-    if (ids.count === 0) throw emptyCorpus(source);
-    const entries = writer.finish();
-    const written = openPassages(folder, entries, ids.count);
-    for (const [first, second] of equalHashes(ids.sorted())) {
-      const { id } = written.read(first);
-      if (written.read(second).id !== id) continue;
-      await written.close();
-      throw duplicateId(source, id, [first, second]);
-    }
-    return { entries, passages: written, sha256: hash.digest("hex") };
+    const { entries, sha256 } = collector.finish();
+    const written = await openCollected(folder, entries, collector.ids.sorted(), source);
+    return { entries, passages: written, sha256 };
   } finally {
-    writer.abandon();
+    collector.abandon();
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { readApiKey } from "../../http/api-key.ts";
+import { keyHeader, readApiKey } from "../../http/api-key.ts";
 import { httpClient, type HttpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Embed } from "../../http/embeddings.ts";
@@ -107,10 +107,8 @@ export const opensearch = defineRetriever({
 function endpointOf(settings: OpensearchSettings): Endpoint {
   const { url, usernameEnv, passwordEnv, apiKeyEnv } = settings;
   const endpoint = { name: NAME, url, settings };
-  if (apiKeyEnv !== null) {
-    const key = readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
-    return { ...endpoint, headers: { authorization: `ApiKey ${key}` }, keys: { [apiKeyEnv]: key } };
-  }
+  if (apiKeyEnv !== null)
+    return { ...endpoint, ...keyHeader(apiKeyEnv, `${NAME}.apiKeyEnv`, { scheme: "ApiKey " }) };
   if (usernameEnv === null || passwordEnv === null) return endpoint;
   const user = readApiKey(usernameEnv, `${NAME}.usernameEnv`);
   const password = readApiKey(passwordEnv, `${NAME}.passwordEnv`);

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, fsyncSync, mkdirSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { DataError, errorMessage } from "../../base/errors.ts";
 
 /** Bytes that share one checksum. */
@@ -63,6 +64,26 @@ export function memoryFile(content: Uint8Array<ArrayBuffer>, path = "memory"): C
       Buffer.from(content.buffer, content.byteOffset).toString("utf8", from, to),
     close: () => undefined,
   };
+}
+
+const PIECE_BYTES = 1 << 22;
+
+/** Reads and checks a whole file. @throws {DataError} INDEX_CORRUPT */
+export async function readThrough(
+  path: string,
+  entry: FileEntry,
+  signal?: AbortSignal,
+): Promise<void> {
+  const file = openCheckedFile(path, entry);
+  try {
+    for (let from = 0; from < file.bytes; from += PIECE_BYTES) {
+      file.read(from, Math.min(file.bytes, from + PIECE_BYTES));
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    file.close();
+  }
 }
 
 /** What content takes with its page table. */

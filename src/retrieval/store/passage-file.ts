@@ -2,7 +2,10 @@
  * The passages of a segment: `passages.jsonl`, one line of JSON each ({id, title, text}, in corpus order), and
  * `passage-starts.f64`, [N + 1] byte offsets of the lines. Passages stay on disk and are read when they are hits.
  */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
+import { equalHashes, idCollector, type IdCollector, type IdEntries } from "../bm25/id-table.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import {
   corrupt,
@@ -37,7 +40,7 @@ interface PassageWriter {
 }
 
 /** Lines with their newlines as UTF-8, and where each starts: what `append` takes. */
-export function linesOf(lines: readonly string[]): { bytes: Buffer; starts: Uint32Array } {
+function linesOf(lines: readonly string[]): { bytes: Buffer; starts: Uint32Array } {
   const units = lines.reduce((sum, { length }) => sum + length + 1, 0);
   const bytes = Buffer.allocUnsafe(3 * units);
   const starts = new Uint32Array(lines.length);
@@ -77,6 +80,65 @@ export function passageWriter(folder: string): PassageWriter {
       offsets.abandon();
     },
   };
+}
+
+const BATCH_PASSAGES = 1000;
+
+/** Streams passages into the files of a folder; ids and the hash of all lines stay in memory (12 bytes per passage). */
+export function passageCollector(folder: string): {
+  readonly ids: IdCollector;
+  /** @returns whether it is time to flush. */
+  add(passage: Passage): boolean;
+  flush(): void;
+  finish(): { entries: PassageEntries; sha256: string };
+  abandon(): void;
+} {
+  const writer = passageWriter(folder);
+  const ids = idCollector();
+  const hash = createHash("sha256");
+  let lines: string[] = [];
+  const flush = (): void => {
+    const { bytes, starts } = linesOf(lines);
+    hash.update(bytes);
+    writer.append(bytes, starts);
+    lines = [];
+  };
+  return {
+    ids,
+    add(passage) {
+      ids.add(passage.id);
+      return lines.push(passageLine(passage)) === BATCH_PASSAGES;
+    },
+    flush,
+    finish() {
+      flush();
+      return { entries: writer.finish(), sha256: hash.digest("hex") };
+    },
+    abandon: () => writer.abandon(),
+  };
+}
+
+/**
+ * Opens collected passages.
+ * @param source the corpus in messages.
+ * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID
+ */
+export async function openCollected(
+  folder: string,
+  entries: PassageEntries,
+  ids: IdEntries,
+  source: string,
+): Promise<PassageFile> {
+  const { length } = ids.positions;
+  if (length === 0) throw emptyCorpus(source);
+  const passages = openPassages(folder, entries, length);
+  for (const [first, second] of equalHashes(ids)) {
+    const { id } = passages.read(first);
+    if (passages.read(second).id !== id) continue;
+    await passages.close();
+    throw duplicateId(source, id, [first, second]);
+  }
+  return passages;
 }
 
 /** The lines of a segment's passages, by position. */
