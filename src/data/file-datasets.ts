@@ -1,8 +1,7 @@
 import { sha256, sha256File } from "../base/files.ts";
 import { z } from "../base/schema.ts";
 import { isPath } from "../base/setting-path.ts";
-import { beirFolder } from "./beir-folder.ts";
-import { readBeirTasks } from "./beir-tasks.ts";
+import { beirFolder, readBeirTasks } from "./beir-folder.ts";
 import { dataSource } from "./data-folder.ts";
 import { defineDataset } from "./dataset.ts";
 import { fieldsSchema } from "./fields.ts";

@@ -1,8 +1,8 @@
-import { open, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
-import { DataError, errorMessage } from "../base/errors.ts";
+import { DataError } from "../base/errors.ts";
 import { refuseForeign } from "../base/foreign-file.ts";
-import { readFully, startOf } from "./read-fully.ts";
+import { openFor, readFully, startOf } from "./read-fully.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
 import {
   firstNonFinite,
@@ -47,13 +47,8 @@ export interface SafetensorsFile {
  *
  * Source: the format's specification (huggingface/safetensors, README); its reader rejects the same files.
  */
-export async function openSafetensors(path: string): Promise<SafetensorsFile> {
-  const file = await open(path).catch((error: unknown) => {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
-  });
-  try {
+export function openSafetensors(path: string): Promise<SafetensorsFile> {
+  return openFor(path, async (file) => {
     const tensors = await readHeader(file, path);
     return {
       path,
@@ -62,10 +57,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
       readHalf: (name, into) => readHalfTensor(file, path, tensors.get(name)!, into),
       close: () => file.close(),
     };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  });
 }
 
 /**

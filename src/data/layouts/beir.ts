@@ -1,5 +1,4 @@
 import { z } from "../../base/schema.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import { factsSchema, supportOf } from "./hotpotqa.ts";
 import { defineLayout, answerList, badRecord, filledText, idText, parseRecord } from "./layout.ts";
 
@@ -48,7 +47,7 @@ export const beir = defineLayout({
       id: _id,
       question: text,
       references,
-      annotations: withoutUndefined(supportOf(metadata?.supporting_facts, undefined)),
+      annotations: supportOf(metadata?.supporting_facts, undefined),
     };
   },
   write: {

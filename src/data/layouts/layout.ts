@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { DataError } from "../../base/errors.ts";
 import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { sha256 } from "../../base/files.ts";
@@ -75,7 +76,7 @@ const defineTaskLayout = definer<TaskLayout>()("question layout", {
     read: {
       returned(task: QuestionRead, { what }) {
         requireReturned(what, task, { question: "text", references: "list" });
-        return { id: undefined, annotations: {}, ...task };
+        return { id: undefined, ...task, annotations: definedValues(task.annotations ?? {}) };
       },
     },
   },

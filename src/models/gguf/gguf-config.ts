@@ -7,8 +7,7 @@ import { architectures } from "../architectures/index.ts";
 import type { DecoderConfig } from "../config.ts";
 import { parseDecoderConfig } from "../config-json.ts";
 import { ropeFrequencies } from "../rope.ts";
-import type { GgufFile } from "./gguf-file.ts";
-import type { GgufValue } from "./gguf-header.ts";
+import type { GgufFile, GgufValue } from "./gguf-file.ts";
 
 /** Name of the tensor with the divisors of rotary frequencies: the only record of a llama3 scaling. */
 export const ROPE_DIVISORS = "rope_freqs.weight";
