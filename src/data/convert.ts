@@ -79,7 +79,6 @@ export async function convertFile(
   return { kind: "questions", ...file, lost };
 }
 
-/** Parquet or JSON lines, by the end of the name. */
 async function writeRecords(
   out: string,
   rows: () => AsyncIterable<object>,

@@ -95,7 +95,6 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
   };
 }
 
-/** As `questionFile`, for a corpus. */
 function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
   const layout = hasAny(fields, "text", "title", "id") ? undefined : corpusLayoutOf(first.record);
   if (layout === undefined) return ownPassages(first, fields);

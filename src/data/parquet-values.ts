@@ -118,7 +118,6 @@ function decimalOf(value: number | bigint | Uint8Array, scale: number): unknown 
   return numberOf(unscaled < 0n ? `-${text}` : text);
 }
 
-/** The big-endian number in two's complement. */
 function signed(bytes: Uint8Array): bigint {
   const hex = Buffer.from(bytes).toString("hex");
   return hex === "" ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`));

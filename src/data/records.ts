@@ -23,7 +23,6 @@ export interface PlacedRecord {
 
 type OnBad = ((error: DataError) => void) | undefined;
 
-/** A value of a file, which may be no record. */
 interface PlacedValue {
   value: unknown;
   where: string;
@@ -113,7 +112,6 @@ function isList(start: string): boolean {
   return start.startsWith("[") || ROWS.test(start);
 }
 
-/** The first non-blank characters of a file. */
 async function beginning(path: string): Promise<string> {
   let text = "";
   for await (const chunk of openText(path)) {

@@ -67,7 +67,6 @@ export interface HttpEnvironment {
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** The real clock and randomness. */
 export const systemEnvironment: HttpEnvironment = {
   random: Math.random,
   now: () => performance.now(),

@@ -9,7 +9,6 @@ export interface StreamedReply<T> extends BodyReader {
   reply(totalMs: number): T;
 }
 
-/** Assembles the pieces of one kind of reply. */
 interface Pieces<C, T> {
   /** @param afterMs milliseconds after sending. */
   take(piece: C, afterMs: number): void;

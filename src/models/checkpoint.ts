@@ -128,7 +128,6 @@ export async function storedTypeOf(folder: string): Promise<StoredType | null> {
   }
 }
 
-/** Opens a folder's weights and checks them against `config.json`. */
 async function withWeights(
   folder: string,
   config: DecoderConfig,

@@ -136,7 +136,6 @@ export async function streamSafetensors(
   });
 }
 
-/** SAFETENSORS_BAD with the file, the problem and the advice. */
 function bad(path: string, what: string, cause?: unknown): DataError {
   return new DataError("SAFETENSORS_BAD", `${path}: ${what}. Download or save the file again.`, {
     cause,

@@ -80,7 +80,6 @@ function batchOf(queries: readonly string[], from: number): string[] {
   return Array.from({ length: BATCH }, (_, i) => queries[(from + i) % queries.length]!);
 }
 
-/** The nearest-rank percentile of sorted values. */
 function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }

@@ -164,7 +164,6 @@ function beginIds(
   return full.slice(0, Math.max(at, 0));
 }
 
-/** The rewritten parts of tokenizer.json. */
 interface Pipeline {
   normalizer?: unknown;
   pre_tokenizer?: unknown;

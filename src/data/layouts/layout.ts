@@ -48,7 +48,6 @@ export interface TaskWriter {
   record(task: Task, place: WritingPlace): object;
 }
 
-/** The place of a task in the written file. */
 interface WritingPlace {
   /** From 0. */
   index: number;
@@ -67,7 +66,6 @@ export interface CorpusLayout extends Part {
   readonly write?: (passage: Passage) => object;
 }
 
-/** A question as a layout's file reads it. */
 type QuestionRead = Pick<Task, "question" | "references"> & Partial<TaskRead>;
 
 const defineTaskLayout = definer<TaskLayout>()("question layout", {

@@ -240,7 +240,6 @@ function ggufParameters(file: GgufFile, config: DecoderConfig): GgufParameter[] 
   return found;
 }
 
-/** Names in the file by Hugging Face's. */
 function namesOf({ layers }: DecoderConfig): Map<string, string> {
   const names = new Map([
     [EMBEDDING, "token_embd.weight"],

@@ -51,7 +51,6 @@ const IGNORED = new Set([
   ...["attention.layer_norm_epsilon", "tensor_data_layout"],
 ]);
 
-/** The keys of `config.json`. */
 function readKeys({ path, metadata, tensors }: GgufFile, name: string): Record<string, unknown> {
   const fail = failure(path);
   const unread = new Map(

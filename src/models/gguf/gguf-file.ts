@@ -34,7 +34,6 @@ export function openGguf(path: string): Promise<GgufFile> {
   });
 }
 
-/** GGUF_BAD with the file, the problem and the advice. */
 function badGguf(path: string, what: string): DataError {
   return new DataError("GGUF_BAD", `${path}: ${what}. Download the file again, or choose another.`);
 }
@@ -208,7 +207,6 @@ const STRING = 8;
 const DEEPEST = 4;
 const LONGEST = 2 ** 24;
 
-/** Reads little-endian values in sequence. */
 class Cursor {
   at = 0;
   private readonly bytes: Buffer;

@@ -136,7 +136,6 @@ function isA(adapter: string): boolean {
   return adapter.endsWith(".lora_A.weight");
 }
 
-/** The path of a layer from the name of one of its tensors. */
 function layerOf(name: string): string {
   return name.replace(/(\.lora_[AB])?\.weight$/, "");
 }

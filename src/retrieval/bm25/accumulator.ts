@@ -27,7 +27,6 @@ export interface AddOptions {
   to: "all" | "summed";
 }
 
-/** Addresses of the postings of one block. */
 interface BlockPart {
   /** Of the first distance (u16) and the first impact (u8). */
   distances: number;

@@ -183,7 +183,6 @@ async function removeRemains(folder: string): Promise<void> {
   }
 }
 
-/** Removes segments, files of deletions and unfinished manifests that are not in the manifest. */
 function removeUnnamed(folder: string, { segments }: IndexManifest): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith("manifest.json.tmp-")) rmSync(join(folder, name), { force: true });
@@ -233,7 +232,6 @@ function findPassage(
   return null;
 }
 
-/** Rewrites a segment's file of deletions with more of them. */
 function withDead(
   folder: string,
   segment: FolderSegment,

@@ -23,7 +23,6 @@ interface IndexFinding {
   detail: string;
 }
 
-/** Sample sizes of `checkIndex`. */
 interface CheckIndexOptions {
   /** Number of passages whose title is searched. */
   titles?: number;
@@ -108,7 +107,6 @@ function filesOf(
   return all;
 }
 
-/** Whether the passage at a position of the whole corpus is deleted. */
 function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   return (position) => {
     let local = position;

@@ -130,7 +130,6 @@ function segmentSource(
 
 const READ_AHEAD_BYTES = 1 << 20;
 
-/** A file for sequential reading in large pieces. */
 function readAhead(file: CheckedFile): CheckedFile {
   let start = 0;
   let piece = new Uint8Array(0);

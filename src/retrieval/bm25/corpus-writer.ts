@@ -166,7 +166,6 @@ export interface WrittenRun {
   lengths: Uint32Array<ArrayBuffer>;
 }
 
-/** Makes one run after the other, in this thread or a worker thread. */
 interface RunWriter {
   /** Resolves when the batch has been analysed. @throws {DataError} PASSAGE_TOO_LONG */
   add(batch: PassageBatch): Promise<void>;

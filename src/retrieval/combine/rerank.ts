@@ -70,7 +70,6 @@ async function reordered(
   return hits.map((hit, i) => ({ ...hit, score: scores[i]! })).sort((a, b) => b.score - a.score);
 }
 
-/** A model that reads a query and a passage together and scores how well they fit. */
 interface CrossEncoder {
   /** Of the model's files and the length that it reads. */
   readonly fingerprint: string;

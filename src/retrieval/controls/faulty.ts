@@ -139,7 +139,6 @@ function fault(what: string): ExternalError {
   );
 }
 
-/** The options of a search for some of its queries. */
 function only(kept: readonly number[], asked: SearchOptions): SearchOptions {
   if (asked.contexts === undefined) return asked;
   return { ...asked, contexts: kept.map((i) => asked.contexts![i]!) };

@@ -46,7 +46,6 @@ function goldPassages({ annotations }: Task, corpus: ReadonlyMap<string, Passage
   );
 }
 
-/** The first k distinct passages, scored by rank. */
 function ranked(passages: readonly Passage[], k: number): Hit[] {
   const once = new Map<string, Passage>();
   for (const passage of passages) if (!once.has(passage.id)) once.set(passage.id, passage);

@@ -113,7 +113,6 @@ async function exactHits(graph: BuiltGraph, queries: Float32Array): Promise<Scor
   return selections.map((selection) => selection.take());
 }
 
-/** Vectors without those that are held out. */
 function seenOf(
   vectors: Float32Array,
   { start, dimensions, held }: { start: number; dimensions: number; held: ReadonlySet<number> },

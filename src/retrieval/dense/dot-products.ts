@@ -175,7 +175,6 @@ function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
   };
 }
 
-/** Inner products of one vector with four queries of the same length that follow each other. */
 function dotFour(vector: Float32Array, queries: Float32Array, scores: Float32Array): void {
   const length = queries.length / LANES;
   let [a, b, c, d] = [0, 0, 0, 0];

@@ -149,7 +149,6 @@ async function load(files: ModelFiles, threads: number): Promise<LoadedModel> {
   }
 }
 
-/** One vector per row from what the model returns. */
 function sentenceVectors(
   { source }: ModelFiles,
   outputs: Record<string, ModelTensor>,

@@ -30,7 +30,6 @@ interface NearKernel {
   expand: (links: number, next: number, mark: number, floor: number) => number;
 }
 
-/** Where in memory things lie, in bytes from its start. */
 interface NearPlaces {
   query: number;
   queryEnd: number;

@@ -19,7 +19,6 @@ interface ScanOptions {
   resident: boolean;
 }
 
-/** Exact search over a range of stored vectors, in the calling thread. */
 interface VectorScan {
   /**
    * @param queries [q, D].

@@ -161,7 +161,6 @@ export function simulatedDocuments(answer: string, k: number): Hit[] {
   return hits;
 }
 
-/** What a simulated search engine is told. */
 interface Simulation {
   query: string;
   /** Of the task that asks; null where nobody does. */

@@ -234,7 +234,6 @@ function isBlocked(url: string, blocked: readonly string[]): boolean {
   });
 }
 
-/** Parameters without those that have no value. */
 function defined(parameters: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const entries = Object.entries(parameters);
   return Object.fromEntries(

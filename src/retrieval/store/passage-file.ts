@@ -24,7 +24,6 @@ export interface PassageEntries {
   passageStarts: FileEntry;
 }
 
-/** Writes the passages of a new segment. */
 interface PassageWriter {
   /** N so far. */
   readonly count: number;

@@ -10,7 +10,6 @@ export const serverShape = {
   timeoutMs: z.int().min(1).max(600_000).default(10_000),
 };
 
-/** One request to a reporter's server. */
 interface Question {
   path: string;
   parameters?: Readonly<Record<string, string>>;

@@ -31,12 +31,10 @@ export function nameFor(name: string): string {
   return plain.slice(0, MOST_NAME_CHARACTERS);
 }
 
-/** A parameter's value, cut if too long. */
 function paramText(text: string): string {
   return cut(text, MOST_PARAM_CHARACTERS);
 }
 
-/** A tag's value, cut if too long. */
 export function tagText(text: string): string {
   return cut(text, MOST_TAG_CHARACTERS);
 }
@@ -50,7 +48,6 @@ export interface MlflowRun {
   end(status: string, at: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Entries of a run. */
 interface Batch {
   metrics?: readonly { key: string; value: number | string; timestamp: number; step: number }[];
   params?: readonly Entry[];

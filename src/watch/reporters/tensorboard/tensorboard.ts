@@ -57,7 +57,6 @@ export function tensorboardBackend(start: RunStart, now: number): ReporterBacken
   };
 }
 
-/** First records of a file. */
 function opening(start: RunStart, at: number): Buffer {
   const { afterStep, settings, out } = start;
   // The steps after a checkpoint are written again; before the first step there is nothing to keep.
@@ -73,7 +72,6 @@ function opening(start: RunStart, at: number): Buffer {
   );
 }
 
-/** The records of a batch, which depend on those written before. */
 function recordsOf(start: RunStart): {
   of(batch: readonly ReporterEvent[]): Buffer[];
   /** These have been written. */

@@ -57,7 +57,6 @@ export const trackio = defineReporter({
   },
 });
 
-/** How Trackio's clients name a run. */
 interface RunNames {
   project: string;
   run: string;
