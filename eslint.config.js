@@ -23,6 +23,7 @@ const layers = [
 // Each dependency has one importing folder (docs/adr/0001-dependencies.md).
 const owners = {
   "csv-parse": "data",
+  "eventsource-parser": "http",
   hyparquet: "data",
   "hyparquet-compressors": "data",
   "hyparquet-writer": "data",
@@ -44,8 +45,8 @@ const owners = {
   franc: "text",
   "html-to-text": "data",
   unpdf: "data",
-  "http-proxy-agent": "http",
-  "https-proxy-agent": "http",
+  yauzl: "data",
+  undici: "http",
   "proxy-from-env": "http",
   fastify: "server",
   ws: "server",
@@ -119,6 +120,7 @@ export default tseslint.config(
       ],
       "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
       "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/prefer-nullish-coalescing": "error",
       "@typescript-eslint/restrict-template-expressions": [
         "error",

@@ -56,7 +56,7 @@ export { defineLoss, weightedSum } from "./losses/loss.ts";
 export type { Loss, LossInputs, LossOutputs } from "./losses/loss.ts";
 export { definePreferenceLoss } from "./losses/preference/preference-loss.ts";
 export type { ComparedSide, PairLoss } from "./losses/preference/preference-loss.ts";
-export { around, defineRetriever, openAll } from "./retrieval/inner-retrievers.ts";
+export { around, defineRetriever, openAll } from "./retrieval/retriever.ts";
 export { retrieverSchema } from "./retrieval/retriever.ts";
 export type { Hit, Retriever, RetrieverContext } from "./retrieval/retriever.ts";
 export type { RewardContext } from "./rewards/context.ts";

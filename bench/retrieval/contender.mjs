@@ -1,6 +1,6 @@
 // node --expose-gc bench/retrieval/contender.mjs TASK JSON: one contender's work in a process of its own; prints one JSON line.
 import { readPassages } from "../../dist/data/passages.js";
-import { searchedText } from "../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../dist/retrieval/store/passage-file.js";
 import { english } from "../../dist/text/analyzer.js";
 import {
   askInBatches,

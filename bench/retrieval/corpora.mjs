@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { random } from "../../dist/base/random.js";
 import { readPassages } from "../../dist/data/passages.js";
-import { searchedText } from "../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../dist/retrieval/store/passage-file.js";
 import { english } from "../../dist/text/analyzer.js";
 import { passages, PASSAGES_VERSION, realParagraphs } from "./made-passages.mjs";
 

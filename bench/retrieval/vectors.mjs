@@ -7,7 +7,7 @@ import { blockMaker, MAX_QUERIES, MAX_TILE } from "../../dist/retrieval/dense/do
 import { openFlatSearch } from "../../dist/retrieval/dense/flat-search.js";
 import { buildHnsw } from "../../dist/retrieval/dense/hnsw.js";
 import { encodeVectors, vectorFormat } from "../../dist/retrieval/dense/vector-format.js";
-import { createFile } from "../../dist/retrieval/store/file-writer.js";
+import { createFile } from "../../dist/retrieval/store/checked-file.js";
 import { runChild } from "./child.mjs";
 import { gaussianMixture } from "./made-vectors.mjs";
 import { bar, rounded, verdicts } from "./rows.mjs";

@@ -172,7 +172,7 @@ export async function makeFolder(path: string): Promise<boolean> {
   return made;
 }
 
-async function isFolder(path: string): Promise<boolean> {
+export async function isFolder(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
   return found?.isDirectory() === true;
 }

@@ -6,7 +6,7 @@ import type { Override } from "../run/settings/settings.ts";
 export function reporterOption(): Option {
   return new Option(
     "--reporter <name|yaml>",
-    'also send metrics to tensorboard, mlflow, trackio or wandb (offline runs), e.g. "{ name: mlflow, url: http://127.0.0.1:5000 }"; repeatable',
+    'also send metrics to tensorboard, mlflow, trackio or wandb (files to upload), e.g. "{ name: mlflow, url: http://127.0.0.1:5000 }"; repeatable',
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }
 

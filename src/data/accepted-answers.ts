@@ -13,7 +13,6 @@ export function answerText(value: unknown): string | null {
   return typeof value === "number" && Number.isFinite(value) ? String(value) : null;
 }
 
-/** What the texts of one record accept. */
 export interface Accepted {
   /** Some may be blank. */
   answers: string[];

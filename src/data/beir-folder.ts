@@ -1,11 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, basename } from "node:path";
 import { DataError, errorMessage } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
+import type { Task } from "../trajectory/task.ts";
+import { readQrels } from "./qrels.ts";
+import { readTasks, type PlacedTask } from "./tasks.ts";
 
 /** The files of a BEIR dataset folder; each may be `.gz`. */
-export interface BeirFolder {
+interface BeirFolder {
   queries: string;
   /** Judgements of the split. */
   qrels: string;
@@ -13,7 +16,6 @@ export interface BeirFolder {
   corpus: string | null;
 }
 
-/** Whether a path is a BEIR dataset folder. */
 export function isBeirFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory() && beirFiles(path) !== null;
 }
@@ -38,12 +40,11 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
     );
   });
   const splits = judged.flatMap((file) => /^(.+)\.tsv(?:\.gz)?$/.exec(file)?.[1] ?? []).sort();
-  if (!splits.includes(split)) {
+  if (!splits.includes(split))
     throw new DataError(
       "FILE_MISSING",
       `${folder}/qrels: has no split "${split}". ${suggest(split, splits)}`,
     );
-  }
   const { queries, corpus } = beirFiles(folder) ?? {
     queries: join(folder, "queries.jsonl"),
     corpus: null,
@@ -53,4 +54,23 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
 
 function packedOrNot(path: string): string {
   return !existsSync(path) && existsSync(`${path}.gz`) ? `${path}.gz` : path;
+}
+
+/**
+ * The questions of a split, streamed: the queries in its judgements, with the relevant passages as supporting passages.
+ * @throws {DataError} as `beirFolder` and `readTasks`; DATA_BAD_RECORD for a query without an answer.
+ */
+export async function* readBeirTasks(folder: string, split: string): AsyncGenerator<PlacedTask> {
+  const files = await beirFolder(folder, split);
+  const qrels = await readQrels(files.qrels);
+  const source = basename(folder);
+  for await (const { task, ...placed } of readTasks(files.queries, {
+    wanted: (id) => qrels.has(id),
+  })) {
+    const judged = [...(qrels.get(task.id) ?? [])];
+    const supportingPassages = judged.flatMap(([id, relevance]) => (relevance > 0 ? id : []));
+    const annotations: Task["annotations"] = { ...task.annotations, supportingPassages };
+    annotations.hops ??= supportingPassages.length;
+    yield { ...placed, task: { ...task, source, annotations } };
+  }
 }

@@ -34,12 +34,11 @@ export const byTries = defineDataset({
     const kept = new Set(
       rates.filter(({ tries }) => tries >= from && tries <= to).map(({ id }) => id),
     );
-    if (kept.size === 0) {
+    if (kept.size === 0)
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
         `by-tries: none of the ${rates.length} questions of ${rows} needed ${from} to ${to === Infinity ? "any number of" : to} tries. Widen the band, or draw more often.`,
       );
-    }
     return {
       facts: [inner.fingerprint, await sha256File(rows), draw, from, to, questions],
       trainable: inner.trainable,

@@ -72,9 +72,8 @@ export async function checkFile(
     }
   }
   if (file?.kind === "questions") report.notices = file.doubts.notices();
-  if (report.records === 0 && report.problems.length === 0) {
+  if (report.records === 0 && report.problems.length === 0)
     report.problems.push(`${path}: contains no records; at least one is required.`);
-  }
   return report;
 }
 

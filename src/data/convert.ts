@@ -2,8 +2,7 @@ import { ConfigError, DataError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import type { Part, Registry } from "../base/registry.ts";
 import type { Task } from "../trajectory/task.ts";
-import { isBeirFolder } from "./beir-folder.ts";
-import { readBeirTasks } from "./beir-tasks.ts";
+import { isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
 import type { TaskWriter } from "./layouts/layout.ts";
 import { openDataFile } from "./file-layout.ts";
@@ -12,7 +11,6 @@ import { readPassages } from "./passages.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
 import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 
-/** Result of `convertFile`. */
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";
   /** Number of questions per annotation that the layout cannot store. */
@@ -81,7 +79,6 @@ export async function convertFile(
   return { kind: "questions", ...file, lost };
 }
 
-/** Parquet or JSON lines, by the end of the name. */
 async function writeRecords(
   out: string,
   rows: () => AsyncIterable<object>,
@@ -120,12 +117,11 @@ function writerOf<W>(
 const PLACEHOLDER = "{question}";
 
 function promptOf(template = PLACEHOLDER): (task: Task) => string {
-  if (!template.includes(PLACEHOLDER)) {
+  if (!template.includes(PLACEHOLDER))
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `--prompt: the text has no ${PLACEHOLDER}; put ${PLACEHOLDER} where the question goes.`,
     );
-  }
   return ({ question }) => template.replaceAll(PLACEHOLDER, () => question);
 }
 
@@ -143,9 +139,8 @@ async function* written(
     yield write.record(task, { index, split, prompt: prompt(task) });
     index += 1;
   }
-  if (index === 0) {
+  if (index === 0)
     throw new DataError("DATA_EMPTY", `${from}: contains no records; at least one is required.`);
-  }
 }
 
 async function* mapped<T>(

@@ -6,7 +6,6 @@ import { plural } from "../base/format.ts";
 import { requireFile } from "../base/files.ts";
 import { type SkippedFile, type TextFolder, textFiles } from "./text-folder.ts";
 
-/** The files behind a path. */
 export type DataSource =
   | {
       readonly kind: "records";
@@ -17,7 +16,6 @@ export type DataSource =
 
 const DATA_FILE = /\.(parquet|jsonl|json|csv|tsv)(\.gz)?$/;
 
-/** The dataset's own description, not its rows. */
 const DESCRIPTION = /^(dataset_infos?|dataset_dict|state|config)\.json$/;
 
 /**
@@ -98,12 +96,11 @@ function filesOf(
 
 async function unusable(folder: string, skipped: readonly SkippedFile[]): Promise<DataError> {
   const names = await readdir(folder, { recursive: true });
-  if (!names.some((name) => name.endsWith(".arrow"))) {
+  if (!names.some((name) => name.endsWith(".arrow")))
     return new DataError(
       "DATA_FOLDER_UNCLEAR",
       `${folder}: has no data files (Parquet, JSON, CSV, TSV) in it or in its folder data, and no documents (.txt, .md, .html, .pdf)${skippedText(skipped)}. Name a file or another folder.`,
     );
-  }
   const out = `${basename(folder)}.parquet`;
   return new DataError(
     "DATA_FOLDER_UNCLEAR",
@@ -111,7 +108,6 @@ async function unusable(folder: string, skipped: readonly SkippedFile[]): Promis
   );
 }
 
-/** Most files that are named one by one. */
 const NAMED = 5;
 
 /** `; 3 files are skipped: a.docx (…), b.png (a picture), …`; empty where there are none. Hidden files are counted alone. */

@@ -17,12 +17,11 @@ export const environmentTasks = defineDataset({
   summary: "Tasks that the recipe's environment makes, such as maps.",
   options,
   open(settings, { own }) {
-    if (own === undefined) {
+    if (own === undefined)
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
         `dataset is "environment", and the recipe's environment makes no tasks of its own. Name another dataset, or an environment that does, such as a game.`,
       );
-    }
     const { questions, ...draw } = settings;
     const [sample = null] = first(own(draw), 1);
     return { facts: [settings, sample], stream: () => first(own(draw), questions) };

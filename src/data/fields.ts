@@ -24,7 +24,6 @@ export type FieldRole = Exclude<keyof Fields, "answerSeparator">;
 /** The field of a file for each role; absent: the file has none. */
 export type FoundFields = Partial<Record<FieldRole, string>>;
 
-/** One role of a field. */
 interface RoleFacts {
   /** For messages: what the field contains. */
   readonly content: string;

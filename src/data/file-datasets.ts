@@ -1,8 +1,7 @@
 import { sha256, sha256File } from "../base/files.ts";
 import { z } from "../base/schema.ts";
 import { isPath } from "../base/setting-path.ts";
-import { beirFolder } from "./beir-folder.ts";
-import { readBeirTasks } from "./beir-tasks.ts";
+import { beirFolder, readBeirTasks } from "./beir-folder.ts";
 import { dataSource } from "./data-folder.ts";
 import { defineDataset } from "./dataset.ts";
 import { fieldsSchema } from "./fields.ts";
@@ -20,7 +19,6 @@ const filesOptions = z.strictObject({
   part: questionPart,
 });
 
-/** Questions and passages of files. */
 export const filesDataset = defineDataset({
   name: "files",
   summary: "Questions of a file, passages of another or contexts.",
@@ -40,7 +38,6 @@ export const filesDataset = defineDataset({
   },
 });
 
-/** The hash of a data file, or of all files of a folder. */
 async function hashOf(path: string): Promise<string> {
   const { files } = await dataSource(path);
   const hashes: string[] = [];
@@ -54,7 +51,6 @@ const beirOptions = z.strictObject({
   split: z.string().default("test"),
 });
 
-/** A BEIR folder. */
 export const beirDataset = defineDataset({
   name: "beir",
   summary: "A BEIR folder whose queries have answers.",

@@ -28,7 +28,6 @@ interface Understood {
   readonly fields: FoundFields | null;
 }
 
-/** How the records of a question file are read. */
 export interface QuestionFile extends Understood {
   readonly kind: "questions";
   /** About the accepted answers that were read. */
@@ -37,7 +36,6 @@ export interface QuestionFile extends Understood {
   read(record: JsonRecord, where: string): TaskRead;
 }
 
-/** How the records of a corpus are read. */
 export interface CorpusFile extends Understood {
   readonly kind: "corpus";
   /** @throws {DataError} DATA_BAD_RECORD */
@@ -97,7 +95,6 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
   };
 }
 
-/** As `questionFile`, for a corpus. */
 function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
   const layout = hasAny(fields, "text", "title", "id") ? undefined : corpusLayoutOf(first.record);
   if (layout === undefined) return ownPassages(first, fields);

@@ -11,13 +11,11 @@ class ForeignValue {
     this.type = type;
   }
 
-  /** For messages. */
   toJSON(): string {
     return `a value of type ${this.type}`;
   }
 }
 
-/** How a stored value of a column is read. */
 type Read = (stored: never) => unknown;
 
 /** A column: how its values are read, and as what the library must leave them. */
@@ -120,7 +118,6 @@ function decimalOf(value: number | bigint | Uint8Array, scale: number): unknown 
   return numberOf(unscaled < 0n ? `-${text}` : text);
 }
 
-/** The big-endian number in two's complement. */
 function signed(bytes: Uint8Array): bigint {
   const hex = Buffer.from(bytes).toString("hex");
   return hex === "" ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`));

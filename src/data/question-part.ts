@@ -7,7 +7,6 @@ export const questionPart = z.enum(["train", "held-out"]).optional();
 /** Of five questions in a row, the last is held out. */
 const HELD_OUT_EVERY = 5;
 
-/** The questions of a part, at most `limit`. */
 export async function* partOf(
   all: AsyncIterable<Task>,
   part: z.output<typeof questionPart>,

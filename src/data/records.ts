@@ -1,17 +1,18 @@
 import { relative } from "node:path";
-import type { DataError } from "../base/errors.ts";
+import { isUtf8 } from "node:buffer";
+import { DataError, errorMessage } from "../base/errors.ts";
 import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { openText } from "../base/open-text.ts";
 import { quote } from "../base/schema.ts";
 import { dataSource } from "./data-folder.ts";
-import { jsonElements } from "./json-elements.ts";
 import { badRecord, type JsonRecord } from "./layouts/layout.ts";
 import { articleQuestions } from "./layouts/squad.ts";
 import { readDocument } from "./documents.ts";
 import { cutText } from "./text-folder.ts";
+import { NOT_TEXT } from "../base/decode-text.ts";
+import { parseExact } from "../base/exact-json.ts";
 
-/** One record of a data file. */
 export interface PlacedRecord {
   record: JsonRecord;
   /** `file:line`, or `file: record n` in a JSON array or Parquet file. */
@@ -22,7 +23,6 @@ export interface PlacedRecord {
 
 type OnBad = ((error: DataError) => void) | undefined;
 
-/** A value of a file, which may be no record. */
 interface PlacedValue {
   value: unknown;
   where: string;
@@ -70,28 +70,24 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
     // The libraries of tables are loaded only for tables.
     const { parquetRecords } = await import("./parquet.ts");
     let number = 0;
-    for await (const value of parquetRecords(path)) {
+    for await (const value of parquetRecords(path))
       yield { value, where: `${path}: record ${(number += 1)}` };
-    }
     return;
   }
   const start = /\.[ct]sv(\.gz)?$/.test(path) ? null : await beginning(path);
   if (start === null || (path === STDIN && isTable(start))) {
     const { tableRecords } = await import("./tables.ts");
-    for await (const { record, line } of tableRecords(openText(path), path, onBad)) {
+    for await (const { record, line } of tableRecords(openText(path), path, onBad))
       yield { value: record, where: `${path}:${line}` };
-    }
     return;
   }
   if (isList(start)) {
-    for await (const { value, number } of jsonElements(openText(path), path)) {
+    for await (const { value, number } of jsonElements(openText(path), path))
       yield* questionsOf(value, `${path}: record ${number}`);
-    }
     return;
   }
-  for await (const { value, line } of readJsonl(path, { exact: true, onBadLine: onBad })) {
+  for await (const { value, line } of readJsonl(path, { exact: true, onBadLine: onBad }))
     yield { value, where: `${path}:${line}` };
-  }
 }
 
 /** An element of a list, or its questions: SQuAD's files nest them in articles. */
@@ -116,7 +112,6 @@ function isList(start: string): boolean {
   return start.startsWith("[") || ROWS.test(start);
 }
 
-/** The first non-blank characters of a file. */
 async function beginning(path: string): Promise<string> {
   let text = "";
   for await (const chunk of openText(path)) {
@@ -125,4 +120,134 @@ async function beginning(path: string): Promise<string> {
     if (text.length > 64) break;
   }
   return text;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const [ARRAY_OPEN, ARRAY_CLOSE, OBJECT_OPEN, OBJECT_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * The elements of one JSON array, streamed: published files exceed Node's maximum string length. Ignores everything
+ * before the first `[`, and what follows in an object whose first value the array is, as in TriviaQA's files.
+ *
+ * @param path for messages.
+ * @throws {DataError} FILE_NOT_JSON with the element's number; the rest of the file may be invalid too.
+ */
+export async function* jsonElements(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+): AsyncGenerator<{ value: unknown; number: number }> {
+  const scan = new ElementScan();
+  let number = 0;
+  for await (const chunk of chunks) {
+    for (const bytes of scan.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
+      number += 1;
+      yield { value: parsed(bytes, `${path}: record ${number}`), number };
+    }
+    if (scan.isDone) break;
+  }
+  if (scan.after !== "") {
+    const found = JSON.stringify(scan.after);
+    throw notJson(`${path}: after record ${number}`, `the list has ended, but ${found} follows`);
+  }
+  if (scan.ended) return;
+  throw notJson(`${path}: record ${number + 1}`, "the file ends inside its list");
+}
+
+function parsed(bytes: Buffer, where: string): unknown {
+  const text = bytes.toString("utf8");
+  if (text.includes("\uFFFD") && !isUtf8(bytes)) throw notJson(where, NOT_TEXT);
+  try {
+    return parseExact(text);
+  } catch (error) {
+    throw notJson(where, errorMessage(error), error);
+  }
+}
+
+function notJson(where: string, problem: string, cause?: unknown): DataError {
+  return new DataError("FILE_NOT_JSON", `${where}: is not JSON (${problem}).`, { cause });
+}
+
+/** Splits the bytes of an array at the commas between its elements. */
+class ElementScan {
+  ended = false;
+  /** The first character after the end of a top-level array. */
+  after = "";
+  #isWithinObject = false;
+  /** Ignore everything that follows. */
+  get isDone(): boolean {
+    return this.ended && (this.#isWithinObject || this.after !== "");
+  }
+  /** Bracket depth within the array; -1 before it. */
+  #depth = -1;
+  #inText = false;
+  /** Bytes of an unfinished element from earlier chunks. */
+  #held: Buffer[] = [];
+
+  /** Yields the elements that this chunk completes. */
+  *push(chunk: Buffer): Generator<Buffer> {
+    let start = 0;
+    let i = 0;
+    while (i < chunk.length && !this.ended) {
+      if (this.#inText) {
+        i = this.#endOfText(chunk, i);
+        continue;
+      }
+      const byte = chunk[i];
+      if (this.#depth === -1) {
+        // The envelope's key contains no bracket.
+        if (byte === ARRAY_OPEN) [this.#depth, start] = [0, i + 1];
+        else if (byte === OBJECT_OPEN) this.#isWithinObject = true;
+      } else if (byte === QUOTE) this.#inText = true;
+      else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) this.#depth += 1;
+      else if ((byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) && this.#depth > 0) this.#depth -= 1;
+      else if (this.#depth === 0 && (byte === COMMA || byte === ARRAY_CLOSE)) {
+        const bytes = this.#take(chunk.subarray(start, i));
+        this.ended = byte === ARRAY_CLOSE;
+        // An empty list is valid; the parser reports an empty place between commas.
+        if (!this.ended || !isBlank(bytes)) yield bytes;
+        start = i + 1;
+      }
+      i += 1;
+    }
+    if (this.ended && !this.#isWithinObject)
+      this.after ||= chunk.toString("utf8", i).trim().slice(0, 20);
+    if (this.#depth >= 0 && !this.ended) this.#held.push(Buffer.from(chunk.subarray(start)));
+  }
+
+  /** Index after the closing quote, or the chunk's length when the text continues. */
+  #endOfText(chunk: Buffer, from: number): number {
+    for (let at = from; ;) {
+      const quote = chunk.indexOf(QUOTE, at);
+      if (quote === -1) return chunk.length;
+      if (!this.#isEscaped(chunk, quote)) {
+        this.#inText = false;
+        return quote + 1;
+      }
+      at = quote + 1;
+    }
+  }
+
+  /** Whether an odd number of backslashes precedes a quote, possibly in an earlier chunk. */
+  #isEscaped(chunk: Buffer, quote: number): boolean {
+    let count = 0;
+    for (const piece of [chunk.subarray(0, quote), ...this.#held.toReversed()]) {
+      let at = piece.length - 1;
+      while (at >= 0 && piece[at] === BACKSLASH) at -= 1;
+      count += piece.length - 1 - at;
+      if (at >= 0) break;
+    }
+    return count % 2 === 1;
+  }
+
+  #take(last: Buffer): Buffer {
+    const bytes = Buffer.concat([...this.#held, last]);
+    this.#held = [];
+    return bytes;
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.toString("utf8").trim() === "";
 }

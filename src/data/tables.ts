@@ -43,7 +43,6 @@ export async function* tableRecords(
   }
 }
 
-/** `line` is the row's first line. */
 async function* rows(
   texts: AsyncGenerator<string>,
   path: string,
@@ -115,12 +114,11 @@ function columnNames(cells: readonly string[], where: string): string[] {
   const data = names.find(
     (name) => /\?$/.test(name) || name.length > NAME_LENGTH || LIST.test(name),
   );
-  if (data !== undefined) {
+  if (data !== undefined)
     throw new DataError(
       "DATA_BAD_RECORD",
       `${where}: the first row looks like data, not like names of columns: ${quote(data)}. Put a row of names before it, such as question and answer.`,
     );
-  }
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return names;
   throw new DataError(

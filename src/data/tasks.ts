@@ -63,19 +63,17 @@ export async function* distinctTasks(
   const places = new Map<string, string>();
   for await (const { task, where } of placed) {
     const before = places.get(task.id);
-    if (before !== undefined) {
+    if (before !== undefined)
       throw new DataError(
         "DATA_ID_TWICE",
         `${where}: the id "${task.id}" is the same as in ${before}; ids must be unique within a file. Rename one.`,
       );
-    }
     places.set(task.id, where);
     yield task;
     if (places.size >= limit) return;
   }
-  if (places.size === 0) {
+  if (places.size === 0)
     throw new DataError("DATA_EMPTY", `${path}: contains no records; at least one is required.`);
-  }
 }
 
 /**
@@ -97,7 +95,6 @@ export async function* readTasks(
   }
 }
 
-/** Questions whose accepted answers are looked at for notices. */
 const NOTICED_QUESTIONS = 10_000;
 
 /**

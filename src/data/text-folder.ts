@@ -6,9 +6,7 @@ import { type Document, DOCUMENT } from "./documents.ts";
 /** Most words of a passage of a text file, as in the corpora of DPR and its successors. */
 export const PASSAGE_WORDS = 100;
 
-/** A file of a folder that is not read. */
 export interface SkippedFile {
-  /** From the folder. */
   path: string;
   why: string;
 }

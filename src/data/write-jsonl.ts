@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { writeAtomic } from "../base/files.ts";
 
-/** Facts about a written file. */
 export interface WrittenFile {
   records: number;
   bytes: number;

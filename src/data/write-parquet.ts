@@ -66,7 +66,6 @@ export async function writeParquet(
   return { ...written, sha256: hash.digest("hex") };
 }
 
-/** The kind of a column's values. */
 type Shape =
   | { kind: "null" | "text" | "boolean" | "integer" | "number" }
   | { kind: "list"; item: Shape }
@@ -89,9 +88,8 @@ function shapeOf(value: unknown): Shape {
 function merged(a: Shape, b: Shape, place: string): Shape {
   if (b.kind === "null") return a;
   if (a.kind === "null") return b;
-  if (a.kind === "list" && b.kind === "list") {
+  if (a.kind === "list" && b.kind === "list")
     return { kind: "list", item: merged(a.item, b.item, `${place}[]`) };
-  }
   if (a.kind === "struct" && b.kind === "struct") {
     const fields = new Map(a.fields);
     for (const [key, shape] of b.fields) {
@@ -142,12 +140,11 @@ function storedCount(fields: ReadonlyMap<string, Shape>): number {
 
 function elementsOf(name: string, shape: Shape): SchemaElement[] {
   const optional = { name, repetition_type: "OPTIONAL" } as const;
-  if (shape.kind === "struct") {
+  if (shape.kind === "struct")
     return [
       { ...optional, num_children: storedCount(shape.fields) },
       ...fieldElements(shape.fields),
     ];
-  }
   if (shape.kind === "list") {
     // A list that is empty in every record is one of texts.
     const item: Shape = isStored(shape.item) ? shape.item : { kind: "text" };

@@ -13,23 +13,31 @@ import type { Endpoint } from "./endpoint.ts";
 export function readApiKey(variable: string, where: string, remedy = ""): string {
   const value = process.env[variable]?.trim() ?? "";
   const hint = remedy === "" ? "" : ` ${remedy}`;
-  if (value === "") {
+  if (value === "")
     throw new ConfigError(
       "HTTP_KEY_MISSING",
       `${where}: the environment variable ${variable} is not set. Put the key into it.${hint}`,
     );
-  }
   // Node's error for such a header would print the key.
-  if (/[^\x21-\x7e]/.test(value)) {
+  if (/[^\x21-\x7e]/.test(value))
     throw new ConfigError(
       "HTTP_KEY_MISSING",
       `${where}: the environment variable ${variable} contains white space or characters that no key has. Set it to the key only.${hint}`,
     );
-  }
   return value;
 }
 
-/** The variable of a key where no setting names one. */
+/** A key as a header, for a server's client; nothing where no variable is named. @throws {ConfigError} HTTP_KEY_MISSING */
+export function keyHeader(
+  variable: string | null,
+  where: string,
+  { header = "authorization", scheme = "Bearer ", remedy = "" } = {},
+): Pick<Endpoint, "headers" | "keys"> {
+  if (variable === null) return {};
+  const key = readApiKey(variable, where, remedy);
+  return { headers: { [header]: scheme + key }, keys: { [variable]: key } };
+}
+
 export const DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY";
 
 /**
@@ -47,6 +55,5 @@ export function modelKey(
   if (local && isUnset && apiKeyEnv === DEFAULT_KEY_VARIABLE) return {};
   const remedy =
     "For a server without keys: --api-key-env none, or apiKeyEnv: null in the settings.";
-  const key = readApiKey(apiKeyEnv, where, remedy);
-  return { headers: { authorization: `Bearer ${key}` }, keys: { [apiKeyEnv]: key } };
+  return keyHeader(apiKeyEnv, where, { remedy });
 }

@@ -3,7 +3,6 @@ import { DEFAULT_KEY_VARIABLE } from "./api-key.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
 import { type Price, priceSchema } from "./meter.ts";
 
-/** Options of every OpenAI-compatible chat server. */
 export const chatShape = {
   /** Address including the version: https://api.openai.com/v1, http://127.0.0.1:8000/v1. */
   baseUrl: serverAddress,

@@ -115,7 +115,6 @@ export const chatLogprobs = optional(
   z.object({ content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish() }),
 );
 
-/** A message, or a piece of one. */
 export const messageSchema = z
   .object({
     content: contentText,

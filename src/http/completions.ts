@@ -8,7 +8,6 @@ import { streamedReply, type StreamedReply } from "./event-stream.ts";
 import type { Meter } from "./meter.ts";
 import { modelServer } from "./model-server.ts";
 
-/** One request for the continuation of a text. */
 export interface CompletionRequest extends DrawRequest {
   /** Text, or token ids for servers that accept them. */
   prompt: string | readonly number[];

@@ -1,56 +1,47 @@
 import { setMaxListeners } from "node:events";
 import type { HttpEnvironment } from "./endpoint.ts";
 
-/** Limits how many tasks run at once. */
-interface Limiter {
-  /**
-   * Runs the task when its turn comes, first come, first served.
-   * @param signal aborted while waiting: rejects with the signal's reason and does not run the task; a running task must listen itself.
-   */
+/**
+ * Limits how many tasks run at once: `run` starts a task when its turn comes, first come, first served.
+ * @param limit at least 1.
+ * @returns run: a signal that aborts while the task waits rejects with its reason and drops the task; a running task must listen itself.
+ */
+export function limiter(limit: number): {
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-}
-
-/** @param limit tasks at once, at least 1. */
-export function limiter(limit: number): Limiter {
+} {
   let running = 0;
   // A set keeps the order of arrival and forgets an aborted waiter at once.
   const waiting = new Set<() => void>();
-  const release = (): void => {
-    const [next] = waiting;
-    if (next === undefined) running -= 1;
-    else next(); // takes over the slot
-  };
+  const turn = (signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const start = (): void => {
+        waiting.delete(start);
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      };
+      const abort = (): void => {
+        waiting.delete(start);
+        reject(signal?.reason as Error);
+      };
+      waiting.add(start);
+      signal?.addEventListener("abort", abort, { once: true });
+    });
   return {
     async run(task, signal) {
       signal?.throwIfAborted();
       if (running < limit) running += 1;
-      else await turn(waiting, signal);
+      else await turn(signal);
       try {
         return await task();
       } finally {
-        release();
+        const [next] = waiting;
+        if (next === undefined) running -= 1;
+        else next(); // takes over the slot
       }
     },
   };
 }
 
-function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const start = (): void => {
-      waiting.delete(start);
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    };
-    const abort = (): void => {
-      waiting.delete(start);
-      reject(signal?.reason as Error);
-    };
-    waiting.add(start);
-    signal?.addEventListener("abort", abort, { once: true });
-  });
-}
-
-/** Limits units per minute. */
 interface Pace {
   /**
    * Resolves when all earlier units are paid for, first come, first served.
@@ -97,14 +88,10 @@ export function pace(
 /** Rejects an aborted waiter at once; the waiters behind it keep their order. */
 function unlessAborted(taken: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
+    const abort = (): void => reject(signal.reason as Error);
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort, { once: true });
-    void taken.then(resolve, reject).finally(() => {
-      signal.removeEventListener("abort", abort);
-    });
+    void taken.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
 
@@ -122,9 +109,7 @@ export async function allOrAbort<T, R>(
   signal?.throwIfAborted();
   const all = new AbortController();
   setMaxListeners(0, all.signal);
-  const stop = (): void => {
-    all.abort(signal?.reason);
-  };
+  const stop = (): void => all.abort(signal?.reason);
   if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has one listener per search
   signal?.addEventListener("abort", stop, { once: true });
   try {

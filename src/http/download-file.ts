@@ -7,9 +7,7 @@ import { exists, makeFolder, sizeOf, sha256File } from "../base/files.ts";
 import { isAlive, processMark } from "../base/process-mark.ts";
 import { Interruption, transfer, type TransferSettings, withRetries } from "./transfer.ts";
 
-/** The caller's errors for a failed download. */
 export interface DownloadProblems {
-  /** No attempt made progress. */
   unreachable(last: Interruption, attempts: number): Error;
   /** The file arrived twice with other content than announced. */
   changed(): Error;
@@ -17,7 +15,6 @@ export interface DownloadProblems {
   refused(response: Response): Error;
 }
 
-/** A file to download. */
 interface DownloadRequest {
   settings: TransferSettings;
   url: URL;
@@ -254,7 +251,6 @@ export async function isAsPromised(path: string, tag: string): Promise<boolean |
   return null;
 }
 
-/** Git's hash of a file's content. */
 async function gitHash(path: string): Promise<string> {
   const { size } = await stat(path);
   const hash = createHash("sha1").update(`blob ${size}\0`);

@@ -4,7 +4,6 @@ import type { BodyReader, HttpReply, ReplyHead } from "./exchange.ts";
 import type { HttpSettings } from "./http-options.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** A server and the part that uses it. */
 export interface Endpoint {
   /** Name of the part, for messages: `qdrant`, `judge`. */
   name: string;
@@ -24,7 +23,6 @@ export interface Endpoint {
 /** The name of a setting in messages: the command's option, the key of the recipe, or both; null: it cannot be set. */
 export type SettingName = (key: keyof HttpSettings | "apiKeyEnv") => string | null;
 
-/** One request. */
 export interface HttpRequest {
   /** GET without a body, POST with one. */
   method?: "GET" | "POST";
@@ -50,7 +48,6 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Explanation of a refusal. */
 export interface Explanation {
   /** Default: HTTP_STATUS. */
   code?: ErrorCode;
@@ -70,7 +67,6 @@ export interface HttpEnvironment {
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** The real clock and randomness. */
 export const systemEnvironment: HttpEnvironment = {
   random: Math.random,
   now: () => performance.now(),

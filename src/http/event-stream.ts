@@ -1,3 +1,4 @@
+import { createParser } from "eventsource-parser";
 import { checkOptions, type z } from "../base/schema.ts";
 import type { BodyReader, Failure } from "./exchange.ts";
 import { refusalOf } from "./refusal.ts";
@@ -8,7 +9,6 @@ export interface StreamedReply<T> extends BodyReader {
   reply(totalMs: number): T;
 }
 
-/** Assembles the pieces of one kind of reply. */
 interface Pieces<C, T> {
   /** @param afterMs milliseconds after sending. */
   take(piece: C, afterMs: number): void;
@@ -76,7 +76,6 @@ function isPiece(piece: unknown): boolean {
   return typeof piece === "object" && piece !== null && ("choices" in piece || "usage" in piece);
 }
 
-/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -91,79 +90,45 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Converts a stream's bytes, split anywhere, into events. */
-interface EventParser {
+const MAX_OTHER = 2 ** 16;
+
+/**
+ * Converts the bytes of server-sent events (text/event-stream), split anywhere, into events. Differences from WHATWG HTML, 9.2.6: `rest`
+ * returns an event without its final blank line, because some servers omit that line after the last event; `error` as a field is an
+ * event of that name, as in older llama.cpp.
+ */
+export function eventParser(): {
   push(bytes: Uint8Array): ServerEvent[];
   /** The incomplete last event; null when the stream ended between two events. */
   rest(): ServerEvent | null;
   /** Lines before the first event that belong to no event: a body that is no stream, despite its type. */
   other(): string;
-}
-
-/** Of `other`, in characters. */
-const MAX_OTHER = 2 ** 16;
-
-/**
- * A parser of server-sent events (text/event-stream).
- *
- * Source: WHATWG HTML, section 9.2.6. Differences: `rest` returns an event without its final blank line, which the standard drops,
- * because some servers omit that line after the last event; `error` as a field is an event of that name, as in older llama.cpp;
- * `id` and `retry` are ignored, because no stream is resumed.
- */
-export function eventParser(): EventParser {
+} {
   const decoder = new TextDecoder();
-  let line = "";
-  let name = "";
-  let data: string[] = [];
+  let events: ServerEvent[] = [];
   let other = "";
   let hasEvent = false;
-  let afterReturn = false;
-
-  const dispatched = (): ServerEvent[] => {
-    const event = { name, data: data.join("\n") };
-    const isEvent = data.length > 0;
-    hasEvent ||= isEvent;
-    name = "";
-    data = [];
-    return isEvent ? [event] : [];
+  const take = (name: string, data: string): void => {
+    hasEvent = true;
+    events.push({ name, data });
   };
-  const takeLine = (): ServerEvent[] => {
-    const text = line;
-    line = "";
-    if (text === "") return dispatched();
-    const colon = text.indexOf(":");
-    const field = colon < 0 ? text : text.slice(0, colon);
-    const value = colon < 0 ? "" : text.slice(colon + 1).replace(/^ /, "");
-    if (field === "data") data.push(value);
-    else if (field === "event") name = value;
-    else if (field === "error") {
-      name = "error";
-      data.push(value);
-    } else if (!hasEvent && !/^(id|retry|)$/.test(field))
-      other = `${other}${text}\n`.slice(0, MAX_OTHER);
-    return [];
+  const parser = createParser({
+    onEvent({ event = "", data }) {
+      take(event, data);
+    },
+    onError({ type, field, value = "", line = "" }) {
+      if (field === "error") take(field, value);
+      else if (type === "unknown-field") other = `${other}${line}\n`.slice(0, MAX_OTHER);
+    },
+  });
+  const fed = (text: string): ServerEvent[] => {
+    events = [];
+    parser.feed(text);
+    return events;
   };
   return {
-    push(bytes) {
-      let text = decoder.decode(bytes, { stream: true });
-      if (text === "") return [];
-      // A line may end in \r, \n or both, and the two may arrive in different chunks.
-      if (afterReturn && text.startsWith("\n")) text = text.slice(1);
-      afterReturn = text === "" ? false : text.endsWith("\r");
-      const lines = text.split(/\r\n|\r|\n/);
-      const last = lines.pop() ?? "";
-      const events: ServerEvent[] = [];
-      for (const part of lines) {
-        line += part;
-        events.push(...takeLine());
-      }
-      line += last;
-      return events;
-    },
-    rest() {
-      if (line !== "") takeLine();
-      return dispatched()[0] ?? null;
-    },
+    push: (bytes) => fed(decoder.decode(bytes, { stream: true })),
+    rest: () => fed("\n\n")[0] ?? null,
     other: () => (hasEvent ? "" : other),
   };
 }

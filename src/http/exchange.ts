@@ -4,14 +4,12 @@ import { errorMessage } from "../base/errors.ts";
 import { loadUndici } from "./load-undici.ts";
 import { isStaleConnection, routeTo } from "./route.ts";
 
-/** Status and headers of a reply. */
 export interface ReplyHead {
   status: number;
   /** Names are case-insensitive; repeated headers are joined by commas. */
   headers: Pick<Headers, "get">;
 }
 
-/** A server's reply. */
 export interface HttpReply extends ReplyHead {
   /** The body, decoded as UTF-8; empty when a `BodyReader` read it. */
   text: string;
@@ -31,7 +29,6 @@ export type Failure =
   | { kind: "garbled"; body: string }
   | { kind: "too-large"; maxReplyBytes: number };
 
-/** Reads the body of a reply as it arrives. */
 export interface BodyReader {
   /**
    * @param bytes any part of the body, split anywhere.
@@ -45,7 +42,6 @@ export interface BodyReader {
   needsEnd?: true;
 }
 
-/** The request to send. */
 export interface Outgoing {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
@@ -53,7 +49,6 @@ export interface Outgoing {
   body: string | Uint8Array | null;
 }
 
-/** Limits of one attempt. */
 export interface ExchangeLimits {
   timeoutMs: number;
   /** After decompression. */
@@ -101,9 +96,7 @@ export function exchange(
       if (outcome === null || "kind" in outcome) cancel?.();
       else if (!isComplete) setTimeout(() => cancel?.(), DRAIN_MS).unref();
     };
-    const onAbort = (): void => {
-      settle(null);
-    };
+    const onAbort = (): void => settle(null);
     const timer = setTimeout(settle, timeoutMs, { kind: "timeout", timeoutMs });
     signal?.addEventListener("abort", onAbort, { once: true });
     dispatcher.dispatch(
@@ -143,16 +136,14 @@ export function exchange(
 /** A proxy that refuses a tunnel sends a status, which says more than the failed connection. */
 function unreachable(cause: Error, proxy: string | null): Failure {
   const status = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1];
-  if (status !== undefined) {
+  if (status !== undefined)
     return { kind: "status", status: Number(status), body: "", headers: new Headers() };
-  }
   const isStale = isStaleConnection(cause);
   return { kind: "unreachable", detail: connectionProblem(cause, proxy), cause, isStale };
 }
 
 const DEFAULT_HEADERS = { "accept-encoding": "gzip, deflate, br", "user-agent": "agentrl" };
 
-/** Receives a body as it arrives. */
 interface Receiver {
   take(chunk: Buffer): void;
   end(): void;
@@ -182,9 +173,7 @@ function receive(
     else if (reader === null) chunks.push(chunk);
     else if (reader.push(chunk, performance.now() - sent)) finish(reader.failure());
   };
-  const end = (): void => {
-    finish(reader?.failure() ?? null);
-  };
+  const end = (): void => finish(reader?.failure() ?? null);
   const cut = (cause: unknown): void => {
     // A stream with its end marker is complete, even if its connection fails afterwards.
     const isWhole = !isDone && reader?.needsEnd !== true && reader?.failure() === null;

@@ -64,7 +64,6 @@ function escaped(secret: string): RegExp {
   return new RegExp(parts.map((part) => `\\\\*${part}`).join(""), "g");
 }
 
-/** Facts about a request after its last attempt. */
 interface GivenUp {
   failure: Failure;
   attempts: number;
@@ -72,16 +71,13 @@ interface GivenUp {
   deadlineMs: number;
   /** True when the deadline ended it, not the number of retries. */
   outOfTime: boolean;
-  /** Environment variables of the keys. */
   keyVariables: readonly string[];
   /** What to do, when the caller knows more than the status says. */
   remedy?: string | undefined;
 }
 
-/** Length of a quoted body. */
 const QUOTED_CHARACTERS = 200;
 
-/** What was found and what to do, without the place. */
 function failureMessage({ nameOf = String }: Endpoint, given: GivenUp): string {
   const { attempts, spentMs, deadlineMs, outOfTime } = given;
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
@@ -110,7 +106,6 @@ function messageOf(body: string): string | null {
   }
 }
 
-/** A page's title and text, without tags, styles and scripts. */
 function pageText(page: string): string {
   return page
     .replaceAll(/<(style|script)\b[\s\S]*?(<\/\1\s*>|$)/gi, " ")

@@ -56,9 +56,8 @@ function addressProblem(address: string): string | null {
   const secret =
     "contains a user name, password or key, which must come from the environment. Remove it from the address and set the option for its environment variable.";
   if (/^[^/?#]*(\/\/)?[^/?#]*@/.test(address)) return secret;
-  if (!URL.canParse(address)) {
+  if (!URL.canParse(address))
     return `is ${quote(address)}: expected the address of a server, such as http://127.0.0.1:8000.`;
-  }
   const { protocol, searchParams } = new URL(address);
   if ([...searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return secret;
   if (protocol === "http:" || protocol === "https:") return null;

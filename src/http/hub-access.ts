@@ -30,7 +30,6 @@ export function hubAccess(environment: NodeJS.ProcessEnv = process.env): HubAcce
   };
 }
 
-/** Timeout and retries of file requests. */
 export const PATIENCE = { timeoutMs: 30_000, retries: 4, retryDelayMs: 500 } as const;
 
 /** This user's Hugging Face folder. */

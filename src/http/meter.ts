@@ -21,15 +21,11 @@ export interface Quantiles {
   max: number;
 }
 
-/** Totals of the requests to a server. */
 export interface MeterReading {
-  /** Answered requests. */
   requests: number;
-  /** Failed requests. */
   failed: number;
   /** Requests answered by the cache, which nothing else here counts. */
   cached: number;
-  /** Retries. */
   retries: number;
   promptTokens: number;
   completionTokens: number;
@@ -49,7 +45,6 @@ export interface Meter {
   reading(): MeterReading;
 }
 
-/** A meter's interface for its client. */
 export interface FilledMeter extends Meter {
   answered(reply: ReplyTimes & { usage: TokenUsage | null }): void;
   cached(): void;

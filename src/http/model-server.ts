@@ -42,7 +42,6 @@ export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
   signal: AbortSignal | undefined;
 }
 
-/** An OpenAI-compatible server. */
 export interface ModelServer {
   /** The server may answer a streaming request with a whole reply. */
   ask<S extends z.ZodType, T extends ModelReply>(request: ModelRequest<S, T>): Promise<T>;
@@ -63,15 +62,7 @@ export function modelServer(
   const { name, nameOf } = callerOf(caller);
   const key = modelKey(nameOf("apiKeyEnv") ?? "apiKeyEnv", settings);
   const endpoint = { name, nameOf, url: settings.baseUrl, settings, ...key };
-  const client = httpClient(
-    {
-      ...endpoint,
-      onRetry: () => {
-        metered.retried();
-      },
-    },
-    environment,
-  );
+  const client = httpClient({ ...endpoint, onRetry: () => metered.retried() }, environment);
   const tokens = pace(tokensPerMinute, environment);
   const explain = explainer(endpoint);
   const cache = settings.cache == null ? noCache : folderCache(settings.cache);
@@ -148,9 +139,8 @@ function explainer(
     models ??= modelsOf(endpoint);
     const { baseUrl, model } = endpoint.settings;
     const listed = await models;
-    if (listed !== null && !listed.includes(model)) {
+    if (listed !== null && !listed.includes(model))
       return { remedy: `model is ${JSON.stringify(model)}. ${suggest(model, listed)}` };
-    }
     if (listed !== null)
       return { remedy: "The server lists the model: check the other options of the request." };
     return /\/v\d+\/?$/.test(new URL(baseUrl).pathname)

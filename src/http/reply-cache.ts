@@ -34,7 +34,6 @@ export function folderCache(folder: string): ReplyCache {
   };
 }
 
-/** A cache that keeps nothing. */
 export const noCache: ReplyCache = {
   get: () => Promise.resolve(null),
   set: () => Promise.resolve(),

@@ -21,12 +21,11 @@ export function isStaleConnection(error: Error): boolean {
   return staleErrors.has(error);
 }
 
-/** Timeout of establishing a connection. */
 const CONNECT_MS = 30_000;
 
 function connector(): buildConnector.connector {
   const connectSocket = loadUndici().buildConnector({ timeout: CONNECT_MS });
-  return (options, callback) => {
+  return (options, callback) =>
     connectSocket(options, (...[error, socket]) => {
       if (error !== null) {
         callback(error, null);
@@ -37,7 +36,6 @@ function connector(): buildConnector.connector {
       });
       callback(null, socket);
     });
-  };
 }
 
 /** The clients set their own deadlines. Idle connections do not keep the process alive. */
@@ -59,9 +57,8 @@ export function routeTo(url: URL, isAlone = false): Route {
   const path = url.pathname + url.search;
   const direct = (): Dispatcher =>
     kept(`direct ${isAlone}`, () => new (loadUndici().Agent)({ ...options, connect: connector() }));
-  if (named === "") {
+  if (named === "")
     return { dispatcher: direct(), target: { origin: url.origin, path, headers: {} }, proxy: null };
-  }
   const { origin, authorization } = proxyAddress(named, url);
   if (url.protocol === "https:") {
     const tunnel = (): Dispatcher =>

@@ -21,7 +21,6 @@ export interface TransferSettings {
   retryDelayMs: number;
 }
 
-/** One request for a file or its headers. */
 interface TransferRequest {
   method: "GET" | "HEAD";
   url: URL;
@@ -61,15 +60,9 @@ export async function transfer<T>(
   const { signal } = request;
   const silence = new Error(`no data for ${settings.timeoutMs} ms`);
   const ending = new AbortController();
-  const timer = setTimeout(() => {
-    ending.abort(silence);
-  }, settings.timeoutMs);
-  const alive = (): void => {
-    timer.refresh();
-  };
-  const stop = (): void => {
-    ending.abort(signal?.reason);
-  };
+  const timer = setTimeout(() => ending.abort(silence), settings.timeoutMs);
+  const alive = (): void => void timer.refresh();
+  const stop = (): void => ending.abort(signal?.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     signal?.throwIfAborted();

@@ -61,7 +61,6 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
   };
 }
 
-/** Source and cache folder of models. */
 export interface HubSettings extends HubAccess {
   /** Folder that contains `models--org--name/`. */
   cache: string;
@@ -79,7 +78,6 @@ export function hubSettings(environment: NodeJS.ProcessEnv = process.env): HubSe
   return { ...hubAccess(environment), cache: cache ?? join(hubHome(environment), "hub") };
 }
 
-/** A model on the hub. */
 export interface HubName {
   /** `organisation/model` */
   repository: string;
@@ -102,7 +100,6 @@ export function parseHubName(text: string): HubName | null {
   return /\.\.|\/\/|[./]$|\.lock$/.test(revision) ? null : { repository, revision };
 }
 
-/** The name as a user types it. */
 export function hubNameText({ repository, revision }: HubName): string {
   return revision === DEFAULT_REVISION ? repository : `${repository}@${revision}`;
 }

@@ -1,23 +1,23 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { formatBytes } from "../base/format.ts";
-import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
-import { exists, freeDiskBytes } from "../base/files.ts";
+import { exists, freeDiskBytes, isFolder, readJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
 import { limiter, allOrAbort } from "../http/concurrency.ts";
 import { isDiskError, transfer, withRetries } from "../http/transfer.ts";
-import { downloadBlob, refusal, unreachable, type RemoteFile, remoteFile } from "./remote-file.ts";
+import { downloadBlob, refusal, unreachable, remoteFile, type RemoteFile } from "./remote-file.ts";
 import {
   cachePlace,
-  type CachePlace,
   isCommit,
-  type HubName,
   hubNameText,
   parseHubName,
-  type HubSettings,
   hubSettings,
+  type CachePlace,
+  type HubName,
+  type HubSettings,
 } from "./hub-cache.ts";
-import { isWholeModel, wantedFiles } from "./wanted-files.ts";
 
 /** Download progress over all files of a model. */
 export interface HubProgress {
@@ -35,7 +35,6 @@ export interface HubModelOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A hub model on this machine. */
 interface HubModel {
   /** Contains its files under their names, in Hugging Face layout. */
   folder: string;
@@ -61,12 +60,11 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
   const place = cachePlace(settings.cache, name);
   const cached = await cachedModel(name, place);
   if (cached !== null && (settings.offline || isCommit(name.revision))) return cached;
-  if (settings.offline) {
+  if (settings.offline)
     throw new ConfigError(
       "HUB_OFFLINE",
       `${hubNameText(name)}: is missing or incomplete in ${settings.cache}, and HF_HUB_OFFLINE is set. Unset it, or set HF_HUB_CACHE to the folder that contains the model.`,
     );
-  }
   const asked = { settings, name, signal: options.signal };
   let found: Repository;
   try {
@@ -115,7 +113,6 @@ interface Asked {
 
 interface Repository {
   commit: string;
-  /** The files that the model needs. */
   files: string[];
 }
 
@@ -138,12 +135,11 @@ async function repositoryOf({ settings, name, signal }: Asked): Promise<Reposito
     }),
   );
   const checked = checkOptions(repositorySchema, reply);
-  if (checked.problem !== null) {
+  if (checked.problem !== null)
     throw new ExternalError(
       "HTTP_BAD_REPLY",
       `${what}: the reply of ${settings.endpoint}/api does not describe a model. Check HF_ENDPOINT.`,
     );
-  }
   const all = checked.value.siblings.map(({ rfilename }) => rfilename);
   const files = wantedFiles(all);
   if (files === null) {
@@ -232,17 +228,50 @@ export async function modelFolder(
   model: string,
   { known, ...options }: HubModelOptions & { known?: readonly string[] } = {},
 ): Promise<string> {
-  const isFolder = await stat(model).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (isFolder) return model;
+  if (await isFolder(model)) return model;
   const name = parseHubName(model);
-  if (name === null) {
+  if (name === null)
     throw new ConfigError(
       "MODEL_NAME",
       `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` ${suggest(model, known)}`}`,
     );
-  }
   return (await hubModel(name, options)).folder;
+}
+
+/** Files to download besides the weights: configuration, tokenizer, chat templates. */
+const BESIDE_WEIGHTS =
+  /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(merges\.txt|tokenizer\.model|chat_template\.jinja)$|^additional_chat_templates\/[\w.-]+\.jinja$/;
+const WEIGHTS_INDEX = "model.safetensors.index.json";
+const SHARD = /^model-\d+-of-\d+\.safetensors$/;
+const WHOLE = "model.safetensors";
+const ADAPTER = /^adapter_(config\.json|model\.safetensors)$/;
+
+/**
+ * The files of a repository that a model needs: no weights in other formats, no duplicates.
+ * @returns null when files of a model are missing.
+ */
+function wantedFiles(files: readonly string[]): string[] | null {
+  const sharded = files.includes(WEIGHTS_INDEX);
+  const weights = files.filter((file) =>
+    sharded ? file === WEIGHTS_INDEX || SHARD.test(file) : file === WHOLE,
+  );
+  const adapter = files.filter((file) => ADAPTER.test(file));
+  const isDescribed = ["config.json", "tokenizer.json"].every((file) => files.includes(file));
+  const whole = isDescribed && weights.length > (sharded ? 1 : 0);
+  if (!whole && adapter.length < 2) return null;
+  return [...files.filter((file) => BESIDE_WEIGHTS.test(file)), ...weights, ...adapter];
+}
+
+/** Whether a snapshot contains a complete model, with every shard. */
+async function isWholeModel(snapshot: string): Promise<boolean> {
+  const names = await readdir(snapshot).catch(() => []);
+  const present: string[] = [];
+  for (const name of names) if (await exists(join(snapshot, name))) present.push(name);
+  if (wantedFiles(present) === null) return false;
+  if (!present.includes(WEIGHTS_INDEX)) return true;
+  const index = (await readJson(join(snapshot, WEIGHTS_INDEX)).catch(() => null)) as {
+    weight_map?: Record<string, string>;
+  } | null;
+  const shards = new Set(Object.values(index?.weight_map ?? {}));
+  return shards.size > 0 && [...shards].every((shard) => present.includes(shard));
 }

@@ -24,7 +24,6 @@ export interface Wheel {
   readonly bytes: number;
 }
 
-/** How to download a wheel. */
 export interface WheelDownload {
   /** Default: `pythonIndex()`. */
   index?: string;
@@ -158,7 +157,6 @@ const pageSchema = z.object({
   files: z.array(z.object({ filename: z.string(), url: z.string() })),
 });
 
-/** The address of a wheel in an index. */
 async function addressOf(
   wheel: Wheel,
   { index, patience, signal }: Required<Pick<WheelDownload, "index" | "patience">> & WheelDownload,

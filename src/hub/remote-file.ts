@@ -3,11 +3,9 @@ import { promisedBy, downloadFile, isAsPromised } from "../http/download-file.ts
 import { transfer, withRetries, type Interruption } from "../http/transfer.ts";
 import { type HubName, hubNameText, type HubSettings } from "./hub-cache.ts";
 
-/** A file of a model on the hub. */
 export interface RemoteFile {
   name: string;
   url: URL;
-  /** Bytes. */
   size: number;
   /** Key in the cache: SHA-256 of a large file, Git's SHA-1 of a small one, or the mirror's ETag. */
   checksum: string;
@@ -35,16 +33,14 @@ export async function remoteFile(
       }),
   );
   const { size, tag: checksum } = promisedBy(headers);
-  if (!/^[\w-]{8,}$/.test(checksum) || size === null) {
+  if (!/^[\w-]{8,}$/.test(checksum) || size === null)
     throw new ExternalError(
       "HTTP_BAD_REPLY",
       `${what}: ${settings.endpoint} does not send its checksum and size (ETag, Content-Length). Set HF_ENDPOINT to a hub or mirror that does.`,
     );
-  }
   return { name: file.name, url, size, checksum };
 }
 
-/** A file of a model to download. */
 interface BlobRequest {
   settings: HubSettings;
   name: HubName;
@@ -97,24 +93,21 @@ export function refusal(
   const model = hubNameText(name);
   const reason = headers.get("x-error-code");
   const tokenState = token === null ? "no HF_TOKEN is set" : "HF_TOKEN is set";
-  if (reason === "GatedRepo") {
+  if (reason === "GatedRepo")
     return new ConfigError(
       "HUB_GATED",
       `${model}: is gated (${tokenState}). Accept its terms at ${endpoint}/${repository}, and set HF_TOKEN to a token of that account.`,
     );
-  }
-  if (reason === "RevisionNotFound") {
+  if (reason === "RevisionNotFound")
     return new ConfigError(
       "HUB_NOT_FOUND",
       `${model}: ${endpoint} has ${repository}, but no revision "${revision}". Write a branch, tag or commit after @, or no revision.`,
     );
-  }
-  if (status === 404 || reason === "RepoNotFound") {
+  if (status === 404 || reason === "RepoNotFound")
     return new ConfigError(
       "HUB_NOT_FOUND",
       `${model}: ${endpoint} has no such model, or it is private and ${token === null ? tokenState : "the account of HF_TOKEN may not see it"}. Check the spelling of organisation and name, or set HF_TOKEN to a token that can read it.`,
     );
-  }
   return new ConfigError(
     "HUB_DENIED",
     `${model}: ${endpoint} refuses with status ${status} (${tokenState}). ${token === null ? "Set HF_TOKEN to a token that can read it, and check the name: the hub gives the same answer for unknown names." : "HF_TOKEN is wrong, has expired, or lacks the right to read this model."}`,

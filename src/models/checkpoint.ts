@@ -96,13 +96,12 @@ export async function readHalfWeights(
   take: (spec: ParameterSpec, read: WeightReader) => Promise<void>,
 ): Promise<void> {
   await withWeights(folder, config, async (files, tiedHead) => {
-    for (const spec of parameterSpecs(config)) {
+    for (const spec of parameterSpecs(config))
       await take(spec, (into) =>
         into instanceof Float32Array
           ? files.read(spec.name, into)
           : files.readHalf(spec.name, { type, bits: into }),
       );
-    }
     if (!tiedHead) return;
     const halves = async (name: string): Promise<Uint16Array> => {
       const bits = new Uint16Array(config.vocabSize * config.hiddenSize);
@@ -129,7 +128,6 @@ export async function storedTypeOf(folder: string): Promise<StoredType | null> {
   }
 }
 
-/** Opens a folder's weights and checks them against `config.json`. */
 async function withWeights(
   folder: string,
   config: DecoderConfig,
@@ -193,20 +191,15 @@ function checkTensors(
   const misfit = (what: string): DataError => misfitOf(where, what, asker);
   for (const { name, shape } of specs) {
     const tensor = tensors.get(name);
-    if (tensor === undefined) {
-      throw misfit(`has no tensor "${name}" [${shape.join(", ")}]`);
-    }
-    if (tensor.shape.join() !== shape.join()) {
+    if (tensor === undefined) throw misfit(`has no tensor "${name}" [${shape.join(", ")}]`);
+    if (tensor.shape.join() !== shape.join())
       throw misfit(
         `"${name}" is [${tensor.shape.join(", ")}], but ${asker} requires [${shape.join(", ")}]`,
       );
-    }
   }
   const known = new Set(specs.map(({ name }) => name));
   const extra = [...tensors.keys()].find((name) => !known.has(name));
-  if (extra !== undefined) {
-    throw misfit(`contains "${extra}", which ${asker} does not define`);
-  }
+  if (extra !== undefined) throw misfit(`contains "${extra}", which ${asker} does not define`);
 }
 
 /** A tied output matrix must equal the embedding: transformers does not tie different ones, even if config.json says so. */

@@ -58,13 +58,11 @@ export function declareParameters(
     const isMatrix = shape.length === 2;
     const held = isMatrix && frozen !== null ? storageOf(frozen) : "float32";
     values.set(name, graph.input(name, held, shape));
-    if (transposed && frozen === null && isMatrix) {
+    if (transposed && frozen === null && isMatrix)
       values.set(name + TRANSPOSED, graph.input(name + TRANSPOSED, "float32", shape.toReversed()));
-    }
   }
-  for (const { name, shape } of lora === null ? [] : loraSpecs(config, lora)) {
+  for (const { name, shape } of lora === null ? [] : loraSpecs(config, lora))
     values.set(name, graph.input(name, "float32", shape));
-  }
   return values;
 }
 
@@ -108,7 +106,6 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
-/** Rows of one length. */
 interface RowPart {
   batch: number;
   length: number;

@@ -23,7 +23,6 @@ import { samplingWeights, type SamplingWeightOptions } from "./sampling-weights.
 
 /** Lengths of a run. The graph accepts any: these are an example, by which its memory is planned. */
 export interface HostSamplingShape {
-  /** Number of sequences. */
   rows: number;
   /** New tokens per sequence. */
   chunk: number;

@@ -10,7 +10,6 @@ export interface ParameterSpec {
   decays: boolean;
 }
 
-/** Names of one layer's tensors. */
 export function layerNames(layer: number): Record<LayerTensor, string> {
   const of = (suffix: string): string => `model.layers.${layer}.${suffix}`;
   return {
@@ -77,12 +76,10 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
       matrix(names.k, kv, d),
       matrix(names.v, kv, d),
     );
-    if (config.qkvBias) {
+    if (config.qkvBias)
       specs.push(vector(names.qBias, q), vector(names.kBias, kv), vector(names.vBias, kv));
-    }
-    if (config.qkNorm) {
+    if (config.qkNorm)
       specs.push(vector(names.qNorm, config.headDim), vector(names.kNorm, config.headDim));
-    }
     specs.push(
       matrix(names.o, d, q),
       vector(names.postNorm, d),
@@ -113,12 +110,10 @@ export function decayingSize(specs: readonly ParameterSpec[]): number {
   return totalSize(specs.filter(({ decays }) => decays));
 }
 
-/** Number of elements of all tensors. */
 export function totalSize(specs: readonly Pick<ParameterSpec, "shape">[]): number {
   return specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
-/** Number of parameters. */
 export function parameterCount(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config));
 }

@@ -1,5 +1,20 @@
-import type { FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
+import { DataError, errorMessage } from "../base/errors.ts";
 import { unreadable } from "../base/files.ts";
+
+/** Opens a file for `use`, which keeps it open unless it throws. @throws {DataError} FILE_MISSING */
+export async function openFor<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path).catch((error: unknown) => {
+    const message = `${path}: cannot be read (${errorMessage(error)}).`;
+    throw new DataError("FILE_MISSING", message, { cause: error });
+  });
+  try {
+    return await use(file);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
 
 /**
  * Reads until the buffer is full: one call reads at most 2 GiB.

@@ -28,14 +28,13 @@ type Rope = z.output<(typeof kinds)[keyof typeof kinds]>;
 
 /** One rope configuration; files before transformers 4.45 use `type` for `rope_type`. */
 const rope = choice<Rope>((given) => {
-  if (typeof given !== "object" || given === null) {
+  if (typeof given !== "object" || given === null)
     return {
       problem: {
         code: "RECIPE_BAD_VALUE",
         message: `is ${quote(given)}: expected keys and values.`,
       },
     };
-  }
   const { type = "default", ...value } = { ...given } as Record<string, unknown>;
   const kind = value["rope_type"] ?? type;
   if (typeof kind !== "string" || !Object.hasOwn(kinds, kind)) {
@@ -67,9 +66,8 @@ export function readRope(
   const given = keys.rope_scaling ?? keys.rope_parameters ?? { rope_type: "default" };
   const ropeTheta = given.rope_theta ?? keys.rope_theta ?? 10_000;
   if (given.rope_type === "default") return { ropeTheta, ropeScaling: null };
-  if (given.rope_type === "linear") {
+  if (given.rope_type === "linear")
     return { ropeTheta, ropeScaling: { type: "linear", factor: given.factor } };
-  }
   const ropeScaling: RopeScaling = {
     type: "llama3",
     factor: given.factor,

@@ -2,7 +2,6 @@ import { z } from "../base/schema.ts";
 import type { DataError } from "../base/errors.ts";
 import { widths } from "./stored-numbers.ts";
 
-/** The place of a tensor in a safetensors file. */
 export interface StoredTensor {
   name: string;
   /** As in the file: F32, F16, BF16 or an unsupported dtype. */
@@ -47,11 +46,10 @@ export function parseHeader(
     const width = widths[dtype];
     if (width === undefined) throw bad(`"${name}" is ${dtype}; supported: F32, F16, BF16`);
     const byteLength = shape.reduce((n, axis) => n * axis, width);
-    if (end - begin !== byteLength || start + end > fileSize) {
+    if (end - begin !== byteLength || start + end > fileSize)
       throw bad(
         `is cut or damaged: "${name}" [${shape.join(", ")}] needs ${byteLength} bytes at ${begin}`,
       );
-    }
     tensors.set(name, { name, dtype, shape, at: start + begin, byteLength });
   }
   refuseGaps([...tensors.values()], start, fileSize, bad);
@@ -72,14 +70,12 @@ function refuseGaps(
   };
   for (const tensor of tensors.toSorted((a, b) => a.at - b.at || a.byteLength - b.byteLength)) {
     const end = last.at + last.byteLength;
-    if (tensor.at < end) {
+    if (tensor.at < end)
       throw bad(
         `its header is damaged: "${tensor.name}" at byte ${tensor.at} overlaps "${last.name}", which ends at ${end}`,
       );
-    }
-    if (tensor.at > end) {
+    if (tensor.at > end)
       throw bad(`its header is damaged: bytes ${end} to ${tensor.at} belong to no tensor`);
-    }
     last = tensor;
   }
   const end = last.at + last.byteLength;

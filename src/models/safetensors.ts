@@ -1,8 +1,8 @@
-import { open, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
-import { DataError, errorMessage } from "../base/errors.ts";
+import { DataError } from "../base/errors.ts";
 import { refuseForeign } from "../base/foreign-file.ts";
-import { readFully, startOf } from "./read-fully.ts";
+import { openFor, readFully, startOf } from "./read-fully.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
 import {
   firstNonFinite,
@@ -13,7 +13,6 @@ import {
   type StoredType,
 } from "./stored-numbers.ts";
 
-/** A named tensor in host memory. */
 export interface NamedTensor {
   name: string;
   shape: readonly number[];
@@ -48,13 +47,8 @@ export interface SafetensorsFile {
  *
  * Source: the format's specification (huggingface/safetensors, README); its reader rejects the same files.
  */
-export async function openSafetensors(path: string): Promise<SafetensorsFile> {
-  const file = await open(path).catch((error: unknown) => {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
-  });
-  try {
+export function openSafetensors(path: string): Promise<SafetensorsFile> {
+  return openFor(path, async (file) => {
     const tensors = await readHeader(file, path);
     return {
       path,
@@ -63,10 +57,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
       readHalf: (name, into) => readHalfTensor(file, path, tensors.get(name)!, into),
       close: () => file.close(),
     };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  });
 }
 
 /**
@@ -110,7 +101,6 @@ export async function writeSafetensors(
 export interface TensorSource {
   name: string;
   shape: readonly number[];
-  /** As it is written. */
   dtype: StoredType;
   load: () => Promise<Float32Array>;
 }
@@ -146,7 +136,6 @@ export async function streamSafetensors(
   });
 }
 
-/** SAFETENSORS_BAD with the file, the problem and the advice. */
 function bad(path: string, what: string, cause?: unknown): DataError {
   return new DataError("SAFETENSORS_BAD", `${path}: ${what}. Download or save the file again.`, {
     cause,
@@ -161,12 +150,10 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, S
   const start = await startOf(file, path);
   refuseForeign(path, start);
   const headerSize = Number(start.readBigUInt64LE());
-  if (size < 8 || headerSize > size - 8) {
+  if (size < 8 || headerSize > size - 8)
     throw bad(path, `is truncated: ${size} bytes are too short for its header`);
-  }
-  if (headerSize > LONGEST_HEADER) {
+  if (headerSize > LONGEST_HEADER)
     throw bad(path, `is damaged: its header of ${headerSize} bytes exceeds ${LONGEST_HEADER}`);
-  }
   const header = Buffer.alloc(headerSize);
   await fill(file, path, header, 8);
   return parseHeader(header, size, (what, cause) => bad(path, what, cause));
@@ -250,12 +237,11 @@ function narrowed(path: string, name: string, data: Float32Array, type: StoredTy
   const bytes = narrow(data, type);
   const at = firstNonFinite(type === "F32" ? data : new Uint16Array(bytes.buffer), type);
   if (at < 0) return bytes;
-  if (!Number.isFinite(data[at])) {
+  if (!Number.isFinite(data[at]))
     throw new DataError(
       "WEIGHT_NOT_FINITE",
       `${path}: "${name}" is NaN or infinite at index ${at}, so it is not written. If the model was trained, training diverged: continue from an earlier checkpoint with a lower learning rate.`,
     );
-  }
   const [dtype, largest, wider] =
     type === "F16"
       ? ["float16", "65504", "bfloat16 or float32"]

@@ -1,11 +1,10 @@
 import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
 import { addMask } from "../autodiff/ops/composites.ts";
 import { add, castTo, greater, less, mul, where } from "../autodiff/ops/elementwise.ts";
-import { gather } from "../autodiff/ops/indexing.ts";
+import { gather, scatterNd } from "../autodiff/ops/indexing.ts";
 import { matMul } from "../autodiff/ops/linear.ts";
 import { rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
-import { cacheWriter } from "./cache-writes.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { causalMasks, MASKED, normHeads, rotaryTables } from "./decoder.ts";
 import { FINAL_NORM, layerNames } from "./parameters.ts";
@@ -26,18 +25,16 @@ export function cacheNames(layer: number): { key: string; value: string } {
  */
 export const CACHE_STEP = 64;
 
-export interface SamplingShape {
-  /** Number of sequences. */
+interface SamplingShape {
   rows: number;
   /** New tokens per sequence. */
   chunk: number;
   /** Positions in the cache: a multiple of CACHE_STEP. */
   capacity: number;
-  /** Number of slots in the caches. */
   slots: number;
 }
 
-export interface SamplingOptions extends Omit<SamplingWeightOptions, "packed"> {
+interface SamplingOptions extends Omit<SamplingWeightOptions, "packed"> {
   /**
    * The outputs besides the caches, for chunk 1: `probabilities` [rows, V] of the next token; or a draw, `id` int32
    * [rows, 1] and `logprob` [rows, 1]; or nothing, for prefill.
@@ -193,4 +190,52 @@ function attendCache(
   ]);
   const apart = transpose(reshape(mixed, [rows, kvHeads, group, chunk, headDim]), [0, 3, 1, 2, 4]);
   return reshape(apart, [rows * chunk, config.heads * headDim]);
+}
+
+/** Writes new keys and values into caches of all slots. */
+interface CacheWriter {
+  /** Keys [R, KV, d, C] into [slots, KV, d, capacity]. */
+  keys(cache: Value, fresh: Value): Value;
+  /** Values [R, KV, C, d] into [slots, KV, capacity, d]. */
+  values(cache: Value, fresh: Value): Value;
+}
+
+/**
+ * Writes inside the graph, for caches in device memory: a scatter whose output is its own input cache (given as a fetch) moves
+ * only the new elements. Indices are computed from two small inputs.
+ *
+ * @param slots int32 [R]: the cache slot of each row. @param positions int32 [R, C].
+ * @param sizes numbers of key/value heads and of elements per head.
+ */
+function cacheWriter(
+  slots: Value,
+  positions: Value,
+  { kvHeads, headDim }: { kvHeads: number; headDim: number },
+): CacheWriter {
+  const { graph } = slots;
+  const [rows, chunk] = positions.shape as readonly [number, number];
+  /** Index vectors over axes [R, KV, (d,) C], each part broadcast over the other axes. */
+  const indices = (withinHead: boolean): Value => {
+    const axes = withinHead ? [rows, kvHeads, headDim, chunk] : [rows, kvHeads, chunk];
+    const spread = (part: Value, at: readonly number[]): Value =>
+      expand(reshape(part, [...axes.map((n, i) => (at.includes(i) ? n : 1)), 1]), [...axes, 1]);
+    const numbers = (count: number): Value =>
+      graph.constant(
+        "int32",
+        [count],
+        Array.from({ length: count }, (_, i) => i),
+      );
+    const parts = [
+      spread(slots, [0]),
+      spread(numbers(kvHeads), [1]),
+      ...(withinHead ? [spread(numbers(headDim), [2])] : []),
+      spread(positions, [0, axes.length - 1]),
+    ];
+    return castTo(concat(parts, { axis: axes.length }), "int64");
+  };
+  const made = { keys: indices(true), values: indices(false) };
+  return {
+    keys: (cache, fresh) => scatterNd([cache, made.keys, fresh]),
+    values: (cache, fresh) => scatterNd([cache, made.values, fresh]),
+  };
 }

@@ -46,7 +46,6 @@ export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Arra
   for (let i = 0; i < bits.length; i++) into[i] = table[bits[i]!]!;
 }
 
-/** The numbers of all halves. */
 export function halfTable(): Float32Array {
   return (halves ??= Float32Array.from({ length: 65_536 }, (_, half) => halfToFloat(half)));
 }

@@ -70,19 +70,17 @@ async function openShards(folder: string, index: string): Promise<WeightFiles> {
   try {
     for (const shard of new Set(map.map(([, name]) => name))) {
       const path = join(folder, shard);
-      if (!existsSync(path)) {
+      if (!existsSync(path))
         throw new DataError(
           "FILE_MISSING",
           `${path}: does not exist, but ${INDEX} lists it. Download the model again.`,
         );
-      }
       open.set(shard, await openSafetensors(path));
     }
     const places = new Map(map.map(([name, shard]) => [name, open.get(shard)!]));
     for (const [name, shard] of map) {
-      if (!open.get(shard)!.tensors.has(name)) {
+      if (!open.get(shard)!.tensors.has(name))
         throw misfit(`"${name}" should be in ${shard}, but is not`);
-      }
     }
     for (const [shard, { tensors }] of open) {
       const extra = [...tensors.keys()].find((name) => places.get(name) !== open.get(shard));

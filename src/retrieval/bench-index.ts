@@ -2,7 +2,6 @@ import { formatDuration } from "../base/format.ts";
 import { setImmediate } from "node:timers/promises";
 import type { Retriever } from "./retriever.ts";
 
-/** Options of a speed measurement. */
 export interface BenchOptions {
   /** At least one; used repeatedly, in this order. */
   queries: readonly string[];
@@ -15,9 +14,7 @@ export interface BenchOptions {
   onProgress?: (seconds: number) => void;
 }
 
-/** Speed of a retriever. */
 export interface RetrieverSpeed {
-  /** Queries per second in batches of `batch`. */
   queriesPerSecond: number;
   batch: number;
   /** Latency of a single query: median and 99th percentile. */
@@ -56,14 +53,12 @@ export async function benchRetriever(
     signal?.throwIfAborted();
     return ms;
   };
-  for (let i = 0; i < queries.length && elapsed(start) < seconds / 2; i++) {
+  for (let i = 0; i < queries.length && elapsed(start) < seconds / 2; i++)
     await search([queries[i]!]);
-  }
   const alone: number[] = [];
   const aloneBegin = performance.now();
-  while (alone.length === 0 || elapsed(aloneBegin) < seconds / 2) {
+  while (alone.length === 0 || elapsed(aloneBegin) < seconds / 2)
     alone.push(await search([queries[alone.length % queries.length]!]));
-  }
   let batches = 0;
   let spent = 0;
   while (batches === 0 || spent < 500 * seconds) {
@@ -85,12 +80,10 @@ function batchOf(queries: readonly string[], from: number): string[] {
   return Array.from({ length: BATCH }, (_, i) => queries[(from + i) % queries.length]!);
 }
 
-/** The nearest-rank percentile of sorted values. */
 function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** A hit and its score. */
 interface ScoredId {
   id: string;
   score: number;

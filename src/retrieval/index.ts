@@ -3,7 +3,6 @@ import type { Retriever, RetrieverContext, RetrieverPart, RetrieverSettings } fr
 
 export { retrieverSchema } from "./retriever.ts";
 
-/** All retrievers. */
 export const retrievers: Registry<RetrieverPart> = registry("retriever", {
   bm25: async () => (await import("./bm25/bm25-retriever.ts")).bm25,
   dense: async () => (await import("./dense/open-dense-index.ts")).dense,

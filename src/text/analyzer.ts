@@ -49,5 +49,4 @@ export const plain: Analyzer = defineAnalyzer({
 /** Where nothing else is said. */
 export const DEFAULT_ANALYZER = "english";
 
-/** All analyzers. */
 export const analyzers = registry<Analyzer>("analyzer", [english, plain, ...languages, cjk]);

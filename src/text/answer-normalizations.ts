@@ -7,14 +7,12 @@ import { type Part, registry } from "../base/registry.ts";
 /** Names of the normalisations, as flags and results spell them. */
 export type Normalization = "squad" | "words" | "triviaqa" | "drop";
 
-/** One normalisation. */
 interface AnswerNormalization extends Part {
   readonly name: Normalization;
   readonly source: string;
   apply(text: string): string;
 }
 
-/** All normalisations. */
 export const normalizations = registry<AnswerNormalization>("normalization", [
   {
     name: "squad",
@@ -98,9 +96,8 @@ function asPythonWrites(text: string): string {
   const value = Number(text.replaceAll("_", ""));
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
+  if (size !== 0 && (size < 1e-4 || size >= 1e16))
     return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-  }
   const written = Object.is(value, -0) ? "-0" : String(value);
   return Number.isInteger(value) ? `${written}.0` : written;
 }

@@ -22,7 +22,6 @@ export interface Analyzer extends Part, AnalyzerSpec {
   encode(text: string): string[];
 }
 
-/** The rules of an analyzer. */
 export interface AnalyzerRules {
   /** Unicode form and lower case; null: FlexSearch's default (NFKD, no accents, lower case). */
   readonly normalize: ((text: string) => string) | null;

@@ -18,13 +18,12 @@ export function composed(text: string): string {
 export function foldAccents(word: string, kept = ""): string {
   if (/^[\0-\x7f]*$/.test(word)) return word;
   let folded = "";
-  for (const letter of word) {
+  for (const letter of word)
     folded += kept.includes(letter)
       ? letter
       : letter
           .normalize("NFD")
           .replaceAll(/[\u0300-\u036f]/g, "")
           .normalize("NFC");
-  }
   return folded;
 }

@@ -30,7 +30,6 @@ interface StopWords {
 
 interface Language {
   name: string;
-  /** Loads the stemmer. */
   stemmer: () => unknown;
   /** Loads Snowball's list, or is our own list; absent: no stop words. */
   stopWords?: (() => unknown) | readonly string[];

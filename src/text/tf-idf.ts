@@ -27,13 +27,11 @@ export function tfIdfCosines(text: string, others: readonly string[]): number[] 
 
 function wordCounts(text: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const word of normalizeAnswer(text).match(/[\p{L}\p{N}_]{2,}/gu) ?? []) {
+  for (const word of normalizeAnswer(text).match(/[\p{L}\p{N}_]{2,}/gu) ?? [])
     counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
   return counts;
 }
 
-/** The vector divided by its length. */
 function unit(vector: ReadonlyMap<string, number>): Map<string, number> {
   const length = Math.hypot(...vector.values());
   return new Map([...vector].map(([word, weight]) => [word, weight / length]));

@@ -7,9 +7,8 @@ const byteOfCharacter = new Map<string, number>();
   const printable = (byte: number): boolean =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let shifted = 256;
-  for (let byte = 0; byte < 256; byte++) {
+  for (let byte = 0; byte < 256; byte++)
     byteOfCharacter.set(String.fromCharCode(printable(byte) ? byte : shifted++), byte);
-  }
 }
 
 /** The printable characters of the bytes 0–255, in order. */
@@ -54,7 +53,6 @@ export function spellingOf(json: { decoder?: unknown; pre_tokenizer?: unknown })
 /** A part of tokenizer.json: a normalizer, pre-tokenizer, post-processor or decoder. */
 export type Part = Record<string, unknown> & { type?: unknown };
 
-/** A part and, if it is a sequence, its parts. */
 function partsOf(part: unknown): Part[] {
   if (typeof part !== "object" || part === null) return [];
   const lists = Object.values(part).filter((value): value is unknown[] => Array.isArray(value));

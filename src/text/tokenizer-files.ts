@@ -6,7 +6,6 @@ import { checkOptions, z } from "../base/schema.ts";
 
 /** The files of a tokenizer in Hugging Face layout, parsed. */
 export interface TokenizerFiles {
-  /** `tokenizer.json` */
   tokenizer: unknown;
   /** `tokenizer_config.json` */
   config: unknown;

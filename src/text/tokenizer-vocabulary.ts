@@ -67,7 +67,6 @@ function unigramMistake({ vocab, unk_id }: Record<string, unknown>): string | nu
   return `model.unk_id is ${quote(unk_id)}, which is no place in the ${pieces.length} pieces`;
 }
 
-/** No added token has the id of another token. */
 function misplaced(
   pieces: readonly [string, number][],
   added: NonNullable<Vocabulary["added_tokens"]>,

@@ -3,9 +3,12 @@ import { backward } from "../../src/autodiff/backward.ts";
 import { Graph } from "../../src/autodiff/graph.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
 import { architectures } from "../../src/models/architectures/index.ts";
-import { isIgnored } from "../../src/models/architectures/ignored-keys.ts";
+import {
+  isIgnored,
+  parseDecoderConfig,
+  toHuggingFaceConfig,
+} from "../../src/models/config-json.ts";
 import type { DecoderConfig } from "../../src/models/config.ts";
-import { parseDecoderConfig, toHuggingFaceConfig } from "../../src/models/config-json.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
 import { parameterSpecs } from "../../src/models/parameters.ts";
 import { hostSamplingGraph } from "../../src/models/host-sampling-graph.ts";

@@ -8,7 +8,7 @@ import { readPassages } from "../../dist/data/passages.js";
 import { readJsonl } from "../../dist/base/jsonl.js";
 import { readQrels } from "../../dist/data/qrels.js";
 import { readQueries } from "../../dist/evaluate/retrieval-sets.js";
-import { searchedText } from "../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../dist/retrieval/store/passage-file.js";
 import { english } from "../../dist/text/analyzer.js";
 
 const [data, out] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { exactBm25 } from "../../src/retrieval/bm25/exact-bm25.ts";
-import { memoryStore } from "../../src/retrieval/store/passage-store.ts";
+import { memoryStore } from "../../src/retrieval/store/passage-file.ts";
 import { english } from "../../src/text/analyzer.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 

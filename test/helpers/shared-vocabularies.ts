@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BYTE_CHARACTERS } from "../../src/text/token-bytes.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
-import { openGguf } from "../../src/models/gguf/gguf-file.ts";
-import type { GgufHeader } from "../../src/models/gguf/gguf-header.ts";
+import { openGguf, type GgufHeader } from "../../src/models/gguf/gguf-file.ts";
 import { ggufTokenizer } from "../../src/models/gguf/gguf-tokenizer.ts";
 
 const folder = new URL("../../../shared/data/tokenizers/", import.meta.url).pathname;

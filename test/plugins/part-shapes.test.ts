@@ -5,7 +5,7 @@ import { defineEnvironment, requireStepResult } from "../../src/env/environments
 import { defineProtocol } from "../../src/env/protocols/protocol.ts";
 import { defineTool, stateless } from "../../src/env/tools/tool.ts";
 import { defineLoss } from "../../src/losses/loss.ts";
-import { defineRetriever } from "../../src/retrieval/inner-retrievers.ts";
+import { defineRetriever } from "../../src/retrieval/retriever.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
 import { defineReward } from "../../src/rewards/reward.ts";
 import { defineStrategy } from "../../src/rollout/strategies/strategy.ts";

@@ -1,5 +1,5 @@
 // FlexSearch, our terms, with suggestions: without them a passage must have all terms.
-import { searchedText } from "../../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../../dist/retrieval/store/passage-file.js";
 import { english } from "../../../dist/text/analyzer.js";
 import { peer, versionOf } from "./peer.mjs";
 

@@ -1,5 +1,5 @@
 // MiniSearch, one field, our terms, any of them may match.
-import { searchedText } from "../../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../../dist/retrieval/store/passage-file.js";
 import { english } from "../../../dist/text/analyzer.js";
 import { peer, versionOf } from "./peer.mjs";
 

@@ -1,5 +1,5 @@
 // wink-bm25-text-search, one field, our terms. A query is a disjunction already.
-import { searchedText } from "../../../dist/retrieval/store/passage-store.js";
+import { searchedText } from "../../../dist/retrieval/store/passage-file.js";
 import { english } from "../../../dist/text/analyzer.js";
 import { peer, versionOf } from "./peer.mjs";
 

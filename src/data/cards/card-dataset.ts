@@ -24,7 +24,6 @@ const options = z.strictObject({
   corpus: z.string().optional().meta(isPath()),
 });
 
-/** The dataset of a card. */
 export function cardDataset(name: string): DatasetPart {
   const card = readCard(name);
   return defineDataset({

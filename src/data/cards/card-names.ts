@@ -2,10 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../base/package-root.ts";
 
-/** Content of a dataset's files. */
 export type CardKind = "questions" | "corpus";
 
-/** Where the cards of a kind are. */
 export const cardFolders: Readonly<Record<CardKind, string>> = {
   questions: join(packageRoot, "datasets"),
   corpus: join(packageRoot, "datasets", "corpora"),

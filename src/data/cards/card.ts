@@ -103,16 +103,14 @@ export function parseCard(text: string, name: string, path: string): Card {
   }
   const card: Card = { name, kind: "questions", ...result.value };
   const { splits } = defaultSource(card, path).source;
-  if (!(card.defaultSplit in splits)) {
+  if (!(card.defaultSplit in splits))
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${path}:${yaml.lineOf(["defaultSplit"])}: defaultSplit is "${card.defaultSplit}"; the first source has no such split. ${suggest(card.defaultSplit, Object.keys(splits))}`,
     );
-  }
   return card;
 }
 
-/** A source of a card and its name. */
 export interface NamedSource {
   name: string;
   source: z.output<typeof sourceSchema>;
@@ -120,9 +118,8 @@ export interface NamedSource {
 
 function defaultSource(card: Card, path: string): NamedSource {
   const [first] = Object.entries(card.sources);
-  if (first === undefined) {
+  if (first === undefined)
     throw new ConfigError("RECIPE_BAD_VALUE", `${path}: sources is empty; one is required.`);
-  }
   return { name: first[0], source: first[1] };
 }
 

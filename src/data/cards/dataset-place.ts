@@ -15,7 +15,6 @@ export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string
   return value("AGENTRL_DATA") ?? join(cache, "agentrl", "datasets");
 }
 
-/** Folder of one source of a dataset. */
 export function sourceFolder(root: string, dataset: string, source: string): string {
   return join(root, dataset, source);
 }
@@ -58,7 +57,6 @@ export async function writeOrigin(path: string, origin: Origin): Promise<void> {
   await writeJson(originPath(path), origin);
 }
 
-/** Path of a file's stored origin. */
 export function originPath(path: string): string {
   return `${path}.origin.json`;
 }
@@ -69,7 +67,6 @@ export function isHere(path: string): boolean {
   return origin !== null && existsSync(path) && statSync(path).size === origin.bytes;
 }
 
-/** Address of a card's file, with the transfer settings. */
 export interface FileAddress {
   settings: TransferSettings;
   url: URL;

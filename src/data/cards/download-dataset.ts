@@ -39,7 +39,6 @@ export interface DatasetDownloadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A file of a dataset on this machine. */
 export interface DatasetFile extends Origin {
   split: string;
   path: string;
@@ -68,9 +67,8 @@ export async function downloadDataset(
   const here = new Set(all.filter((wanted) => !missing.includes(wanted)));
   try {
     const fetched = await fetchAll(missing, folder, options);
-    for (const wanted of missing) {
+    for (const wanted of missing)
       await settleOnce(wanted, () => settle(wanted, card, { ...options, fetched }));
-    }
   } catch (error) {
     if (!isDiskError(error)) throw error;
     throw new ExternalError(
@@ -145,9 +143,8 @@ async function fetchAll(
   );
   let before = 0;
   for (const fetch of fetches) {
-    const onBytes = (bytes: number): void => {
+    const onBytes = (bytes: number): void =>
       options.onProgress?.({ file: fetch.wanted.what, bytes: before + bytes, totalBytes });
-    };
     if (isOutgrown(fetch.wanted)) await rm(fetch.path, { force: true });
     await fetchOne(fetch, onBytes, options.signal);
     const size = await sizeOf(fetch.path);
@@ -240,11 +237,10 @@ async function settle(
   const asked = { what, file, kind: card.kind, isOurs, archive, sha256: known };
   const content = await requireExpected(path, asked, options.signal);
   const { onNotice } = options;
-  if (content.unusable > 0) {
+  if (content.unusable > 0)
     onNotice?.(
       `${what}: ${content.unusable} of ${content.records} records cannot be read as questions; \`agentrl data check ${path}\` lists them.`,
     );
-  }
   const digest = await sha256File(path);
   const isNew = file.sha256 === undefined && originOf(path)?.sha256 !== digest;
   await writeOrigin(path, {

@@ -6,14 +6,12 @@ import { corpusLayoutOf } from "../file-layout.ts";
 import { readRecords } from "../records.ts";
 import type { CardFile } from "./card.ts";
 
-/** Content of a downloaded file. */
 export interface Content {
   records: number;
   /** Records that are not valid questions. */
   unusable: number;
 }
 
-/** Expected content of a dataset's file. */
 export interface Expectation {
   what: string;
   file: CardFile;

@@ -21,12 +21,11 @@ export async function extractMember(
     !path.startsWith("__MACOSX/") && (path === member || path.endsWith(`/${member}`));
   const isTar = /\.(tar|tar\.gz|tgz)$/.test(archive);
   const content = await (isTar ? tarContent(archive, isWanted) : zipContent(archive, isWanted));
-  if (content === null) {
+  if (content === null)
     throw new DataError(
       "DATASET_ARCHIVE",
       `${archive}: contains no file "${member}". The archive at this address has changed; choose another source of the dataset with --source.`,
     );
-  }
   await writeAtomic(out, async (write) => {
     for await (const bytes of content) {
       await write(bytes);

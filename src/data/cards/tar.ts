@@ -37,7 +37,6 @@ export async function tarContent(
   }
 }
 
-/** Reads a stream in blocks of requested lengths. */
 class BlockReader {
   readonly #archive: string;
   readonly #chunks: AsyncGenerator<Buffer, undefined>;

@@ -1,6 +1,4 @@
-import { definedValues } from "../../base/defined-values.ts";
 import { z } from "../../base/schema.ts";
-import type { TaskAnnotations } from "../../trajectory/task.ts";
 import {
   defineLayout,
   answerList,
@@ -74,10 +72,7 @@ export const agentrlTasks = defineLayout({
     unanswered: { references: [" "] },
   },
   fits: (record) => "references" in record && "question" in record,
-  read: (record, where) => {
-    const { id, annotations, ...task } = parseRecord(taskSchema, record, where);
-    return { ...task, id, annotations: withoutUndefined(annotations ?? {}) };
-  },
+  read: (record, where) => parseRecord(taskSchema, record, where),
   write: {
     keeps: "all",
     keepsSource: true,
@@ -108,8 +103,3 @@ export const agentrlCorpus = defineLayout({
   },
   write: ({ id, title, text, source }) => ({ id, title, text, source }),
 });
-
-/** Removes undefined annotations. */
-export function withoutUndefined(annotations: Record<string, unknown>): TaskAnnotations {
-  return definedValues(annotations);
-}

@@ -1,5 +1,4 @@
 import { z } from "../../base/schema.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import { factsSchema, supportOf } from "./hotpotqa.ts";
 import { defineLayout, answerList, badRecord, filledText, idText, parseRecord } from "./layout.ts";
 
@@ -40,16 +39,15 @@ export const beir = defineLayout({
   read: (record, where) => {
     const { _id, text, metadata } = parseRecord(schema, record, where);
     const references = metadata?.answers ?? metadata?.answer;
-    if (references === undefined) {
+    if (references === undefined)
       throw badRecord(
         `${where}: the query "${_id}" has no metadata.answer; at least one accepted answer is required. For relevance judgements only, use \`agentrl eval retrieval\`.`,
       );
-    }
     return {
       id: _id,
       question: text,
       references,
-      annotations: withoutUndefined(supportOf(metadata?.supporting_facts, undefined)),
+      annotations: supportOf(metadata?.supporting_facts, undefined),
     };
   },
   write: {

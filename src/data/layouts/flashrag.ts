@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import { contextSchema, factsSchema, supportOf } from "./hotpotqa.ts";
 import {
   defineLayout,
@@ -57,11 +56,11 @@ export const flashragTasks = defineLayout({
       question: found.question,
       references: found.golden_answers,
       source: found.data_source,
-      annotations: withoutUndefined({
+      annotations: {
         type: found.metadata?.type,
         ...supportOf(found.metadata?.supporting_facts, context),
         context,
-      }),
+      },
     };
   },
   write: { keeps: ["type", "supportingFacts"], keepsSource: true, record: flashragRecord },

@@ -1,7 +1,6 @@
 import { definedValues } from "../../base/defined-values.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import {
   defineLayout,
   type TaskRead,
@@ -135,18 +134,15 @@ function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
     question: found.question,
     references: [...found.answer, ...(found.answer_aliases ?? [])],
     source: found.source,
-    annotations: withoutUndefined({
+    annotations: {
       type: found.type,
       ...supportOf(found.supporting_facts, context),
-      ...(found.hops === undefined ? {} : { hops: found.hops }),
-      ...(found.supporting_passages === undefined
-        ? {}
-        : { supportingPassages: found.supporting_passages }),
+      ...definedValues({ hops: found.hops, supportingPassages: found.supporting_passages }),
       context,
       decomposition: found.decomposition,
       answerable: found.answerable,
       route: found.route,
-    }),
+    },
   };
 }
 
@@ -154,7 +150,7 @@ function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
 export function supportOf(
   facts: readonly [title: string, sentence: number][] | undefined,
   context: readonly Passage[] | undefined,
-): { supportingFacts?: object[]; supportingPassages?: string[]; hops?: number } {
+): Pick<Task["annotations"], "supportingFacts" | "supportingPassages" | "hops"> {
   if (facts === undefined || facts.length === 0) return {};
   const titles = [...new Set(facts.map(([title]) => title))];
   const ids = titles.map((title) => context?.find((passage) => passage.title === title)?.id);

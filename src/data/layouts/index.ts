@@ -33,7 +33,6 @@ export const taskLayouts = registry<TaskLayout>("question layout", [
   plain,
 ]);
 
-/** Layouts of corpora. */
 export const corpusLayouts = registry<CorpusLayout>("corpus layout", [
   agentrlCorpus,
   flashragCorpus,

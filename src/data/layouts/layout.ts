@@ -1,3 +1,4 @@
+import { definedValues } from "../../base/defined-values.ts";
 import { DataError } from "../../base/errors.ts";
 import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { sha256 } from "../../base/files.ts";
@@ -47,7 +48,6 @@ export interface TaskWriter {
   record(task: Task, place: WritingPlace): object;
 }
 
-/** The place of a task in the written file. */
 interface WritingPlace {
   /** From 0. */
   index: number;
@@ -66,7 +66,6 @@ export interface CorpusLayout extends Part {
   readonly write?: (passage: Passage) => object;
 }
 
-/** A question as a layout's file reads it. */
 type QuestionRead = Pick<Task, "question" | "references"> & Partial<TaskRead>;
 
 const defineTaskLayout = definer<TaskLayout>()("question layout", {
@@ -75,7 +74,7 @@ const defineTaskLayout = definer<TaskLayout>()("question layout", {
     read: {
       returned(task: QuestionRead, { what }) {
         requireReturned(what, task, { question: "text", references: "list" });
-        return { id: undefined, annotations: {}, ...task };
+        return { id: undefined, ...task, annotations: definedValues(task.annotations ?? {}) };
       },
     },
   },

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import {
   defineLayout,
   badRecord,
@@ -71,11 +70,10 @@ export const paragraphs = defineLayout({
     const references = [...new Set(found.answers_objects.flatMap(({ spans }) => spans))].filter(
       (span) => span.trim() !== "",
     );
-    if (references.length === 0) {
+    if (references.length === 0)
       throw badRecord(
         `${where}: "answers_objects" contains no span; at least one accepted answer is required.`,
       );
-    }
     const context = found.contexts?.map(({ title, paragraph_text }) =>
       contextPassage(title, [paragraph_text]),
     );
@@ -84,14 +82,14 @@ export const paragraphs = defineLayout({
       id: found.question_id,
       question: found.question_text,
       references,
-      annotations: withoutUndefined({
+      annotations: {
         type: found.type,
         hops: gold === undefined || gold.length === 0 ? undefined : gold.length,
         supportingPassages:
           gold === undefined || gold.length === 0 ? undefined : gold.map(({ id }) => id),
         context,
         evidences: triplesOf(found.reasoning_steps),
-      }),
+      },
     };
   },
 });
@@ -186,14 +184,14 @@ export const musique = defineLayout({
       id: answerable ? found.id : `${found.id}-unanswerable`,
       question: found.question,
       references: distinct([...found.answer, ...found.answer_aliases]),
-      annotations: withoutUndefined({
+      annotations: {
         type: /^\dhop\d?/.exec(found.id)?.[0],
         hops: steps.length === 0 ? undefined : steps.length,
         supportingPassages: gold.length === 0 ? undefined : gold,
         context: context.length === 0 ? undefined : context,
         decomposition: steps.length === 0 ? undefined : decomposition,
         answerable: answerable ? undefined : false,
-      }),
+      },
     };
   },
   write: {

@@ -1,5 +1,4 @@
 import { z } from "../../base/schema.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import {
   defineLayout,
   answerList,
@@ -65,12 +64,7 @@ export const popqa = defineLayout({
   fits: (record) => "possible_answers" in record,
   read: (record, where) => {
     const { id, question, possible_answers, prop } = parseRecord(popqaSchema, record, where);
-    return {
-      id,
-      question,
-      references: possible_answers,
-      annotations: withoutUndefined({ type: prop }),
-    };
+    return { id, question, references: possible_answers, annotations: { type: prop } };
   },
 });
 
@@ -149,11 +143,10 @@ export const webquestions = defineLayout({
         quoted === undefined ? bare.trim() : quoted.replaceAll(/\\(.)/g, "$1"),
       ),
     );
-    if (references.length === 0) {
+    if (references.length === 0)
       throw badRecord(
         `${where}: "targetValue" is ${JSON.stringify(targetValue)}; it contains no (description …), but at least one accepted answer is required.`,
       );
-    }
     return { id: undefined, question: utterance, references, annotations: {} };
   },
 });

@@ -38,11 +38,10 @@ export const squad = defineLayout({
   read: (record, where) => {
     const { id, title, context, question, answers } = parseRecord(schema, record, where);
     const references = distinct(answers.text);
-    if (references.length === 0) {
+    if (references.length === 0)
       throw badRecord(
         `${where}: "answers.text" has no accepted answer. Questions without an answer (SQuAD 2.0) can only be scored: \`agentrl score --layout squad_v2\`.`,
       );
-    }
     if (context === undefined) return { id, question, references, annotations: {} };
     const passage = contextPassage(title, [context]);
     const annotations = { context: [passage], supportingPassages: [passage.id] };

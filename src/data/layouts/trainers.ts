@@ -89,11 +89,10 @@ export const verl = defineLayout({
       where,
     );
     const question = own.question ?? extra_info?.question;
-    if (question == null) {
+    if (question == null)
       throw badRecord(
         `${where}: neither "question" nor "extra_info.question" has the question; "prompt" has it among instructions. Add a column question, or name one with --question-field.`,
       );
-    }
     const source = data_source?.replace(/^searchR1_/, "");
     const id = own.id ?? extra_info?.id ?? undefined;
     return { id, question, references: reward_model.ground_truth, source, annotations: {} };

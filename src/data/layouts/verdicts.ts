@@ -1,5 +1,4 @@
 import { z } from "../../base/schema.ts";
-import { withoutUndefined } from "./agentrl.ts";
 import { defineLayout, count, filledText, idText, parseRecord } from "./layout.ts";
 
 const strategyqaSchema = z.object({
@@ -51,7 +50,7 @@ export const strategyqa = defineLayout({
       id: qid ?? id,
       question,
       references: [answer ? "yes" : "no"],
-      annotations: withoutUndefined({
+      annotations: {
         type: "yes-no",
         hops: decomposition?.length,
         decomposition: decomposition?.map((step) => ({
@@ -60,7 +59,7 @@ export const strategyqa = defineLayout({
           passage: null,
         })),
         facts,
-      }),
+      },
     };
   },
 });
@@ -120,11 +119,11 @@ export const fever = defineLayout({
       id,
       question: claim,
       references: [label],
-      annotations: withoutUndefined({
+      annotations: {
         type: "claim",
         hops: facts === undefined ? undefined : titles.size,
         supportingFacts: facts,
-      }),
+      },
     };
   },
 });

@@ -10,8 +10,8 @@ import {
   QUANTISED,
   quantisingGraph,
   SCALE,
+  mixingMatrix,
 } from "../../models/int8/matrices.ts";
-import { mixingMatrix } from "../../models/int8/mixing.ts";
 import { PACKED } from "../../models/sampling-weights.ts";
 import type { Device } from "../../onnx/device.ts";
 import {

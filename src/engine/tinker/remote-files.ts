@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
@@ -64,12 +65,6 @@ export async function readRemote(folder: string, server: string): Promise<Remote
   );
 }
 
-async function wholeOf(content: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of content) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-
 /** The folder of the base that saved weights belong to. */
 export async function baseOfRemote(folder: string): Promise<string> {
   return remoteSchema.parse(await readJson(join(folder, REMOTE_FILE))).base;
@@ -105,7 +100,7 @@ export async function unpackAdapter(folder: string, archive: Uint8Array | URL): 
     for (const name of FILES) {
       const content = await tarContent(packed, (path) => path.endsWith(name));
       if (content === null) throw incomplete(`the adapter that the training server exports has no ${name}`);
-      await writeFileAtomic(join(folder, name), await wholeOf(content));
+      await writeFileAtomic(join(folder, name), await buffer(content));
     }
   } finally {
     await rm(packed, { force: true });

@@ -18,7 +18,6 @@ export interface Architecture<S extends z.ZodObject = z.ZodObject> extends Part 
   toKeys(config: DecoderConfig): Record<string, unknown>;
 }
 
-/** A family in GGUF files. */
 export interface GgufForm {
   /** `general.architecture` */
   readonly name: string;
@@ -89,7 +88,6 @@ export function commonConfig(
   };
 }
 
-/** The inverse of `commonConfig`. */
 export function commonKeysOf(config: DecoderConfig): Record<string, unknown> {
   return {
     vocab_size: config.vocabSize,

@@ -1,12 +1,9 @@
 /** Storage types of GGUF tensors: blocks of numbers with common scales, and their values as float32. */
 import { halfTable, widen } from "../stored-numbers.ts";
 
-/** How numbers are stored in blocks. */
 export interface BlockType {
   readonly name: string;
-  /** Numbers of a block. */
   readonly block: number;
-  /** Bytes of a block. */
   readonly bytes: number;
   /**
    * Writes the numbers of whole blocks, rounded once to float32: bit for bit those of the Python package `gguf`.
@@ -77,12 +74,10 @@ function f32({ buffer, byteOffset, byteLength }: Uint8Array, into: Float32Array)
 }
 
 function halves(type: "F16" | "BF16"): BlockType["widen"] {
-  return ({ buffer, byteOffset, byteLength }, into) => {
+  return ({ buffer, byteOffset, byteLength }, into) =>
     widen(new Uint16Array(buffer, byteOffset, byteLength / 2), type, into);
-  };
 }
 
-/** The half at a byte. */
 function halfAt(from: Uint8Array, at: number): number {
   return halfTable()[from[at]! | (from[at + 1]! << 8)]!;
 }

@@ -4,14 +4,21 @@ import type { DecoderConfig } from "../config.ts";
 import { toHuggingFaceConfig } from "../config-json.ts";
 import { streamSafetensors, type TensorSource } from "../safetensors.ts";
 import { storedTypes, type StoredType } from "../stored-numbers.ts";
-import { ggufConfig } from "./gguf-config.ts";
-import { type GgufFile, openGguf } from "./gguf-file.ts";
-import { ggufParameters, type GgufParameter, unpairRows } from "./gguf-tensors.ts";
-import { ggufTokenizer } from "./gguf-tokenizer.ts";
-import type { GgufVocabulary } from "./gguf-vocabulary.ts";
+import { ggufConfig, ggufArchitecture, ROPE_DIVISORS } from "./gguf-config.ts";
+import { openGguf, type GgufFile, type GgufTensor } from "./gguf-file.ts";
+import { ggufTokenizer, type GgufVocabulary } from "./gguf-tokenizer.ts";
+import { DataError } from "../../base/errors.ts";
+import {
+  EMBEDDING,
+  FINAL_NORM,
+  HEAD,
+  layerNames,
+  parameterSpecs,
+  type LayerTensor,
+  type ParameterSpec,
+} from "../parameters.ts";
 
-/** A file's model. */
-export interface GgufModel {
+interface GgufModel {
   config: DecoderConfig;
   /** Storage types of the file's matrices with their number, such as `Q4_1` 210. */
   types: ReadonlyMap<string, number>;
@@ -19,7 +26,7 @@ export interface GgufModel {
   dtype: StoredType;
 }
 
-export interface ConvertOptions {
+interface ConvertOptions {
   /** Of the matrices; vectors stay float32. Default: that of the file's matrices, and F32 for quantised ones, so nothing is rounded. */
   dtype?: StoredType | undefined;
   /** Receives how many tensors are written. */
@@ -165,7 +172,6 @@ function tokenizerConfig(vocabulary: GgufVocabulary, positions: number): Record<
   };
 }
 
-/** Files of the chat templates. */
 function* chatTemplates({ metadata }: GgufFile): Generator<[string, string]> {
   for (const [key, value] of metadata) {
     const [, name] = /^tokenizer\.chat_template(?:\.([\w-]+))?$/.exec(key) ?? [];
@@ -173,4 +179,106 @@ function* chatTemplates({ metadata }: GgufFile): Generator<[string, string]> {
     if (key === "tokenizer.chat_template") yield ["chat_template.jinja", value];
     else if (name !== undefined) yield [`additional_chat_templates/${name}.jinja`, value];
   }
+}
+
+/** Where a decoder's parameters lie in a GGUF file. */
+
+/** Names within a layer, `blk.N.` before them. */
+const LAYER: Readonly<Record<LayerTensor, string>> = {
+  inputNorm: "attn_norm.weight",
+  q: "attn_q.weight",
+  k: "attn_k.weight",
+  v: "attn_v.weight",
+  qBias: "attn_q.bias",
+  kBias: "attn_k.bias",
+  vBias: "attn_v.bias",
+  qNorm: "attn_q_norm.weight",
+  kNorm: "attn_k_norm.weight",
+  o: "attn_output.weight",
+  postNorm: "ffn_norm.weight",
+  gate: "ffn_gate.weight",
+  up: "ffn_up.weight",
+  down: "ffn_down.weight",
+};
+
+interface GgufParameter {
+  readonly spec: ParameterSpec;
+  readonly tensor: GgufTensor;
+  /** Heads whose rows are stored in pairs (`unpairRows`); 0: rows are in Hugging Face's order. */
+  readonly pairedHeads: number;
+}
+
+/**
+ * Finds every parameter, in the order of `parameterSpecs`.
+ * @throws {DataError} CHECKPOINT_MISFIT with the tensor that is missing, has another shape, or is unexpected.
+ */
+function ggufParameters(file: GgufFile, config: DecoderConfig): GgufParameter[] {
+  const { path, tensors } = file;
+  const misfit = (what: string): DataError =>
+    new DataError(
+      "CHECKPOINT_MISFIT",
+      `${path}: ${what}. The tensors must match the metadata; download the file again, or choose another.`,
+    );
+  const names = namesOf(config);
+  const paired = pairedNames(file, config);
+  const unused = new Set(tensors.keys());
+  // Buffers that the configuration determines.
+  unused.delete(ROPE_DIVISORS);
+  const found = parameterSpecs(config).map((spec) => {
+    const name = names.get(spec.name)!;
+    const tensor = tensors.get(name);
+    const wanted = `[${spec.shape.join(", ")}]`;
+    if (tensor === undefined) throw misfit(`has no tensor "${name}" ${wanted}`);
+    if (tensor.shape.join() !== spec.shape.join())
+      throw misfit(`"${name}" is [${tensor.shape.join(", ")}], but the metadata require ${wanted}`);
+    unused.delete(name);
+    return { spec, tensor, pairedHeads: paired.get(spec.name) ?? 0 };
+  });
+  const [extra] = unused;
+  if (extra !== undefined)
+    throw misfit(`contains "${extra}", which models of type ${config.architecture} do not have`);
+  return found;
+}
+
+function namesOf({ layers }: DecoderConfig): Map<string, string> {
+  const names = new Map([
+    [EMBEDDING, "token_embd.weight"],
+    [FINAL_NORM, "output_norm.weight"],
+    [HEAD, "output.weight"],
+  ]);
+  for (let layer = 0; layer < layers; layer++) {
+    for (const [key, name] of Object.entries(layerNames(layer)))
+      names.set(name, `blk.${layer}.${LAYER[key as LayerTensor]}`);
+  }
+  return names;
+}
+
+/** Queries and keys of a family whose rows are paired, with their heads. */
+function pairedNames(file: GgufFile, config: DecoderConfig): Map<string, number> {
+  const names = new Map<string, number>();
+  if (ggufArchitecture(file).gguf?.pairedRows !== true) return names;
+  for (let layer = 0; layer < config.layers; layer++) {
+    const { q, k } = layerNames(layer);
+    names.set(q, config.heads).set(k, config.kvHeads);
+  }
+  return names;
+}
+
+/**
+ * Rows in Hugging Face's order. Rotary positions turn pairs of rows of each head: rows i and i + d/2 in Hugging Face's order, neighbours
+ * (2i and 2i + 1) in Meta's, which llama.cpp uses for Llama.
+ *
+ * @param stored [heads · d, columns], neighbours.
+ * Source: the inverse of `LlamaModel.permute` in llama.cpp's convert_hf_to_gguf.py.
+ */
+export function unpairRows(stored: Float32Array, rows: number, heads: number): Float32Array {
+  const columns = stored.length / rows;
+  const size = rows / heads;
+  const unpaired = new Float32Array(stored.length);
+  for (let row = 0; row < rows; row++) {
+    const within = row % size;
+    const target = row - within + (within % 2) * (size / 2) + Math.floor(within / 2);
+    unpaired.set(stored.subarray(row * columns, (row + 1) * columns), target * columns);
+  }
+  return unpaired;
 }

@@ -7,8 +7,7 @@ import { architectures } from "../architectures/index.ts";
 import type { DecoderConfig } from "../config.ts";
 import { parseDecoderConfig } from "../config-json.ts";
 import { ropeFrequencies } from "../rope.ts";
-import type { GgufFile } from "./gguf-file.ts";
-import type { GgufValue } from "./gguf-header.ts";
+import type { GgufFile, GgufValue } from "./gguf-file.ts";
 
 /** Name of the tensor with the divisors of rotary frequencies: the only record of a llama3 scaling. */
 export const ROPE_DIVISORS = "rope_freqs.weight";
@@ -19,11 +18,10 @@ export function ggufArchitecture({ path, metadata }: GgufFile): Architecture {
   const type = metadata.get("general.type") ?? "model";
   if (type !== "model") throw fail(`general.type is ${quote(type)}; only "model" is supported.`);
   const splits = metadata.get("split.count") ?? 1;
-  if (Number(splits) > 1) {
+  if (Number(splits) > 1)
     throw fail(
       `is one of ${String(splits)} parts (split.count). Join them with llama-gguf-split --merge, and give the whole file.`,
     );
-  }
   const name = metadata.get("general.architecture");
   const found = architectures.parts.find(({ gguf }) => gguf !== undefined && gguf.name === name);
   if (found !== undefined) return found;
@@ -53,7 +51,6 @@ const IGNORED = new Set([
   ...["attention.layer_norm_epsilon", "tensor_data_layout"],
 ]);
 
-/** The keys of `config.json`. */
 function readKeys({ path, metadata, tensors }: GgufFile, name: string): Record<string, unknown> {
   const fail = failure(path);
   const unread = new Map(
@@ -129,9 +126,8 @@ async function llama3Scaling(
   const fail = failure(file.path);
   const frequencies = ropeFrequencies(plain);
   const { shape } = file.tensors.get(ROPE_DIVISORS)!;
-  if (shape.join() !== String(frequencies.length)) {
+  if (shape.join() !== String(frequencies.length))
     throw fail(`"${ROPE_DIVISORS}" is [${shape.join(", ")}]; expected [${frequencies.length}].`);
-  }
   const divisors = new Float32Array(frequencies.length);
   await file.read(ROPE_DIVISORS, divisors);
   const factor = divisors.reduce((most, each) => Math.max(most, each), 1);

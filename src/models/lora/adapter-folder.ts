@@ -64,24 +64,21 @@ export function parseAdapterConfig(
   }
   const named = keys["target_modules"] === "all-linear" ? targetModules : keys["target_modules"];
   const result = checkOptions(schema, { ...keys, target_modules: named });
-  if (result.problem !== null) {
+  if (result.problem !== null)
     throw fail(`${result.problem.path.join(".")} ${result.problem.message}`);
-  }
   const { r, lora_alpha, use_rslora, target_modules } = result.value;
   const weights = linearSpecs(config).map(({ name }) => name);
   const stray = target_modules.find((target) => layersOf(target, weights).length === 0);
-  if (stray !== undefined) {
+  if (stray !== undefined)
     throw fail(
       `target_modules contains ${quote(stray)}, which matches no adaptable layer of the model: allowed: "all-linear", or a list of ${targetModules.join(", ")} or paths that end in them.`,
     );
-  }
   return { rank: r, alpha: lora_alpha, rslora: use_rslora, targets: target_modules };
 }
 
 function keysOf(json: unknown, where: string): Record<string, unknown> {
-  if (typeof json === "object" && json !== null && !Array.isArray(json)) {
+  if (typeof json === "object" && json !== null && !Array.isArray(json))
     return json as Record<string, unknown>;
-  }
   throw new DataError(
     "ADAPTER_UNSUPPORTED",
     `${where}: is ${quote(json)}: expected keys and values, including peft_type.`,

@@ -26,7 +26,6 @@ export interface LoraConfig {
   valueHead?: true;
 }
 
-/** Adapters with their weights. */
 export interface Adapter {
   lora: LoraConfig;
   /** All A and B in the order of `loraSpecs`, float32. */

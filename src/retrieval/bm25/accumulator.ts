@@ -1,7 +1,6 @@
-import { scoreHeap } from "../score-heap.ts";
-import { type SearchMemory, searchMemory } from "./search-memory.ts";
-import { type KernelMemory } from "./sum-kernel.ts";
+import { scoreHeap, type ScoreHeap } from "../top-k.ts";
 import {
+  searchMemory,
   CANDIDATE_SUMS_AT,
   CANDIDATES_AT,
   ENTRY_BYTES,
@@ -10,10 +9,10 @@ import {
   MARKS_AT,
   STRETCH,
   STRETCH_SHIFT,
-} from "./sum-layout.ts";
-import type { SumFloor } from "./sum-floor.ts";
+  type SearchMemory,
+  type KernelMemory,
+} from "./sum-kernel.ts";
 
-/** A range of passages. */
 export interface Window {
   /** First passage, and the index after the last. */
   from: number;
@@ -28,8 +27,7 @@ export interface AddOptions {
   to: "all" | "summed";
 }
 
-/** Addresses of the postings of one block. */
-export interface BlockPart {
+interface BlockPart {
   /** Of the first distance (u16) and the first impact (u8). */
   distances: number;
   impacts: number;
@@ -83,7 +81,6 @@ export class Accumulator {
     else kernel.addSummed(table, end, base, start, weight);
   }
 
-  /** Queues a part of a block. */
   queue({ distances, impacts, count, base }: BlockPart, window: Window, options: AddOptions): void {
     const entry = (QUEUE_AT >> 2) + ENTRY_NUMBERS * this.queued;
     const { i32 } = this.memory.views;
@@ -157,9 +154,8 @@ export class Accumulator {
   bestCandidates(): { at: number; sum: number }[] {
     const { i32 } = this.memory.views;
     const list: { at: number; sum: number }[] = [];
-    for (let i = 0; i < this.candidates; i++) {
+    for (let i = 0; i < this.candidates; i++)
       list.push({ at: i32[(CANDIDATES_AT >> 2) + i]!, sum: i32[(CANDIDATE_SUMS_AT >> 2) + i]! });
-    }
     return list.sort((x, y) => y.sum - x.sum);
   }
 
@@ -175,9 +171,8 @@ export class Accumulator {
   /** Writes the candidates' sums back, so that more can be added; `takeSums` must follow. */
   putSums(): void {
     const { i32 } = this.memory.views;
-    for (let i = 0; i < this.candidates; i++) {
+    for (let i = 0; i < this.candidates; i++)
       i32[i32[(CANDIDATES_AT >> 2) + i]!] = i32[(CANDIDATE_SUMS_AT >> 2) + i]!;
-    }
   }
 
   /** Reads the candidates' sums again. */
@@ -209,4 +204,56 @@ export class Accumulator {
     this.memory.views.u8.fill(0, 0, CANDIDATES_AT);
     this.queued = 0;
   }
+}
+
+interface SumFloorOptions {
+  /** Working memory, emptied first: of several floors over one heap only the latest is usable. */
+  heap: ScoreHeap;
+  k: number;
+  /** Initial limit for sums of all terms. */
+  limit: number;
+  /** Maximum contribution of the terms that are not yet in the sums. */
+  rest: number;
+  /** Lower bound of the true share of a sum, after the excess of the sums so far is subtracted. */
+  certain: number;
+  excess: number;
+  /** Whether the passage of a sum counts; deleted passages do not. */
+  counts: (at: number) => boolean;
+}
+
+/** Tracks the k-th largest sum: passages far enough below it are discarded. */
+export interface SumFloor {
+  /** Sums of all terms must exceed it. */
+  readonly limit: number;
+  /** Sums so far must exceed it; not below 0. */
+  readonly limitSoFar: number;
+  /** Sums up to it change nothing. */
+  readonly least: number;
+  /** @param at distance of the sum's passage from the window's start; every passage once. */
+  raise(sum: number, at: number): void;
+}
+
+/** A floor that rises, for integers. */
+export function sumFloor(options: SumFloorOptions): SumFloor {
+  const { heap, k, limit, rest, certain, excess, counts } = options;
+  heap.clear();
+  let current = limit;
+  return {
+    get limit() {
+      return current;
+    },
+    get limitSoFar() {
+      return Math.max(0, current - rest);
+    },
+    get least() {
+      return heap.size < k ? 0 : heap.top();
+    },
+    raise(sum, at) {
+      if (!counts(at)) return;
+      if (heap.size < k) heap.push(sum, at);
+      else if (sum > heap.top()) heap.replaceTop(sum, at);
+      else return;
+      if (heap.size === k) current = Math.max(current, Math.floor(heap.top() * certain - excess));
+    },
+  };
 }

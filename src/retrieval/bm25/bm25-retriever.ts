@@ -2,8 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { RetrieverContext } from "../retriever.ts";
+import { defineRetriever, type RetrieverContext } from "../retriever.ts";
 import { bm25Options } from "./bm25-options.ts";
 
 const options = bm25Options.extend({
@@ -29,12 +28,11 @@ export const bm25 = defineRetriever({
 });
 
 async function corpusOf({ corpus }: RetrieverContext): Promise<Passage[]> {
-  if (corpus === undefined) {
+  if (corpus === undefined)
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       "bm25.index is not set and the dataset has no passages: set it to a folder from `agentrl index build`, or pass a corpus (--corpus FILE).",
     );
-  }
   const passages: Passage[] = [];
   for await (const passage of corpus()) passages.push(passage);
   return passages;

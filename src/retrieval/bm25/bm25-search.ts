@@ -5,7 +5,7 @@ import { Accumulator } from "./accumulator.ts";
 import { meanLength } from "./corpus.ts";
 import { type Bm25Parameters, bm25Tables, bm25Variants } from "./formula.ts";
 import { maxScore } from "./max-score.ts";
-import type { SearchMemory } from "./search-memory.ts";
+import type { SearchMemory } from "./sum-kernel.ts";
 import type { Segment } from "./segment.ts";
 import type { WeightedTerm } from "./term-cursor.ts";
 import { TermPostings } from "./term-postings.ts";
@@ -20,7 +20,6 @@ export interface Bm25Search {
    * @throws {DataError} INDEX_CORRUPT
    */
   best(terms: readonly string[], k: number): Scored[];
-  /** Number of undeleted passages. */
   readonly count: number;
 }
 

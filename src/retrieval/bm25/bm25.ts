@@ -4,7 +4,7 @@ import { sha256 } from "../../base/files.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import { suggestAnalyzer, TextSample } from "../../text/suggest-analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { type PassageStore, recentPassages } from "../store/passage-store.ts";
+import { type PassageStore, recentPassages } from "../store/passage-file.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
 import type { Bm25Options } from "./bm25-options.ts";
@@ -100,7 +100,6 @@ function parametersInOrder({ variant, k1, b, delta }: Bm25Parameters): unknown[]
   return [variant, k1, b, delta];
 }
 
-/** The passages of all segments as one store. */
 function allPassages(segments: readonly Segment[]): PassageStore {
   const ends: number[] = [];
   for (const { count } of segments) ends.push((ends.at(-1) ?? 0) + count);

@@ -14,7 +14,6 @@ import {
 } from "./index-manifest.ts";
 import { segmentOfCorpus } from "./write-segment.ts";
 
-/** Indexing options besides the formula. */
 export interface IndexingOptions {
   /** The corpus in messages: its path. */
   source?: string;
@@ -27,7 +26,6 @@ export interface IndexingOptions {
   onAdvice?: (advice: AnalyzerAdvice) => void;
 }
 
-/** Options of `buildIndex`. */
 export interface BuildIndexOptions extends Bm25Options, IndexingOptions {
   /** Replace an existing index; without it, an existing index is an error. */
   overwrite?: boolean;

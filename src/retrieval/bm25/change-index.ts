@@ -5,7 +5,7 @@ import { ConfigError, DataError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { writeFailure } from "../store/index-folder.ts";
-import { searchedText } from "../store/passage-store.ts";
+import { searchedText } from "../store/passage-file.ts";
 import { withWriteLock } from "../store/replace-folder.ts";
 import { defaultThreads, type IndexingOptions } from "./build-index.ts";
 import { compactedCorpus } from "./compact.ts";
@@ -91,12 +91,11 @@ export async function deleteFromIndex(
     }
     deleted = found.length;
     if (deleted === 0) return Promise.resolve(manifest);
-    if (deleted === manifest.corpus.passages) {
+    if (deleted === manifest.corpus.passages)
       throw new ConfigError(
         "INDEX_WOULD_BE_EMPTY",
         `${folder}: this would delete all ${deleted} passages; an index needs at least one. Remove the folder instead.`,
       );
-    }
     const analyzer = analyzerOf(manifest, folder);
     const number = manifest.changes + 1;
     const entries = segments.map((segment, i) =>
@@ -184,7 +183,6 @@ async function removeRemains(folder: string): Promise<void> {
   }
 }
 
-/** Removes segments, files of deletions and unfinished manifests that are not in the manifest. */
 function removeUnnamed(folder: string, { segments }: IndexManifest): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith("manifest.json.tmp-")) rmSync(join(folder, name), { force: true });
@@ -211,18 +209,16 @@ async function* refusingKnown(
 ): AsyncGenerator<Passage> {
   let position = 0;
   for await (const passage of passages) {
-    if (findPassage(segments, passage.id) !== null) {
+    if (findPassage(segments, passage.id) !== null)
       throw new DataError(
         "CORPUS_DUPLICATE_ID",
         `${source}: passage ${position + 1} has the id "${passage.id}", which already exists in ${folder}; ids must be unique. Remove it, or delete the old one first.`,
       );
-    }
     position += 1;
     yield passage;
   }
 }
 
-/** The position of the undeleted passage with an id. */
 function findPassage(
   segments: readonly FolderSegment[],
   id: string,
@@ -236,7 +232,6 @@ function findPassage(
   return null;
 }
 
-/** Rewrites a segment's file of deletions with more of them. */
 function withDead(
   folder: string,
   segment: FolderSegment,

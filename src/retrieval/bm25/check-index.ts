@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { errorMessage } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { recallOf } from "../bench-index.ts";
-import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
+import { type FileEntry, readThrough } from "../store/checked-file.ts";
 import { whileUnchanged } from "../store/index-folder.ts";
 import type { Bm25Retriever } from "./bm25.ts";
 import { isSet } from "./dead-file.ts";
@@ -17,7 +16,6 @@ import {
 } from "./index-manifest.ts";
 import { openIndex } from "./open-index.ts";
 
-/** A checked property of an index. */
 interface IndexFinding {
   check: "checksums" | "self-retrieval" | "exact-scores";
   ok: boolean;
@@ -25,7 +23,6 @@ interface IndexFinding {
   detail: string;
 }
 
-/** Sample sizes of `checkIndex`. */
 interface CheckIndexOptions {
   /** Number of passages whose title is searched. */
   titles?: number;
@@ -110,22 +107,6 @@ function filesOf(
   return all;
 }
 
-const PIECE_BYTES = 1 << 22;
-
-async function readThrough(path: string, entry: FileEntry, signal?: AbortSignal): Promise<void> {
-  const file = openCheckedFile(path, entry);
-  try {
-    for (let from = 0; from < file.bytes; from += PIECE_BYTES) {
-      file.read(from, Math.min(file.bytes, from + PIECE_BYTES));
-      await setImmediate();
-      signal?.throwIfAborted();
-    }
-  } finally {
-    file.close();
-  }
-}
-
-/** Whether the passage at a position of the whole corpus is deleted. */
 function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   return (position) => {
     let local = position;

@@ -4,7 +4,7 @@ import { idCollector, readIds } from "./id-table.ts";
 import { type PostingsSource, reserve } from "./merge-postings.ts";
 import { BLOCK } from "./postings-format.ts";
 import type { FolderSegment } from "./segment.ts";
-import { separateMemory } from "./search-memory.ts";
+import { separateMemory } from "./sum-kernel.ts";
 import { TermPostings } from "./term-postings.ts";
 import type { SegmentParts } from "./write-segment.ts";
 import type { CheckedFile } from "../store/checked-file.ts";
@@ -38,16 +38,13 @@ export async function compactedCorpus(
       base += segment.count - segment.dead.positions.length;
     }
     const ids = idCollector();
-    hashes.highs.forEach((high, i) => {
-      ids.addHash(high, hashes.lows[i]!);
-    });
+    hashes.highs.forEach((high, i) => ids.addHash(high, hashes.lows[i]!));
     return { sources, lengths, ids: ids.sorted(), passages: out.finish() };
   } finally {
     out.abandon();
   }
 }
 
-/** Marks a deleted passage. */
 const GONE = 0xffff_ffff;
 
 /** [N] new position of every passage. */
@@ -98,7 +95,6 @@ function placeIds(
   }
 }
 
-/** A segment's terms with their undeleted postings. */
 function segmentSource(
   { dictionary, postings }: FolderSegment,
   places: Uint32Array,
@@ -134,7 +130,6 @@ function segmentSource(
 
 const READ_AHEAD_BYTES = 1 << 20;
 
-/** A file for sequential reading in large pieces. */
 function readAhead(file: CheckedFile): CheckedFile {
   let start = 0;
   let piece = new Uint8Array(0);

@@ -1,31 +1,25 @@
-import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Passage } from "../../trajectory/task.ts";
-import { passageLine, searchedText } from "../store/passage-store.ts";
-import { linesOf, passageWriter, type PassageEntries } from "../store/passage-file.ts";
+import { passageCollector, searchedText, type PassageEntries } from "../store/passage-file.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
-import { type IdCollector, idCollector } from "./id-table.ts";
-import {
-  localRunWriter,
-  type PassageBatch,
-  type RunWriter,
-  workerRunWriter,
-  type WrittenRun,
-} from "./run-writers.ts";
+import type { IdCollector } from "./id-table.ts";
+import { ExternalError } from "../../base/errors.ts";
+import { createFile, type FileEntry } from "../store/checked-file.ts";
+import { startThread } from "../thread.ts";
+import { runBuilder } from "./run-builder.ts";
 
 /** An analysed corpus on disk, the input of a segment. */
 export interface WrittenCorpus {
   /** In order; together they cover every passage. */
   runs: WrittenRun[];
-  passages: PassageEntries;
+  entries: PassageEntries;
   ids: IdCollector;
   /** SHA-256 of the passages' lines. */
   sha256: string;
 }
 
-/** Options of `writeCorpus`. */
-export interface WriteCorpusOptions {
+interface WriteCorpusOptions {
   analyzer: Analyzer;
   /** Worker threads for analysis; 0 uses this thread. */
   threads: number;
@@ -46,8 +40,6 @@ const UNITS_PER_PASSAGE = 512;
 /** UTF-16 units of text that may wait for analysis. */
 const WAITING_UNITS = 1 << 22;
 
-const BATCH_PASSAGES = 1000;
-
 /**
  * Streams passages to disk and, in worker threads, to runs of postings. Memory does not grow with the
  * corpus, except for 12 bytes per passage: each thread has one run, and little text waits for it.
@@ -60,34 +52,29 @@ export async function writeCorpus(
   folder: string,
   { analyzer, threads, signal, onProgress }: WriteCorpusOptions,
 ): Promise<WrittenCorpus> {
-  const text = passageWriter(folder);
-  const ids = idCollector();
-  const hash = createHash("sha256");
+  const collector = passageCollector(folder);
+  const { ids } = collector;
   const runs = runQueue(analyzer, folder, threads);
-  let batch = emptyBatch();
+  let batch: PassageBatch = { ids: [], texts: [] };
   const flush = async (): Promise<void> => {
     if (batch.ids.length === 0) return;
-    const { bytes, starts } = linesOf(batch.lines);
-    hash.update(bytes);
-    text.append(bytes, starts);
-    const { ids: names, texts } = batch;
-    batch = emptyBatch();
-    await runs.add({ ids: names, texts });
+    collector.flush();
+    const full = batch;
+    batch = { ids: [], texts: [] };
+    await runs.add(full);
     signal?.throwIfAborted();
     onProgress?.(ids.count);
   };
   try {
     for await (const passage of passages) {
-      ids.add(passage.id);
       batch.ids.push(passage.id);
       batch.texts.push(searchedText(passage));
-      batch.lines.push(passageLine(passage));
-      if (batch.ids.length === BATCH_PASSAGES) await flush();
+      if (collector.add(passage)) await flush();
     }
     await flush();
-    return { runs: await runs.finish(), passages: text.finish(), ids, sha256: hash.digest("hex") };
+    return { runs: await runs.finish(), ids, ...collector.finish() };
   } finally {
-    text.abandon();
+    collector.abandon();
     await runs.close();
   }
 }
@@ -99,10 +86,6 @@ export function removeRuns(folder: string): void {
 
 function runsFolder(folder: string): string {
   return join(folder, "runs");
-}
-
-function emptyBatch(): PassageBatch & { lines: string[] } {
-  return { ids: [], texts: [], lines: [] };
 }
 
 interface RunQueue {
@@ -155,9 +138,8 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
         });
       const most = runPassages(before);
       if (passages >= most || units >= UNITS_PER_PASSAGE * most) endRun();
-      while (waiting > WAITING_UNITS && failure === null) {
+      while (waiting > WAITING_UNITS && failure === null)
         await new Promise<void>((resolve) => settled.push(resolve));
-      }
       if (failure !== null) throw failure;
     },
     async finish() {
@@ -169,5 +151,67 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
     async close() {
       await Promise.all(writers.map((each) => each.close()));
     },
+  };
+}
+
+interface PassageBatch {
+  ids: string[];
+  texts: string[];
+}
+
+export interface WrittenRun {
+  path: string;
+  file: FileEntry;
+  /** [passages] terms per passage. */
+  lengths: Uint32Array<ArrayBuffer>;
+}
+
+interface RunWriter {
+  /** Resolves when the batch has been analysed. @throws {DataError} PASSAGE_TOO_LONG */
+  add(batch: PassageBatch): Promise<void>;
+  /** Writes the added passages as a run. */
+  write(path: string): Promise<WrittenRun>;
+  close(): Promise<void>;
+}
+
+/** A batch to analyse, or the path to write the added passages to. */
+export type RunRequest = PassageBatch | string;
+
+export function localRunWriter(analyzer: Analyzer): RunWriter {
+  const builder = runBuilder();
+  return {
+    add({ ids, texts }) {
+      texts.forEach((text, i) => builder.add(analyzer.analyze(text), ids[i]!));
+      return Promise.resolve();
+    },
+    write(path) {
+      const out = createFile(path);
+      try {
+        const lengths = builder.write(out);
+        return Promise.resolve({ path, file: out.finish(), lengths });
+      } finally {
+        out.abandon();
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Runs in a worker thread. @param analyzer its name. */
+export function workerRunWriter(analyzer: string): RunWriter {
+  const thread = startThread<WrittenRun | null>("./bm25/analysis-worker.js", analyzer, {
+    ended: (cause) =>
+      new ExternalError(
+        "INDEX_WORKER_STOPPED",
+        "index: the thread that analyses passages ended too early. If memory ran out, use fewer --threads.",
+        { cause },
+      ),
+  });
+  return {
+    async add(batch) {
+      await thread.ask(batch);
+    },
+    write: async (path) => (await thread.ask(path))!,
+    close: () => thread.close(),
   };
 }

@@ -3,10 +3,8 @@
  * of an index built without the passages. It is one file, because two could become inconsistent: [2] u32 counts, positions
  * ascending (u32), rows of terms ascending (u32), deleted passages per row (u32).
  */
-import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
-import { createFile } from "../store/file-writer.ts";
+import { type CheckedFile, type FileEntry, createFile } from "../store/checked-file.ts";
 
-/** The deletions of a segment. */
 export interface DeadPassages {
   /** Ascending. */
   positions: Uint32Array;
@@ -14,7 +12,6 @@ export interface DeadPassages {
   lost: ReadonlyMap<number, number>;
 }
 
-/** No deletions. */
 export const NONE_DEAD: DeadPassages = { positions: new Uint32Array(0), lost: new Map() };
 
 export function writeDead(path: string, { positions, lost }: DeadPassages): FileEntry {
@@ -22,9 +19,8 @@ export function writeDead(path: string, { positions, lost }: DeadPassages): File
   const counts = Uint32Array.from(rows, (row) => lost.get(row) ?? 0);
   const out = createFile(path);
   try {
-    for (const array of [Uint32Array.of(positions.length, rows.length), positions, rows, counts]) {
+    for (const array of [Uint32Array.of(positions.length, rows.length), positions, rows, counts])
       out.append(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-    }
     return out.finish();
   } finally {
     out.abandon();
@@ -53,7 +49,6 @@ export function deadBits({ positions }: DeadPassages, count: number): Uint32Arra
   return bits;
 }
 
-/** Whether a passage's bit is set. */
 export function isSet(bits: Uint32Array | null, position: number): boolean {
   return bits !== null && ((bits[position >> 5]! >> (position & 31)) & 1) === 1;
 }

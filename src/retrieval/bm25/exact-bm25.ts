@@ -1,11 +1,11 @@
 import type { Analyzer } from "../../text/analyzer.ts";
-import { type PassageStore, searchedText } from "../store/passage-store.ts";
+import { type PassageStore, searchedText } from "../store/passage-file.ts";
 import type { Scored } from "../top-k.ts";
-import type { Bm25Parameters } from "./formula.ts";
+import { bm25Variants, type Bm25Parameters } from "./formula.ts";
 
 /**
- * A reference implementation of BM25: reads every passage, counts, applies the published formulas, sorts. It shares only the
- * analyzer with the index, so that `index check` can compare the two.
+ * A reference implementation of BM25: reads every passage, counts, applies the formula, sorts. It shares only the analyzer and the
+ * formula with the index, so that `index check` can compare the two.
  *
  * @param queries analysed queries, answered in one pass over the corpus.
  * @param isDead whether a passage is deleted, and so ignored.
@@ -21,8 +21,7 @@ export function exactBm25(
   }: { queries: readonly (readonly string[])[]; isDead?: (position: number) => boolean },
 ): Scored[][] {
   const corpus = countTerms(passages, analyzer, new Set(queries.flat()), isDead);
-  const score = FORMULAS[parameters.variant];
-  if (score === undefined) throw new Error(`no formula for the variant "${parameters.variant}"`);
+  const variant = bm25Variants.get(parameters.variant, "variant");
   return queries.map((query) =>
     corpus.passages
       .map(({ position, length, counts }) => {
@@ -32,7 +31,9 @@ export function exactBm25(
           const df = corpus.documentFrequencies.get(term) ?? 0;
           if (tf === 0) continue;
           const n = 1 - parameters.b + (parameters.b * length * corpus.count) / corpus.totalLength;
-          sum += score({ tf, df, n, count: corpus.count, ...parameters });
+          const shifted = tf + variant.shift(n, parameters);
+          const share = shifted / (shifted + parameters.k1 * n) + variant.presence(parameters);
+          sum += variant.weight(df, corpus.count, parameters) * share;
         }
         return { position, score: sum };
       })
@@ -40,30 +41,6 @@ export function exactBm25(
       .sort((x, y) => y.score - x.score || x.position - y.position),
   );
 }
-
-interface TermNumbers extends Bm25Parameters {
-  tf: number;
-  df: number;
-  /** N. */
-  count: number;
-  /** Normalised length. */
-  n: number;
-}
-
-/** A term's contribution to a passage's score, by variant. */
-const FORMULAS: Record<string, (numbers: TermNumbers) => number> = {
-  lucene: ({ tf, df, count, n, k1 }) =>
-    (Math.log(1 + (count - df + 0.5) / (df + 0.5)) * tf) / (tf + k1 * n),
-  robertson: ({ tf, df, count, n, k1 }) =>
-    (Math.max(0, Math.log((count - df + 0.5) / (df + 0.5))) * tf) / (tf + k1 * n),
-  atire: ({ tf, df, count, n, k1 }) => (Math.log(count / df) * (k1 + 1) * tf) / (tf + k1 * n),
-  "bm25+": ({ tf, df, count, n, k1, delta }) =>
-    Math.log((count + 1) / df) * (((k1 + 1) * tf) / (tf + k1 * n) + delta),
-  bm25l: ({ tf, df, count, n, k1, delta }) => {
-    const c = tf / n;
-    return (Math.log((count + 1) / (df + 0.5)) * (k1 + 1) * (c + delta)) / (k1 + c + delta);
-  },
-};
 
 interface CountedCorpus {
   documentFrequencies: Map<string, number>;

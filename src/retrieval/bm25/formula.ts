@@ -3,13 +3,10 @@ import { parseOptions } from "../../base/schema.ts";
 import { type Analyzer, analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { type Bm25Options, bm25Options } from "./bm25-options.ts";
 
-/** The formula's parameters. */
 export interface Bm25Parameters {
-  /** Name of the formula. */
   variant: string;
   /** Saturation of a repeated term. */
   k1: number;
-  /** Length normalisation. */
   b: number;
   /** Reward for a term's presence; only BM25+ and BM25L have it. */
   delta: number;
@@ -82,7 +79,6 @@ const bm25L: Bm25Variant = {
   presence: none,
 };
 
-/** All variants. */
 export const bm25Variants = registry<Bm25Variant>("BM25 variant", [
   lucene,
   robertson,

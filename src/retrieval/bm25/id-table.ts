@@ -2,13 +2,11 @@
  * `ids.u32`: passage positions by id. [N] × 12 bytes, ascending: hash of the id (two u32, high word first) and
  * position. Hashes are uniform, so a few pages around the expected position contain the answer.
  */
-import type { CheckedFile } from "../store/checked-file.ts";
-import type { FileWriter } from "../store/file-writer.ts";
+import type { CheckedFile, FileWriter } from "../store/checked-file.ts";
 
 const ENTRY = 3;
 const ENTRY_BYTES = 4 * ENTRY;
 
-/** Collects ids in order of position. */
 export interface IdCollector {
   readonly count: number;
   add(id: string): void;
@@ -17,7 +15,6 @@ export interface IdCollector {
   sorted(): IdEntries;
 }
 
-/** Entries of an id table in memory. */
 export interface IdEntries {
   readonly highs: Uint32Array;
   readonly lows: Uint32Array;

@@ -36,7 +36,6 @@ export const SEGMENT_FILES = {
   ids: "ids.u32",
 } as const;
 
-/** Key of a segment's file. */
 export type SegmentFile = keyof typeof SEGMENT_FILES;
 
 const segmentSchema = z.strictObject({
@@ -93,15 +92,12 @@ const manifestSchema = z.strictObject({
 /** A manifest of the current version. */
 export type IndexManifest = z.output<typeof manifestSchema>;
 
-/** A manifest's entry for one segment. */
 export type IndexSegment = IndexManifest["segments"][number];
 
-/** Folder of a segment. */
 export function segmentFolder(folder: string, segment: string): string {
   return join(folder, "segments", segment);
 }
 
-/** Name for the files of a change. */
 export function changeName(number: number): string {
   return String(number).padStart(6, "0");
 }

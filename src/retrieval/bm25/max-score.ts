@@ -1,13 +1,11 @@
 import type { TopK } from "../top-k.ts";
-import type { Accumulator, Window } from "./accumulator.ts";
+import { type Accumulator, type Window, sumFloor, type SumFloor } from "./accumulator.ts";
 import { isSet } from "./dead-file.ts";
 import type { Bm25Tables } from "./formula.ts";
 import { MOST_IMPACT } from "./postings-format.ts";
-import { sumFloor, type SumFloor } from "./sum-floor.ts";
-import { WINDOW } from "./sum-layout.ts";
+import { WINDOW } from "./sum-kernel.ts";
 import { TermCursor, type WeightedTerm } from "./term-cursor.ts";
 
-/** A segment to search. */
 export interface SearchedSegment {
   /** [N] terms per passage. */
   readonly lengths: Uint32Array;
@@ -200,7 +198,6 @@ function scoreCandidates(
 /** Cost of one passage look-up in sequential additions, due to cache misses. 30 to 400 perform equally. */
 const LOOKUP_COST = 100;
 
-/** Adds a term's impacts to the candidates. */
 function complete(cursor: TermCursor, window: Window, accumulator: Accumulator): void {
   const { candidates } = accumulator;
   if (cursor.windowPostings < LOOKUP_COST * candidates) {

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Analyzer } from "../../text/analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { memoryFile } from "../store/checked-file.ts";
-import { memoryWriter } from "../store/file-writer.ts";
-import { memoryStore, passageLine, searchedText } from "../store/passage-store.ts";
+import { memoryFile, memoryWriter } from "../store/checked-file.ts";
+import { memoryStore, passageLine, searchedText } from "../store/passage-file.ts";
 import { duplicateId, emptyCorpus, lengthsOf, meanLength } from "./corpus.ts";
 import { NONE_DEAD } from "./dead-file.ts";
 import { type Bm25Parameters, bm25Tables } from "./formula.ts";
@@ -53,7 +52,6 @@ export function memorySegment(
   return { segment, sha256: hash.digest("hex") };
 }
 
-/** The segment files of a run. */
 export function postingsOf(
   run: Uint8Array<ArrayBuffer>,
   lengths: Uint32Array,

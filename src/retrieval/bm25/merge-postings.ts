@@ -2,7 +2,6 @@ import { type CheckedFile, corrupt } from "../store/checked-file.ts";
 import type { PostingsWriter } from "./postings-format.ts";
 import { readVarint, type TermDictionaryWriter } from "./term-dictionary.ts";
 
-/** The postings of one term from all sources. */
 export interface PostingsList {
   passages: Uint32Array;
   frequencies: Uint16Array;
@@ -48,7 +47,6 @@ export function* mergePostings(
   return { terms: dictionary.count, postings: total };
 }
 
-/** Terms per turn of the event loop. */
 const TERMS_PER_TURN = 4096;
 
 /** Ensures capacity for `more` postings. */
@@ -136,7 +134,6 @@ function sequentialReader(file: CheckedFile): SequentialReader {
 }
 
 interface SourceHeap {
-  /** The smallest current term. */
   term(): string | null;
   /** Takes from the first source with this term. */
   takeInto(list: PostingsList): void;

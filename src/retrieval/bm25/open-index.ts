@@ -3,7 +3,6 @@ import { createBm25, type Bm25Retriever } from "./bm25.ts";
 import { analyzerOf, type IndexManifest, readBm25Manifest } from "./index-manifest.ts";
 import { type FolderSegment, openSegment } from "./segment.ts";
 
-/** An open index folder. */
 export interface OpenIndex {
   manifest: IndexManifest;
   segments: FolderSegment[];

@@ -3,9 +3,8 @@ import { availableMemory } from "node:process";
 import { ConfigError } from "../../base/errors.ts";
 import { freeDiskBytes } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { PAGE_BYTES } from "../store/checked-file.ts";
-import { memoryWriter } from "../store/file-writer.ts";
-import { passageLine, searchedText, RECENT_UNITS } from "../store/passage-store.ts";
+import { PAGE_BYTES, memoryWriter } from "../store/checked-file.ts";
+import { passageLine, searchedText, RECENT_UNITS } from "../store/passage-file.ts";
 import { cacheLimit } from "./bm25-search.ts";
 import { emptyCorpus } from "./corpus.ts";
 import type { Bm25Options } from "./bm25-options.ts";
@@ -13,7 +12,6 @@ import { resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
 import { type RunBuilder, runBuilder } from "./run-builder.ts";
 
-/** Estimated cost of an index. */
 export interface IndexPlan {
   passages: number;
   /** Size of the index folder, including `textBytes`. */
@@ -29,7 +27,6 @@ export interface IndexPlan {
   sampled: number;
 }
 
-/** Options of `planIndex`. */
 interface PlanIndexOptions extends Bm25Options {
   /** Number of passages to measure, from the start of the corpus. */
   sample?: number;
@@ -162,22 +159,20 @@ export async function refuseUnlessFits(
   const disk = maxDisk ?? (isPlaced ? await freeDiskBytes(out) : Infinity);
   const memory = maxMemory ?? (isPlaced ? availableMemory() : Infinity);
   const wanted = plan.bytesOnDisk + plan.temporaryBytes;
-  if (wanted > disk) {
+  if (wanted > disk)
     throw tooLarge(plan, {
       wanted,
       limit: disk,
       what: "of disk during the build",
       more: `; afterwards ${formatBytes(plan.bytesOnDisk)}`,
     });
-  }
-  if (plan.residentBytes > memory) {
+  if (plan.residentBytes > memory)
     throw tooLarge(plan, {
       wanted: plan.residentBytes,
       limit: memory,
       what: "of memory once opened",
       more: "",
     });
-  }
 }
 
 function tooLarge(

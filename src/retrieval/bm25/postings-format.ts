@@ -12,7 +12,7 @@
  * discard passages, and the remaining passages are scored from frequencies and lengths. Nothing is packed tighter than bytes,
  * so that a posting is read in place, without unpacking its block.
  */
-import type { FileWriter } from "../store/file-writer.ts";
+import type { FileWriter } from "../store/checked-file.ts";
 import { type Bm25Tables, termScore } from "./formula.ts";
 
 /** Postings per block; the last block of a term may have fewer. */

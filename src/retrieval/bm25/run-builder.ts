@@ -6,10 +6,9 @@
  *   (numbers are varints; passages count from the run's first)
  */
 import { DataError } from "../../base/errors.ts";
-import type { FileWriter } from "../store/file-writer.ts";
+import type { FileWriter } from "../store/checked-file.ts";
 import { writeVarint } from "./term-dictionary.ts";
 
-/** Collects the terms of passages. */
 export interface RunBuilder {
   /** Distinct terms so far. */
   readonly terms: number;
@@ -34,13 +33,12 @@ export function runBuilder(): RunBuilder {
   let lengths = new Uint32Array(1 << 10);
   let passages = 0;
   const makeRoom = (words: number): void => {
-    if (postingCount + words > postings.terms.length) {
+    if (postingCount + words > postings.terms.length)
       postings = {
         terms: doubled(postings.terms, postingCount + words),
         passages: doubled(postings.passages, postingCount + words),
         frequencies: doubled(postings.frequencies, postingCount + words),
       };
-    }
     if (numbers.size + words > latest.length) latest = doubled(latest, numbers.size + words);
     if (passages === lengths.length) lengths = doubled(lengths, passages + 1);
   };
@@ -99,7 +97,6 @@ function emptyPostings(size: number): Postings {
   };
 }
 
-/** A copy with twice the length. */
 function doubled<A extends Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>(
   array: A,
   needed: number,

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type CheckedFile, corrupt, openCheckedFile } from "../store/checked-file.ts";
-import { openPassages } from "../store/passage-file.ts";
-import type { PassageStore } from "../store/passage-store.ts";
+import { openPassages, type PassageStore } from "../store/passage-file.ts";
 import { deadBits, type DeadPassages, NONE_DEAD, readDead } from "./dead-file.ts";
 import {
   type IndexSegment,
@@ -49,9 +48,7 @@ export function openSegment(folder: string, entry: IndexSegment): FolderSegment 
   const closers: (() => void)[] = [];
   const open = (file: SegmentFile): CheckedFile => {
     const checked = openCheckedFile(join(own, SEGMENT_FILES[file]), entry.files[file]);
-    closers.push(() => {
-      checked.close();
-    });
+    closers.push(() => checked.close());
     return checked;
   };
   const closeAll = (): void => {
@@ -89,9 +86,8 @@ export function openSegment(folder: string, entry: IndexSegment): FolderSegment 
 }
 
 function readLengths(file: CheckedFile, { passages }: IndexSegment): Uint32Array {
-  if (file.bytes !== 4 * passages) {
+  if (file.bytes !== 4 * passages)
     throw corrupt(`${file.path}: contains ${file.bytes / 4} lengths for ${passages} passages`);
-  }
   const { buffer, byteOffset } = file.read(0, file.bytes);
   return new Uint32Array(buffer, byteOffset, passages);
 }

@@ -1,5 +1,5 @@
 import { BLOCK, SKIP_BYTES, WIDE_PASSAGES } from "./postings-format.ts";
-import type { Stored } from "./search-memory.ts";
+import type { Stored } from "./sum-kernel.ts";
 
 /** Blocks per read: up to 56 KiB. */
 export const CHUNK_BLOCKS = 64;
@@ -36,7 +36,6 @@ export class SkipTable {
     this.bound = most;
   }
 
-  /** Last passage of a block. */
   last(block: number): number {
     return this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block]!;
   }
@@ -56,7 +55,6 @@ export class SkipTable {
     return this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block + 3]!;
   }
 
-  /** Postings of a block. */
   size(block: number): number {
     return block < this.blocks - 1 ? BLOCK : this.df - BLOCK * (this.blocks - 1);
   }

@@ -6,18 +6,50 @@ import {
   type WebAssemblyApi,
 } from "../../base/wasm.ts";
 import { sumsKernel } from "../kernels.ts";
-import {
-  ENTRY_NUMBERS,
-  MARKS_AT,
-  type MemoryViews,
-  STRETCH,
-  STRETCH_SHIFT,
-  viewsOf,
-  WINDOW,
-} from "./sum-layout.ts";
+
+/** Memory layout of the accumulator. sums.wat repeats these numbers. */
+
+/** Passages per window: each has a sum, an i32; the sums start at address 0. */
+export const WINDOW = 1 << 18;
+
+/** Passages share one mark byte per stretch: 1 when one of them may have a sum. */
+export const STRETCH_SHIFT = 9;
+export const STRETCH = 1 << STRETCH_SHIFT;
+
+/** Addresses: marks; candidates' distances from the window's start, and their sums; the rest is free. */
+export const MARKS_AT = 4 * WINDOW;
+export const CANDIDATES_AT = MARKS_AT + WINDOW / STRETCH;
+export const CANDIDATE_SUMS_AT = CANDIDATES_AT + 4 * WINDOW;
+export const FREE_AT = CANDIDATE_SUMS_AT + 4 * WINDOW;
+
+/**
+ * Numbers per entry in a table of blocks (i32): addresses of its distances (u16), of its impacts (u8), and of the
+ * end of its distances, all relative to a base address; and the passage that the distances are relative to.
+ */
+export const ENTRY_NUMBERS = 4;
+export const ENTRY_BYTES = 4 * ENTRY_NUMBERS;
+
+/** The memory's content, by element type. */
+export interface MemoryViews {
+  u8: Uint8Array<ArrayBuffer>;
+  u16: Uint16Array<ArrayBuffer>;
+  u32: Uint32Array<ArrayBuffer>;
+  i32: Int32Array<ArrayBuffer>;
+  f32: Float32Array<ArrayBuffer>;
+}
+
+function viewsOf(buffer: ArrayBuffer): MemoryViews {
+  return {
+    u8: new Uint8Array(buffer),
+    u16: new Uint16Array(buffer),
+    u32: new Uint32Array(buffer),
+    i32: new Int32Array(buffer),
+    f32: new Float32Array(buffer),
+  };
+}
 
 /** The loops (sums.wat). Addresses are in bytes. */
-export interface SumKernel {
+interface SumKernel {
   /**
    * Adds `weight` times each impact of some blocks to the sums of their passages, and sets their marks.
    *
@@ -44,12 +76,10 @@ export interface SumKernel {
   scan: (mark: number, end: number, limit: number, out: number) => number;
 }
 
-/** Memory of the loops. */
 export interface KernelMemory {
   /** `grow` replaces them, so get them before every use. */
   views: MemoryViews;
   readonly kernel: SumKernel;
-  /** Grows it to at least this many bytes. */
   grow(bytes: number): void;
 }
 
@@ -145,4 +175,78 @@ function plainSums(views: () => MemoryViews): SumKernel {
       return 4 * next;
     },
   };
+}
+
+/** Bytes in memory; `keep` may move them. */
+export interface Stored {
+  /** Address, a multiple of 8. */
+  at: number;
+  readonly bytes: number;
+  readonly memory: { readonly views: MemoryViews };
+}
+
+export interface PostingsMemory {
+  /** Copies pieces consecutively; each except the last must be a multiple of 8 bytes. */
+  store(pieces: readonly Uint8Array[]): Stored;
+}
+
+/** The memory of a search's loops and of the postings, which are added in place. */
+export interface SearchMemory extends PostingsMemory {
+  readonly memory: KernelMemory;
+  /** Discards everything except these, which move together. */
+  keep(stored: readonly Stored[]): void;
+}
+
+const STEP_BYTES = 1 << 22;
+
+/** @param ownBytes of the memory, from `FREE_AT` on, without postings. */
+export function searchMemory(ownBytes: number, memory = kernelMemory(FREE_AT)): SearchMemory {
+  const first = FREE_AT + multipleOf8(ownBytes);
+  memory.grow(first);
+  let end = first;
+  return {
+    memory,
+    store(pieces) {
+      const bytes = sizeOf(pieces);
+      if (end + bytes > memory.views.u8.length) memory.grow(end + bytes + STEP_BYTES);
+      const at = end;
+      end += bytes;
+      copy(pieces, memory.views.u8, at);
+      return { at, bytes, memory };
+    },
+    keep(stored) {
+      end = first;
+      for (const each of [...stored].sort((a, b) => a.at - b.at)) {
+        memory.views.u8.copyWithin(end, each.at, each.at + each.bytes);
+        each.at = end;
+        end += each.bytes;
+      }
+    },
+  };
+}
+
+/** A separate buffer per request: for postings that are read but not searched. */
+export const separateMemory: PostingsMemory = {
+  store(pieces) {
+    const bytes = sizeOf(pieces);
+    const views = viewsOf(new ArrayBuffer(bytes));
+    copy(pieces, views.u8, 0);
+    return { at: 0, bytes, memory: { views } };
+  },
+};
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return multipleOf8(pieces.reduce((sum, piece) => sum + piece.length, 0));
+}
+
+function copy(pieces: readonly Uint8Array[], to: Uint8Array, at: number): void {
+  let place = at;
+  for (const piece of pieces) {
+    to.set(piece, place);
+    place += piece.length;
+  }
+}
+
+function multipleOf8(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
 }

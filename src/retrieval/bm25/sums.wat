@@ -1,7 +1,7 @@
 ;; The loops over BM25's sums. sum-kernel.ts documents each function and holds the same loops in JavaScript.
 ;; Without bounds checks, adding takes half as long as in JavaScript; scanning 16 sums at once takes a tenth of the time.
 ;;
-;; Memory, as sum-layout.ts divides it:
+;; Memory, as sum-kernel.ts divides it:
 ;;   0         the sums, i32, one per passage of the window (2^18 passages)
 ;;   0x100000  the marks, u8, one per stretch of 512 passages: 1 where a passage of the stretch may have a sum
 ;;   0x100200  the candidates' distances from the window's first passage, i32; 0x100000 bytes later their sums, i32

@@ -1,9 +1,8 @@
 import type { Accumulator, AddOptions, Window } from "./accumulator.ts";
 import { BLOCK, MOST_IMPACT } from "./postings-format.ts";
-import { WINDOW } from "./sum-layout.ts";
+import { WINDOW } from "./sum-kernel.ts";
 import type { TermPostings } from "./term-postings.ts";
 
-/** A term of a query within one segment. */
 export interface WeightedTerm {
   postings: TermPostings;
   /** Weight in the corpus times its occurrences in the query, above 0. */
@@ -66,7 +65,6 @@ export class TermCursor {
     return this.windowMost;
   }
 
-  /** Adds the term's impacts in the window to the accumulator. */
   addTo(window: Window, to: AddOptions["to"], accumulator: Accumulator): void {
     const { block, end, step: weight } = this;
     this.postings.addImpacts(block, end, { accumulator, window, weight, to });
@@ -78,7 +76,6 @@ export class TermCursor {
     return block === this.end ? 0 : this.step * this.postings.impact(block, passage);
   }
 
-  /** The term's frequency in a passage of the window. */
   frequency(passage: number): number {
     const block = this.postings.skips.seekAmong(this.block, this.end, passage);
     return block === this.end ? 0 : this.postings.frequency(block, passage);

@@ -8,16 +8,13 @@
  *
  * Only the second is in memory: 1/64 of the vocabulary.
  */
-import { type CheckedFile, corrupt } from "../store/checked-file.ts";
-import type { FileWriter } from "../store/file-writer.ts";
+import { type CheckedFile, corrupt, type FileWriter } from "../store/checked-file.ts";
 
-/** Terms per block. */
 const BLOCK_TERMS = 64;
 
 /** An analyzer's terms have at most 255 UTF-16 units. */
 const LONGEST_TERM_BYTES = 3 * 255;
 
-/** A dictionary entry. */
 export interface TermEntry {
   /** Its number among the terms, from 0. */
   row: number;
@@ -28,7 +25,6 @@ export interface TermEntry {
   bytes: number;
 }
 
-/** Writes terms in order. */
 export interface TermDictionaryWriter {
   /** Terms so far. */
   readonly count: number;
@@ -79,7 +75,6 @@ function blockEntry(offset: number, postings: number, first: string): Uint8Array
   return entry;
 }
 
-/** Finds terms. */
 export interface TermDictionary {
   /** @throws {DataError} INDEX_CORRUPT */
   find(term: string): TermEntry | null;
@@ -98,9 +93,8 @@ export function openTermDictionary(
   count: number,
 ): TermDictionary {
   const { firsts, offsets, postings } = readBlocks(blocks);
-  if (firsts.length !== Math.ceil(count / BLOCK_TERMS)) {
+  if (firsts.length !== Math.ceil(count / BLOCK_TERMS))
     throw corrupt(`${blocks.path}: contains ${firsts.length} blocks for ${count} terms`);
-  }
   const readBlock = (block: number): Buffer => {
     const { buffer, byteOffset, length } = terms.read(
       offsets[block]!,

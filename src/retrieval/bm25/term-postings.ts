@@ -8,8 +8,13 @@ import {
   WIDE_PASSAGES,
 } from "./postings-format.ts";
 import { CHUNK_BLOCKS, SkipTable } from "./skip-table.ts";
-import type { PostingsMemory, Stored } from "./search-memory.ts";
-import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-layout.ts";
+import {
+  type PostingsMemory,
+  type Stored,
+  ENTRY_BYTES,
+  ENTRY_NUMBERS,
+  type MemoryViews,
+} from "./sum-kernel.ts";
 
 /** Consecutive blocks of one term: a block table in `SumKernel`'s format, then the blocks in disk format. */
 interface Chunk {
@@ -26,7 +31,6 @@ interface Chunk {
 const OWN_BYTES = 600;
 const CHUNK_OWN_BYTES = 200;
 
-/** The place of a term's postings in their file. */
 export interface PostingsExtent {
   file: CheckedFile;
   /** A multiple of 8. */
@@ -58,7 +62,6 @@ export class TermPostings {
     onLoad(OWN_BYTES + tableBytes);
   }
 
-  /** The postings in memory. */
   stored(): Stored[] {
     const chunks = this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
     return [this.skips.stored, ...chunks];

@@ -1,18 +1,21 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
-import { createFile, type FileWriter } from "../store/file-writer.ts";
-import { openPassages, type PassageEntries, type PassageFile } from "../store/passage-file.ts";
-import { duplicateId, emptyCorpus, lengthsOf, meanLength } from "./corpus.ts";
+import {
+  type FileEntry,
+  openCheckedFile,
+  createFile,
+  type FileWriter,
+} from "../store/checked-file.ts";
+import { openCollected, type PassageEntries } from "../store/passage-file.ts";
+import { lengthsOf, meanLength } from "./corpus.ts";
 import { type WrittenCorpus, removeRuns } from "./corpus-writer.ts";
 import { type Bm25Parameters, bm25Tables } from "./formula.ts";
-import { equalHashes, type IdEntries, writeIds } from "./id-table.ts";
+import { type IdEntries, writeIds } from "./id-table.ts";
 import { type IndexSegment, SEGMENT_FILES, segmentFolder } from "./index-manifest.ts";
 import { mergePostings, type PostingsSource, runSource } from "./merge-postings.ts";
 import { postingsWriter } from "./postings-format.ts";
 import { termDictionaryWriter } from "./term-dictionary.ts";
 
-/** Input of a segment. */
 export interface SegmentParts {
   sources: PostingsSource[];
   /** [N] terms per passage. */
@@ -21,9 +24,7 @@ export interface SegmentParts {
   passages: PassageEntries;
 }
 
-/** Place and scoring of a segment. */
 export interface SegmentTarget {
-  /** Folder of the index. */
   folder: string;
   name: string;
   parameters: Bm25Parameters;
@@ -32,20 +33,14 @@ export interface SegmentTarget {
 
 /** Writes a segment for a corpus whose passages are already in its folder. */
 export async function segmentOfCorpus(
-  { runs, passages, ids }: WrittenCorpus,
+  { runs, entries: passages, ids }: WrittenCorpus,
   target: SegmentTarget,
   source: string,
 ): Promise<IndexSegment> {
   const own = segmentFolder(target.folder, target.name);
   const lengths = concatenated(runs.map((run) => run.lengths));
-  if (lengths.length === 0) throw emptyCorpus(source);
   const sorted = ids.sorted();
-  const stored = openPassages(own, passages, lengths.length);
-  try {
-    refuseEqualIds(stored, sorted, source);
-  } finally {
-    await stored.close();
-  }
+  await (await openCollected(own, passages, sorted, source)).close();
   const files = runs.map(({ path, file }) => openCheckedFile(path, file));
   try {
     let base = 0;
@@ -122,13 +117,6 @@ async function finished<T>(
 function writeLengths(out: FileWriter, lengths: Uint32Array): FileEntry {
   out.append(new Uint8Array(lengths.buffer, lengths.byteOffset, lengths.byteLength));
   return out.finish();
-}
-
-function refuseEqualIds(passages: PassageFile, ids: IdEntries, source: string): void {
-  for (const [first, second] of equalHashes(ids)) {
-    const { id } = passages.read(first);
-    if (passages.read(second).id === id) throw duplicateId(source, id, [first, second]);
-  }
 }
 
 function concatenated(arrays: readonly Uint32Array[]): Uint32Array<ArrayBuffer> {

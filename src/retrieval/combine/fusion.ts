@@ -73,7 +73,6 @@ export function reciprocalRankFusion(
 /** How the scores of one list are made comparable with those of the others. */
 export const normalizations = ["min-max", "z-score", "none"] as const;
 
-/** See `weightedFusion`. */
 type Normalization = (typeof normalizations)[number];
 
 /**

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
-import { retrieverSchema } from "../retriever.ts";
+import { around, defineRetriever, openAll, retrieverSchema } from "../retriever.ts";
 import { reciprocalRankFusion, normalizations, weightedFusion } from "./fusion.ts";
 
 /** Several retrievers asked together and fused into one ranking: see `reciprocalRankFusion` and `weightedFusion`. */

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { ConfigError } from "../../base/errors.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import type { RetrieverContext } from "../retriever.ts";
-import { passageLine } from "../store/passage-store.ts";
+import { passageLine } from "../store/passage-file.ts";
+import type { Random } from "../../base/random.ts";
 
-/** A corpus in memory. */
-export interface CorpusAtHand {
+interface CorpusAtHand {
   passages: Passage[];
   /** SHA-256 of the passages' lines. */
   fingerprint: string;
@@ -40,4 +40,19 @@ export function corpusOf(
     "RECIPE_BAD_VALUE",
     `${where} searches a dataset's own passages, but this dataset has none. Choose a dataset with passages.`,
   );
+}
+
+/**
+ * 0 … n − 1 in random order, drawn one by one: k draws cost O(k) time and memory, for any n. Fewer draws are a
+ * prefix of more.
+ */
+export function* distinctDraws(n: number, random: Random): Generator<number> {
+  // Fisher–Yates from the front; stores only the swapped places.
+  const moved = new Map<number, number>();
+  for (let i = 0; i < n; i++) {
+    const j = i + random.int(n - i);
+    yield moved.get(j) ?? j;
+    moved.set(j, moved.get(i) ?? i);
+    moved.delete(i);
+  }
 }

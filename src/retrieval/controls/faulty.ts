@@ -3,8 +3,13 @@ import { setTimeout } from "node:timers/promises";
 import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { choice, z } from "../../base/schema.ts";
-import { around, defineRetriever } from "../inner-retrievers.ts";
-import { retrieverSchema, type Hit, type SearchOptions } from "../retriever.ts";
+import {
+  around,
+  defineRetriever,
+  retrieverSchema,
+  type Hit,
+  type SearchOptions,
+} from "../retriever.ts";
 
 /** Milliseconds, or a range to draw uniformly from. */
 type Latency = number | { from: number; to: number };
@@ -73,7 +78,6 @@ export const faulty = defineRetriever({
   },
 });
 
-/** The fault of one query. */
 interface Fate {
   query: string;
   /** Number of earlier searches for it. */
@@ -113,22 +117,19 @@ function fates({ latencyMs, errors, empty, hangs, seed }: Rates): (query: string
 
 /** @throws the reason of `ending`, if it comes first. */
 async function suffer({ query, asked, kind, delayMs }: Fate, ending: AbortSignal): Promise<void> {
-  if (delayMs > 0) {
+  if (delayMs > 0)
     await setTimeout(delayMs, undefined, { signal: ending }).catch(() => {
       throw ending.reason;
     });
-  }
   ending.throwIfAborted();
-  if (kind === "hang") {
-    await new Promise<never>((_, reject) => {
+  if (kind === "hang")
+    await new Promise<never>((_, reject) =>
       ending.addEventListener("abort", () => {
         reject(ending.reason as Error);
-      });
-    });
-  }
-  if (kind === "error") {
+      }),
+    );
+  if (kind === "error")
     throw fault(`failed on purpose for ${JSON.stringify(query)}, asked ${asked} times before`);
-  }
 }
 
 function fault(what: string): ExternalError {
@@ -138,7 +139,6 @@ function fault(what: string): ExternalError {
   );
 }
 
-/** The options of a search for some of its queries. */
 function only(kept: readonly number[], asked: SearchOptions): SearchOptions {
   if (asked.contexts === undefined) return asked;
   return { ...asked, contexts: kept.map((i) => asked.contexts![i]!) };

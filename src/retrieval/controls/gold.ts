@@ -1,7 +1,6 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
-import { retrieverSchema, type Hit } from "../retriever.ts";
+import { around, defineRetriever, openAll, retrieverSchema, type Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
 /**
@@ -47,7 +46,6 @@ function goldPassages({ annotations }: Task, corpus: ReadonlyMap<string, Passage
   );
 }
 
-/** The first k distinct passages, scored by rank. */
 function ranked(passages: readonly Passage[], k: number): Hit[] {
   const once = new Map<string, Passage>();
   for (const passage of passages) if (!once.has(passage.id)) once.set(passage.id, passage);

@@ -2,10 +2,15 @@ import { random, type Random } from "../../base/random.ts";
 import { scheduled, valueAt, type Scheduled } from "../../base/schedule.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { around, defineRetriever, derivedFingerprint } from "../inner-retrievers.ts";
-import { retrieverSchema, type Hit, type TrainingProgress } from "../retriever.ts";
-import { readCorpus } from "./corpus-at-hand.ts";
-import { distinctDraws } from "./distinct-draws.ts";
+import {
+  around,
+  defineRetriever,
+  derivedFingerprint,
+  retrieverSchema,
+  type Hit,
+  type TrainingProgress,
+} from "../retriever.ts";
+import { readCorpus, distinctDraws } from "./corpus-at-hand.ts";
 
 /**
  * Another retriever's hits, with a share of them replaced by distractors. Seed, query and rank determine which ones, so a
@@ -78,7 +83,6 @@ function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number
   return valueAt(rate, progress.step, progress.totalSteps);
 }
 
-/** Random passages other than the hits. */
 function* othersOf(
   passages: readonly Passage[],
   hits: readonly Hit[],

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Retriever } from "../retriever.ts";
+import { defineRetriever, type Retriever } from "../retriever.ts";
 
 /** Finds nothing: shows what a policy achieves without any retrieval. */
 export const none = defineRetriever({

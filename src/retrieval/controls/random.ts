@@ -1,10 +1,8 @@
 import { random as seeded } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { defineRetriever, derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
-import { readCorpus } from "./corpus-at-hand.ts";
-import { distinctDraws } from "./distinct-draws.ts";
+import { defineRetriever, derivedFingerprint, type Hit } from "../retriever.ts";
+import { readCorpus, distinctDraws } from "./corpus-at-hand.ts";
 
 const options = z.strictObject({ seed: z.int().min(0).default(0) });
 

@@ -6,11 +6,11 @@ import { makeFolder } from "../../base/files.ts";
 import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { quote, z, checkOptions } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
-import { defineRetriever, type Opened } from "../inner-retrievers.ts";
 import {
+  defineRetriever,
+  type Opened,
   retrieverSchema,
-  type RetrieverContext,
-  type RetrieverSettings,
+  type Retriever,
   type Hit,
 } from "../retriever.ts";
 
@@ -50,23 +50,21 @@ export const recorded = defineRetriever({
     }),
   async open({ file, mode, of, fingerprint }, context) {
     if (of === undefined) return replay(file, fingerprint);
-    return record(file, { of, context, askAgain: mode === "record" });
+    return record(file, await context.open(of), mode === "record");
   },
 });
 
 async function replay(file: string, wanted: string | undefined): Promise<Opened> {
   const recording = await readRecording(file);
-  const fingerprint = wanted ?? recording.fingerprints[0];
-  if (fingerprint === undefined) {
+  const known = [...recording.fingerprints];
+  const fingerprint = wanted ?? known[0];
+  if (fingerprint === undefined)
     throw new DataError("DATA_EMPTY", `${file}: contains no recorded search. Record some first.`);
-  }
-  const known = recording.fingerprints;
-  if (!known.includes(fingerprint) || (wanted === undefined && known.length > 1)) {
+  if (!known.includes(fingerprint) || (wanted === undefined && known.length > 1))
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `recorded.fingerprint is ${quote(wanted)}: ${file} contains searches of ${known.join(", ")}. Choose one of them.`,
     );
-  }
   return {
     fingerprint,
     // eslint-disable-next-line @typescript-eslint/require-await -- an abort must reject, not throw
@@ -81,26 +79,16 @@ async function replay(file: string, wanted: string | undefined): Promise<Opened>
         );
       });
     },
-    close: () => Promise.resolve(),
   };
 }
 
-async function record(
-  file: string,
-  {
-    of,
-    context,
-    askAgain,
-  }: { of: RetrieverSettings; context: RetrieverContext; askAgain: boolean },
-): Promise<Opened> {
-  const asked = await context.open(of);
+async function record(file: string, asked: Retriever, askAgain: boolean): Promise<Opened> {
   try {
-    if (asked.reads !== undefined) {
+    if (asked.reads !== undefined)
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `recorded.of is "${of.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording has one answer per query, so it cannot replace this retriever. Record its inner retriever instead.`,
+        `recorded.of is "${asked.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording has one answer per query, so it cannot replace this retriever. Record its inner retriever instead.`,
       );
-    }
     const recording = await growRecording(file);
     const { fingerprint } = asked;
     return {
@@ -112,8 +100,7 @@ async function record(
           queries.map((query) => [query, askAgain ? undefined : lookUp(query)]),
         );
         const missing = [...found].flatMap(([query, hits]) => (hits === undefined ? [query] : []));
-        const { signal } = options;
-        const answers = await asked.search(missing, k, signal === undefined ? {} : { signal });
+        const answers = await asked.search(missing, k, { signal: options.signal });
         await Promise.all(
           missing.map(async (query, i) => {
             const hits = answers[i]!;
@@ -150,133 +137,89 @@ const recordedSearch = z.strictObject({
   ),
 });
 
-/** Recorded searches and their hits, by retriever: one line of a JSON-lines file each. */
-interface Recording {
-  /** Fingerprints of its retrievers, in the order of the file. */
-  readonly fingerprints: readonly string[];
-  /** The hits of a search; the last recording wins. */
-  find(fingerprint: string, query: string, k: number): Hit[] | undefined;
-}
+type RecordedSearch = Omit<z.output<typeof recordedSearch>, "hits"> & { hits: Hit[] };
 
-/** A writable recording. Several calls may add searches at once, but only one process may write a file. */
-interface GrowingRecording extends Recording {
-  /** @throws {ExternalError} FILE_WRITE_FAILED */
-  add(search: RecordedSearch): Promise<void>;
-  close(): Promise<void>;
-}
+/** Recorded searches and their hits, by retriever: one line of a JSON-lines file each; the last recording of a search wins. */
+class Recording {
+  /** In the order of the file. */
+  readonly fingerprints = new Set<string>();
+  readonly #hits = new Map<string, Hit[]>();
 
-/** A line of the file. */
-interface RecordedSearch {
-  fingerprint: string;
-  query: string;
-  k: number;
-  hits: Hit[];
+  find(fingerprint: string, query: string, k: number): Hit[] | undefined {
+    return this.#hits.get(`${fingerprint} ${k} ${query}`);
+  }
+
+  set({ fingerprint, query, k, hits }: RecordedSearch): void {
+    this.fingerprints.add(fingerprint);
+    this.#hits.set(`${fingerprint} ${k} ${query}`, hits);
+  }
 }
 
 /**
  * Reads a recording into memory. Skips a truncated last line.
- *
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD with file and line.
  */
-function readRecording(path: string): Promise<Recording> {
-  return readSearches(path);
-}
-
-async function readSearches(path: string): Promise<Searches> {
-  const searches = new Searches();
+async function readRecording(path: string): Promise<Recording> {
+  const recording = new Recording();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
-    const { problem, value: search } = asRecorded(value);
-    if (problem !== null) {
+    const checked = checkOptions(recordedSearch, value);
+    if (checked.problem !== null) {
+      const { path: keys, message } = checked.problem;
+      const where = keys.length === 0 ? "the line" : keys.join(".");
       throw new DataError(
         "DATA_BAD_RECORD",
-        `${path}:${line}: ${problem} Expected a recorded search: fingerprint, query, k, hits. Remove the line, or record again.`,
+        `${path}:${line}: ${where} ${message} Expected a recorded search: fingerprint, query, k, hits. Remove the line, or record again.`,
       );
     }
-    searches.set(search);
+    recording.set(checked.value);
   }
-  return searches;
+  return recording;
 }
 
 /**
- * Opens a recording for writing; creates a missing one. Removes a truncated last line from the file.
+ * Opens a recording for writing; creates a missing one. Removes a truncated last line from the file. Several calls may add searches at
+ * once, but only one process may write a file.
  *
  * @throws as `readRecording`.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * @throws {ExternalError} FILE_WRITE_FAILED; so does `add`.
  */
-async function growRecording(path: string): Promise<GrowingRecording> {
-  if (existsSync(path)) await dropCutLine(path);
-  else await writing(path, () => makeFolder(dirname(path)));
-  const searches = existsSync(path) ? await readSearches(path) : new Searches();
+async function growRecording(
+  path: string,
+): Promise<
+  Pick<Recording, "find"> & { add(search: RecordedSearch): Promise<void>; close(): Promise<void> }
+> {
+  const isThere = existsSync(path);
+  await writing(path, () => (isThere ? dropCutLine(path) : makeFolder(dirname(path))));
+  const recording = isThere ? await readRecording(path) : new Recording();
   const log = await openJsonl(path);
-  let last: Promise<void> = Promise.resolve();
   return {
-    fingerprints: searches.fingerprints,
-    find: (...key) => searches.find(...key),
+    find: (...key) => recording.find(...key),
     add(search) {
-      // Lines are written in turn, even if an earlier write failed.
-      const write = last.then(() => log.append(search));
-      last = write.catch(() => undefined);
-      searches.set(search);
-      return write;
+      recording.set(search);
+      return log.append(search);
     },
-    close: async () => {
-      await last;
-      await log.close();
-    },
+    close: () => log.close(),
   };
-}
-
-class Searches implements Recording {
-  readonly fingerprints: string[] = [];
-  readonly #byRetriever = new Map<string, Map<string, Hit[]>>();
-
-  find(fingerprint: string, query: string, k: number): Hit[] | undefined {
-    return this.#byRetriever.get(fingerprint)?.get(`${k} ${query}`);
-  }
-
-  set({ fingerprint, query, k, hits }: RecordedSearch): void {
-    let searches = this.#byRetriever.get(fingerprint);
-    if (searches === undefined) {
-      searches = new Map();
-      this.#byRetriever.set(fingerprint, searches);
-      this.fingerprints.push(fingerprint);
-    }
-    searches.set(`${k} ${query}`, hits);
-  }
-}
-
-function asRecorded(
-  value: unknown,
-): { problem: null; value: RecordedSearch } | { problem: string; value?: undefined } {
-  const result = checkOptions(recordedSearch, value);
-  if (result.problem === null) return { problem: null, value: result.value };
-  const { path, message } = result.problem;
-  return { problem: `${path.length === 0 ? "the line" : path.join(".")} ${message}` };
 }
 
 /** Truncates a file after its last newline, so that appended text starts a line. */
 async function dropCutLine(path: string): Promise<void> {
-  await writing(path, async () => {
-    const file = await open(path, "r+");
-    try {
-      const { size } = await file.stat();
-      const block = Buffer.alloc(65_536);
-      let end = size;
-      while (end > 0) {
-        const start = Math.max(0, end - block.length);
-        const { bytesRead } = await file.read(block, 0, end - start, start);
-        const newline = block.subarray(0, bytesRead).lastIndexOf(0x0a);
-        if (newline >= 0) {
-          end = start + newline + 1;
-          break;
-        }
-        end = start;
-      }
-      if (end < size) await file.truncate(end);
-    } finally {
-      await file.close();
+  const file = await open(path, "r+");
+  try {
+    const { size } = await file.stat();
+    const block = Buffer.alloc(65_536);
+    let end = size;
+    while (end > 0) {
+      const start = Math.max(0, end - block.length);
+      const { bytesRead } = await file.read(block, 0, end - start, start);
+      const newline = block.subarray(0, bytesRead).lastIndexOf(0x0a);
+      end = newline >= 0 ? start + newline + 1 : start;
+      if (newline >= 0) break;
     }
-  });
+    if (end < size) await file.truncate(end);
+  } finally {
+    await file.close();
+  }
 }
 
 async function writing(path: string, work: () => Promise<unknown>): Promise<void> {

@@ -2,8 +2,13 @@ import { ConfigError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { around, defineRetriever } from "../inner-retrievers.ts";
-import { retrieverSchema, type Retriever, type RetrieverContext } from "../retriever.ts";
+import {
+  around,
+  defineRetriever,
+  retrieverSchema,
+  type Retriever,
+  type RetrieverContext,
+} from "../retriever.ts";
 import { corpusOf } from "./corpus-at-hand.ts";
 
 /**

@@ -1,20 +1,15 @@
-import { createHash } from "node:crypto";
 import { sha256 } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
-import { equalHashes, idCollector } from "../bm25/id-table.ts";
-import type { FileEntry } from "../store/checked-file.ts";
-import { createFile } from "../store/file-writer.ts";
+import { type FileEntry, createFile } from "../store/checked-file.ts";
 import { INDEX_VERSION, writeIndexFolder, writeManifest } from "../store/index-folder.ts";
 import {
-  type PassageFile,
-  linesOf,
-  openPassages,
+  openCollected,
+  passageCollector,
+  searchedText,
   type PassageEntries,
-  passageWriter,
+  type PassageFile,
 } from "../store/passage-file.ts";
-import { searchedText, passageLine } from "../store/passage-store.ts";
 import { type DenseManifest, graphPath, vectorsPath } from "./dense-manifest.ts";
 import type { Encoder } from "./encoder.ts";
 import { buildHnsw, type GraphEntry, hnswParameters, requireHnsw } from "./hnsw.ts";
@@ -27,7 +22,6 @@ import {
   vectorFormat,
 } from "./vector-format.ts";
 
-/** How vectors are kept and searched. */
 export const denseOptions = hnswParameters.partial().extend({
   /** f32 is exact; f16 halves it, int8 quarters it (one scale per vector). */
   vectors: z.enum(VECTOR_STORAGES).default("f32"),
@@ -36,7 +30,6 @@ export const denseOptions = hnswParameters.partial().extend({
 });
 export type DenseOptions = z.input<typeof denseOptions>;
 
-/** What a build is doing. */
 type BuildPhase = "passages" | "encoding" | "graph";
 
 /** Options of `buildDenseIndex` beside the vectors. */
@@ -151,9 +144,8 @@ const COPY_VECTORS = 4096;
 function copyVectors(draft: VectorDraft, count: number, path: string): FileEntry {
   const file = createFile(path);
   try {
-    for (let at = 0; at < count; at += COPY_VECTORS) {
+    for (let at = 0; at < count; at += COPY_VECTORS)
       file.append(draft.read(at, Math.min(count, at + COPY_VECTORS)));
-    }
     return file.finish();
   } finally {
     file.abandon();
@@ -175,13 +167,10 @@ function graphOf(
     count,
     dimensions: format.dimensions,
     vectors: (from, to) => decodeVectors(format, draft.read(from, to)),
-    onProgress: (done) => {
-      onProgress?.("graph", done, count);
-    },
+    onProgress: (done) => onProgress?.("graph", done, count),
   });
 }
 
-/** The passages of a corpus, on disk. */
 interface WrittenPassages {
   entries: PassageEntries;
   /** Open; the caller closes it. */
@@ -189,8 +178,6 @@ interface WrittenPassages {
   /** Of the lines: the corpus's fingerprint. */
   sha256: string;
 }
-
-const BATCH = 1000;
 
 /**
  * Streams a corpus into the passages' files of an index, in bounded memory (12 bytes per passage).
@@ -203,35 +190,17 @@ async function writePassages(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   { source, signal }: { source: string; signal?: AbortSignal | undefined },
 ): Promise<WrittenPassages> {
-  const writer = passageWriter(folder);
-  const ids = idCollector();
-  const hash = createHash("sha256");
-  let lines: string[] = [];
-  const flush = (): void => {
-    const { bytes, starts } = linesOf(lines);
-    hash.update(bytes);
-    writer.append(bytes, starts);
-    lines = [];
-    signal?.throwIfAborted();
-  };
+  const collector = passageCollector(folder);
   try {
     for await (const passage of passages) {
-      ids.add(passage.id);
-      lines.push(passageLine(passage));
-      if (lines.length === BATCH) flush();
+      if (!collector.add(passage)) continue;
+      collector.flush();
+      signal?.throwIfAborted();
     }
-    flush();
-    if (ids.count === 0) throw emptyCorpus(source);
-    const entries = writer.finish();
-    const written = openPassages(folder, entries, ids.count);
-    for (const [first, second] of equalHashes(ids.sorted())) {
-      const { id } = written.read(first);
-      if (written.read(second).id !== id) continue;
-      await written.close();
-      throw duplicateId(source, id, [first, second]);
-    }
-    return { entries, passages: written, sha256: hash.digest("hex") };
+    const { entries, sha256 } = collector.finish();
+    const written = await openCollected(folder, entries, collector.ids.sorted(), source);
+    return { entries, passages: written, sha256 };
   } finally {
-    writer.abandon();
+    collector.abandon();
   }
 }

@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { random } from "../../base/random.ts";
-import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
-import { searchedText } from "../store/passage-store.ts";
+import { type FileEntry, readThrough } from "../store/checked-file.ts";
+import { searchedText } from "../store/passage-file.ts";
 import type { Scored } from "../top-k.ts";
 import { type DenseManifest, graphPath, readDenseManifest, vectorsPath } from "./dense-manifest.ts";
 import { type DenseRetriever, openDenseIndex, openVectors } from "./open-dense-index.ts";
-import { CHUNK_BYTES } from "./vector-scan.ts";
 
-/** A checked property of a dense index. */
 export interface DenseFinding {
   check: "checksums" | "self-retrieval" | "graph-recall";
   ok: boolean;
@@ -18,7 +16,6 @@ export interface DenseFinding {
   detail: string;
 }
 
-/** Sample size of `checkDenseIndex`. */
 export interface CheckDenseOptions {
   /** Passages whose text is searched. */
   sample?: number;
@@ -79,12 +76,10 @@ async function checkChecksums(
   ];
   const damaged: string[] = [];
   for (const [path, entry] of files) {
-    try {
-      readAll(path, entry, signal);
-    } catch (error) {
+    await readThrough(path, entry, signal).catch((error: unknown) => {
       signal?.throwIfAborted();
       damaged.push(errorMessage(error).split(". ")[0]!);
-    }
+    });
   }
   if (graph !== null) {
     const path = graphPath(folder);
@@ -98,24 +93,11 @@ async function checkChecksums(
   return { check: "checksums", ok: damaged.length === 0, detail };
 }
 
-function readAll(path: string, entry: FileEntry, signal?: AbortSignal): void {
-  const file = openCheckedFile(path, entry);
-  try {
-    for (let at = 0; at < entry.bytes; at += CHUNK_BYTES) {
-      signal?.throwIfAborted();
-      file.read(at, Math.min(entry.bytes, at + CHUNK_BYTES));
-    }
-  } finally {
-    file.close();
-  }
-}
-
 function samplePositions(count: number, sample: number): number[] {
   const draw = random("dense index check");
   const positions = new Set<number>();
-  for (let tries = 0; tries < 4 * sample && positions.size < sample; tries++) {
+  for (let tries = 0; tries < 4 * sample && positions.size < sample; tries++)
     positions.add(draw.int(count));
-  }
   return [...positions];
 }
 

@@ -18,7 +18,6 @@ const K = 10;
 const MOST_HELD = 128;
 const LARGEST_SHARE = 0.05;
 
-/** A graph that lacks the vectors which it is asked for, and all vectors. */
 export interface BuiltGraph {
   count: number;
   dimensions: number;
@@ -114,7 +113,6 @@ async function exactHits(graph: BuiltGraph, queries: Float32Array): Promise<Scor
   return selections.map((selection) => selection.take());
 }
 
-/** Vectors without those that are held out. */
 function seenOf(
   vectors: Float32Array,
   { start, dimensions, held }: { start: number; dimensions: number; held: ReadonlySet<number> },

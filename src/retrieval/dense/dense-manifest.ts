@@ -41,9 +41,8 @@ export type DenseManifest = z.output<typeof manifestSchema>;
 export async function readDenseManifest(folder: string): Promise<DenseManifest> {
   const manifest = await readManifest(folder, manifestSchema);
   const { recordBytes } = denseFormat(manifest);
-  if (manifest.vectors.file.bytes !== manifest.corpus.passages * recordBytes) {
+  if (manifest.vectors.file.bytes !== manifest.corpus.passages * recordBytes)
     throw corrupt(`${manifestPath(folder)}: its vectors are not as many as its passages`);
-  }
   return manifest;
 }
 
@@ -51,12 +50,10 @@ export function denseFormat({ vectors }: Pick<DenseManifest, "vectors">): Vector
   return vectorFormat(vectors.storage, vectors.dimensions);
 }
 
-/** Path of the vectors. */
 export function vectorsPath(folder: string): string {
   return join(folder, "vectors.bin");
 }
 
-/** Path of the graph. */
 export function graphPath(folder: string): string {
   return join(folder, "graph.hnsw");
 }

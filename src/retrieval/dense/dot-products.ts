@@ -44,9 +44,8 @@ export interface BlockMaker {
 
 /** @param code chosen by the machine; a test names it. */
 export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "simd"): BlockMaker {
-  if (wasm === undefined || code === "plain") {
+  if (wasm === undefined || code === "plain")
     return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
-  }
   const api = wasm;
   const compiled = wasmModule(api, dotKernel);
   return { code, make: (capacity) => simdBlock(api, { format, compiled, capacity }) };
@@ -76,7 +75,6 @@ function recordsAt(format: VectorFormat): number {
 
 interface SimdBlock {
   format: VectorFormat;
-  /** The kernel's module. */
   compiled: object;
   capacity: number;
 }
@@ -170,15 +168,13 @@ function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
       const tile = records.subarray(from * recordBytes, (from + count) * recordBytes);
       const vectors = decodeVectors(format, tile);
       const four = queries.subarray(group * LANES * dimensions, (group + 1) * LANES * dimensions);
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < count; i++)
         dotFour(vectors.subarray(i * dimensions), four, scores.subarray(i * LANES));
-      }
       return scores.subarray(0, count * LANES);
     },
   };
 }
 
-/** Inner products of one vector with four queries of the same length that follow each other. */
 function dotFour(vector: Float32Array, queries: Float32Array, scores: Float32Array): void {
   const length = queries.length / LANES;
   let [a, b, c, d] = [0, 0, 0, 0];

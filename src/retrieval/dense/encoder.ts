@@ -21,7 +21,6 @@ import {
   padIdOf,
 } from "./token-rows.ts";
 
-/** A text embedding model. */
 export interface Encoder {
   /** The folder or hub name that it was opened by. */
   readonly model: string;
@@ -82,9 +81,8 @@ export async function openEncoder(
       );
       const width = part.length / batch.length;
       vectors ??= new Float32Array(texts.length * width);
-      for (const [at, i] of batch.entries()) {
+      for (const [at, i] of batch.entries())
         vectors.set(part.subarray(at * width, (at + 1) * width), i * width);
-      }
     }
     return vectors ?? new Float32Array(0);
   };
@@ -151,7 +149,6 @@ async function load(files: ModelFiles, threads: number): Promise<LoadedModel> {
   }
 }
 
-/** One vector per row from what the model returns. */
 function sentenceVectors(
   { source }: ModelFiles,
   outputs: Record<string, ModelTensor>,
@@ -160,12 +157,11 @@ function sentenceVectors(
 ): Float32Array {
   const hidden = outputs["last_hidden_state"] ?? outputs["token_embeddings"];
   const ready = outputs["sentence_embedding"];
-  if (hidden?.dims.length !== 3 && ready === undefined) {
+  if (hidden?.dims.length !== 3 && ready === undefined)
     throw new DataError(
       "ENCODER_BAD",
       `${source}: returns ${Object.keys(outputs).join(", ")}; expected last_hidden_state of [batch, tokens, dimensions]. Export it for feature extraction.`,
     );
-  }
   const [width = 0, dimensions = 0] = (hidden ?? ready!).dims.slice(1);
   const vectors =
     hidden === undefined

@@ -1,13 +1,17 @@
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
-import { errorMessage, ExternalError, receiveError } from "../../base/errors.ts";
+import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
+import { startThread } from "../thread.ts";
 import type { Scored } from "../top-k.ts";
 import { MAX_QUERIES } from "./dot-products.ts";
-import { type ScanReply, type ScanRequest, type ScanStart, openVectorScan } from "./vector-scan.ts";
+import {
+  openVectorScan,
+  type PackedHits,
+  type ScanRequest,
+  type ScanStart,
+} from "./vector-scan.ts";
 import type { VectorFormat, VectorSearch } from "./vector-format.ts";
 
-/** Where the vectors are. */
 export interface VectorFile {
   path: string;
   entry: FileEntry;
@@ -64,7 +68,7 @@ export async function openFlatSearch(
       ),
     );
   };
-  return { kind: "flat", search: inTurn(batched(search, format.dimensions)), close };
+  return { kind: "flat", search: batched(search, format.dimensions), close };
 }
 
 function localSearch({ path, entry, ...options }: ScanStart): VectorSearch {
@@ -108,89 +112,25 @@ function batched(
   };
 }
 
-/** One search at a time: answers carry no number. */
-function inTurn(search: Search): Search {
-  let last: Promise<unknown> = Promise.resolve();
-  return (queries, k, signal) => {
-    const result = last.then(() => search(queries, k, signal));
-    last = result.catch(() => undefined);
-    return result;
-  };
-}
-
-interface Share {
-  ready: Promise<void>;
+function startShare(start: ScanStart): {
+  ready: Promise<unknown>;
   search(request: ScanRequest): Promise<Scored[][]>;
   close(): Promise<void>;
+} {
+  const failed = (how: string, cause?: unknown): ExternalError =>
+    new ExternalError("RUNTIME_FAILED", `${start.path}: a search thread ${how}`, { cause });
+  const { ask, close } = startThread<PackedHits | null>("./dense/scan-worker.js", start, {
+    ended: (cause) =>
+      cause instanceof Error ? failed(`failed (${errorMessage(cause)}).`, cause) : failed("ended."),
+    foreign: ({ message }) =>
+      failed(`failed (${message}). If memory ran out, open the index with fewer resident vectors.`),
+  });
+  return { ready: ask("open"), search: async (request) => unpacked((await ask(request))!), close };
 }
 
-/** Worker threads run compiled code: from the sources (tests), the build beside them is used. */
-const workerEntry = new URL(
-  "./scan-worker.js",
-  import.meta.url.replace(/\/src\/(retrieval\/dense\/[^/]*)$/, "/dist/$1"),
-);
-
-function startShare(start: ScanStart): Share {
-  const worker = new Worker(workerEntry, { workerData: start });
-  let waiting: { resolve: (reply: ScanReply) => void; reject: (error: Error) => void } | null =
-    null;
-  let ended: Error | null = null;
-  const fail = (why: string, cause?: unknown): void => {
-    ended ??= new ExternalError("RUNTIME_FAILED", `${start.path}: a search thread ${why}.`, {
-      cause,
-    });
-    waiting?.reject(ended);
-    waiting = null;
-  };
-  worker.on("message", (reply: ScanReply) => {
-    const asked = waiting;
-    waiting = null;
-    if (!("failure" in reply)) asked?.resolve(reply);
-    else {
-      const { failure } = reply;
-      asked?.reject(receiveError(failure) ?? failed(start, failure.message));
-    }
-  });
-  worker.on("error", (error) => {
-    fail(`failed (${errorMessage(error)})`, error);
-  });
-  worker.on("exit", () => {
-    fail("ended");
-  });
-  const next = (): Promise<ScanReply> =>
-    new Promise((resolve, reject) => {
-      if (ended !== null) reject(ended);
-      else waiting = { resolve, reject };
-    });
-  return {
-    ready: next().then(() => undefined),
-    search: async (request) => {
-      const reply = next();
-      worker.postMessage(request);
-      return unpacked(await reply);
-    },
-    close: async () => {
-      await worker.terminate();
-    },
-  };
-}
-
-function failed(start: ScanStart, message: string): ExternalError {
-  return new ExternalError(
-    "RUNTIME_FAILED",
-    `${start.path}: a search thread failed (${message}). If memory ran out, open the index with fewer resident vectors.`,
-  );
-}
-
-function unpacked(reply: ScanReply): Scored[][] {
-  if (!("counts" in reply)) return [];
-  const { counts, positions, scores } = reply;
+function unpacked({ counts, positions, scores }: PackedHits): Scored[][] {
   let at = 0;
-  return Array.from(counts, (count) => {
-    const hits = Array.from({ length: count }, (_, i) => {
-      return { position: positions[at + i]!, score: scores[at + i]! };
-    });
-    at += count;
-    return hits;
-  });
+  return Array.from(counts, (count) =>
+    Array.from({ length: count }, () => ({ position: positions[at]!, score: scores[at++]! })),
+  );
 }

@@ -63,11 +63,10 @@ export async function loadGraph(source: GraphSource): Promise<LoadedGraph> {
     await readInto(head, 0);
     const shape = headerOf(head);
     const expected = 4 * dimensions + 12 + shape.vectorAt - 4;
-    if (shape.count !== source.count || shape.recordBytes !== expected) {
+    if (shape.count !== source.count || shape.recordBytes !== expected)
       throw corrupt(
         `${path}: is not a graph of ${source.count} vectors of ${dimensions} dimensions`,
       );
-    }
     const recordsBytes = shape.count * shape.recordBytes;
     // Numbers are read four at a time: up to three beyond the last vector's.
     const memory = source.memoryOf(reserved + recordsBytes + 16);

@@ -1,17 +1,64 @@
-import { MEMORY_PAGE_BYTES, type WebAssemblyApi } from "../../base/wasm.ts";
+import { MEMORY_PAGE_BYTES, wasmModule, type WebAssemblyApi } from "../../base/wasm.ts";
 import type { Scored } from "../top-k.ts";
 import { loadGraph, type GraphSource, type LoadedGraph } from "./graph-file.ts";
-import { bestOf, type Comparing, descent, lowestLayer, MAX_LINKS } from "./graph-walk.ts";
-import {
-  NEAR_LANES,
-  NEAR_STEP,
-  type NearKernel,
-  type NearPlaces,
-  type NearStorage,
-  openNearKernel,
-  QUERIES,
-  SCORES,
-} from "./near-kernel.ts";
+import { bestOf, descent, lowestLayer, MAX_LINKS, type Comparing } from "./graph-walk.ts";
+import { nearKernel } from "../kernels.ts";
+
+/** Vectors that one turn of the kernel compares. */
+const NEAR_LANES = 4;
+
+/** The ids that are compared (u32) lie at address 0; near.wat reads their scores (f32), a word and the query at these. */
+const SCORES = 2064;
+const WORD = 4128;
+const QUERIES = WORD + 16;
+
+interface NearKernel {
+  /**
+   * Writes the inner products of the query with the vectors that are listed, to `SCORES`.
+   * @param turns at least 1: so many times four vectors are compared.
+   */
+  near: (turns: number) => void;
+  /**
+   * Compares the query with a vector's neighbours that are not marked yet, and marks them. Those of a score above the
+   * floor are listed then, with their scores.
+   *
+   * @param links address of [count, ids …], the count in 16 bits.
+   * @param next that of the vector which will probably be the next: its links are fetched meanwhile.
+   * @param mark 1 to 255.
+   * @returns how many are listed.
+   */
+  expand: (links: number, next: number, mark: number, floor: number) => number;
+}
+
+interface NearPlaces {
+  query: number;
+  queryEnd: number;
+  /** The first vector, and how far apart they are. */
+  vectors: number;
+  stride: number;
+  /** What each vector's score is multiplied with (f32), of int8 alone; 0 where there is nothing of the kind. */
+  scales: number;
+  /** A byte of each vector. */
+  marks: number;
+  linkBytes: number;
+}
+
+/** How the vectors that are compared are kept: as they are, or as bytes that whole numbers of 16 bits are multiplied with. */
+type NearStorage = "f32" | "int8";
+
+/** Queries, and vectors of bytes, are filled up with zeros to a multiple of so many numbers. */
+const NEAR_STEP: Readonly<Record<NearStorage, number>> = { f32: 4, int8: 16 };
+
+function openNearKernel(
+  api: WebAssemblyApi,
+  memory: object,
+  storage: NearStorage,
+  places: NearPlaces,
+): NearKernel {
+  const env = { memory, isInt8: Number(storage === "int8"), ...places };
+  const { exports } = new api.Instance(wasmModule(api, nearKernel), { env });
+  return exports as unknown as NearKernel;
+}
 
 /** A graph's search, without hnswlib: the same steps over the same file. */
 export interface GraphSearch {
@@ -22,8 +69,7 @@ export interface GraphSearch {
 /** Bytes of a graph's file that fit: WebAssembly's addresses have 32 bits, and the vectors are there as bytes, too. */
 export const MAX_GRAPH_BYTES = 3 * 2 ** 30;
 
-/** What a graph is opened with. */
-export interface GraphSearchOptions extends Omit<GraphSource, "memoryOf" | "reserved"> {
+interface GraphSearchOptions extends Omit<GraphSource, "memoryOf" | "reserved"> {
   /** What the way through the graph is found by; hits are always scored by f32. int8 reads a quarter of the memory. */
   steering?: NearStorage;
 }

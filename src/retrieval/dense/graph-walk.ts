@@ -1,7 +1,6 @@
 /** The steps of a graph's search; how near a vector is to the query is the caller's affair. */
-import type { Scored } from "../top-k.ts";
+import { type Scored, type ScoreHeap, scoreHeap } from "../top-k.ts";
 import type { LoadedGraph } from "./graph-file.ts";
-import { type ScoreHeap, scoreHeap } from "../score-heap.ts";
 
 /** Ids that are compared at once: links of a record are at most 2·256. */
 export const MAX_LINKS = 512;

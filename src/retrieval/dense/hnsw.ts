@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { availableMemory } from "node:process";
+import { setImmediate } from "node:timers/promises";
 import type * as Hnsw from "hnswlib-node";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
@@ -66,7 +67,6 @@ export function hnswMemory(count: number, dimensions: number, M: number): number
   return hnswBytes(count, dimensions, M) + count * (16 * Math.ceil(dimensions / 16) + 4 + 1);
 }
 
-/** What a graph is built from. */
 export interface HnswBuild extends HnswParameters {
   count: number;
   dimensions: number;
@@ -90,13 +90,19 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
   const { HierarchicalNSW } = await requireHnsw();
   const { count, dimensions, M, efConstruction, signal, onProgress } = build;
   const pause = async (): Promise<void> => {
-    await turn();
+    await setImmediate();
     signal?.throwIfAborted();
   };
   const graph = new HierarchicalNSW("ip", dimensions);
-  guarded(path, () => {
+  try {
     graph.initIndex({ maxElements: count, m: M, efConstruction, randomSeed: 100 });
-  });
+  } catch (error) {
+    throw new ExternalError(
+      "RUNTIME_FAILED",
+      `${path}: the graph could not be built (${errorMessage(error)}). If memory ran out, build it with a smaller M or search exactly (--graph flat).`,
+      { cause: error },
+    );
+  }
   const held = build.efSearch === undefined ? heldOut(count) : new Set<number>();
   for (let from = 0; from < count; from += STEP) {
     const to = Math.min(count, from + STEP);
@@ -136,7 +142,6 @@ async function measuredEfSearch(
   return chooseEfSearch({ ...build, ...searched });
 }
 
-/** Where a graph is and what it is over. */
 export interface HnswFile {
   path: string;
   entry: GraphEntry;
@@ -175,7 +180,7 @@ export async function openHnsw({
       for (let at = 0; at < queries.length; at += dimensions) {
         hits.push(one.search(queries.subarray(at, at + dimensions), k, efSearch));
         if (hits.length % QUERIES_PER_TURN !== 0) continue;
-        await turn();
+        await setImmediate();
         signal?.throwIfAborted();
       }
       return hits;
@@ -229,22 +234,4 @@ function refuseUnlessWhole(path: string, bytes: number, least: number): void {
     "FILE_WRITE_FAILED",
     `${path}: only ${bytes} of at least ${least} bytes of the graph were written. The disk may be full: free space and continue with --resume.`,
   );
-}
-
-function guarded(path: string, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    throw new ExternalError(
-      "RUNTIME_FAILED",
-      `${path}: the graph could not be built (${errorMessage(error)}). If memory ran out, build it with a smaller M or search exactly (--graph flat).`,
-      { cause: error },
-    );
-  }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

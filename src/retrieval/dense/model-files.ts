@@ -1,9 +1,16 @@
-import { access, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Transformers from "@huggingface/transformers";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { makeFolder, readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import {
+  exists,
+  isFolder,
+  makeFolder,
+  readJson,
+  sha256,
+  sha256File,
+  writeFileAtomic,
+} from "../../base/files.ts";
 import { requireTelemetryOff } from "../../base/telemetry.ts";
 import { userCache } from "../../base/user-cache.ts";
 import { fetchFile } from "../../http/transfer.ts";
@@ -23,7 +30,6 @@ const SUFFIXES = {
 export const MODEL_DTYPES = Object.keys(SUFFIXES) as [ModelDtype, ...ModelDtype[]];
 export type ModelDtype = keyof typeof SUFFIXES;
 
-/** A model that was found, in a folder or the library's cache. */
 export interface ModelFiles {
   /** What the library is asked for: an absolute folder or a hub name. */
   source: string;
@@ -53,12 +59,11 @@ export async function findModel(model: string, dtype?: ModelDtype): Promise<Mode
       library,
     };
   }
-  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith(".")) {
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith("."))
     throw new DataError(
       "ENCODER_BAD",
       `${model}: is neither a folder nor the name of a model on the hub (owner/name). Pass a folder with config.json, tokenizer.json and onnx/model.onnx.`,
     );
-  }
   const folder = join(library.env.cacheDir ?? "", model);
   await fetchLayout(library, model, folder);
   return { source: model, local: false, folder, dtype: dtype ?? "fp32", library };
@@ -73,7 +78,6 @@ export function loadOptions({ local, dtype }: ModelFiles, threads: number): obje
   };
 }
 
-/** Name of the model's graph. */
 function graphFile({ dtype }: Pick<ModelFiles, "dtype">): string {
   return join("onnx", `model${SUFFIXES[dtype]}.onnx`);
 }
@@ -101,13 +105,12 @@ export async function modelJson(
 /** What loading or running the model said, as our error. */
 export function modelFailure({ source, local }: ModelFiles, error: unknown): Error {
   const said = errorMessage(error).split("\n")[0]!;
-  if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error))) {
+  if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error)))
     return new DataError(
       "ENCODER_BAD",
       `${source}: cannot be loaded as a model (${said}). It needs config.json, tokenizer.json and onnx/model.onnx, as written by \`optimum-cli export onnx\`.`,
       { cause: error },
     );
-  }
   return unreachable(source, error);
 }
 
@@ -168,20 +171,6 @@ export function isE5({ source }: ModelFiles, config: unknown): boolean {
   const { _name_or_path: origin = "" } = (config ?? {}) as { _name_or_path?: unknown };
   return [basename(source), String(origin)].some((name) =>
     /(^|[^a-z0-9])e5([^a-z0-9]|$)/i.test(name),
-  );
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
   );
 }
 

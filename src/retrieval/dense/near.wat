@@ -1,6 +1,6 @@
 ;; The inner loops of a graph's search: inner products of one query with four vectors at a time, wherever in memory they
 ;; lie, so that four memory accesses are under way at once; and the step from one vector to its neighbours.
-;; near-kernel.ts documents the exports.
+;; graph-search.ts documents the exports.
 ;;
 ;; Memory begins with the ids to compare (u32, 516 of them), their scores (f32, at 2064) and a word that is only written
 ;; (at 4128). The imported numbers say where the rest is.

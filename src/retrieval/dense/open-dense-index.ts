@@ -5,10 +5,8 @@ import { sha256 } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import { isPath } from "../../base/setting-path.ts";
 import { visibleLine } from "../../base/visible-text.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit, Retriever } from "../retriever.ts";
-import { openPassages } from "../store/passage-file.ts";
-import type { PassageStore } from "../store/passage-store.ts";
+import { defineRetriever, type Hit, type Retriever } from "../retriever.ts";
+import { openPassages, type PassageStore } from "../store/passage-file.ts";
 import {
   denseFormat,
   type DenseManifest,
@@ -21,7 +19,6 @@ import { openFlatSearch } from "./flat-search.ts";
 import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswMemory, openHnsw } from "./hnsw.ts";
 import type { VectorSearch } from "./vector-format.ts";
 
-/** How a dense index is opened. */
 interface OpenDenseOptions {
   /** Folder of the model, if it has moved since the build. */
   model?: string | undefined;
@@ -33,11 +30,9 @@ interface OpenDenseOptions {
   threads?: number | undefined;
   /** Limit in bytes for vectors or graph; default: 4/5 of the free memory. Above it, exact search reads from the file. */
   maxMemory?: number | undefined;
-  /** Of the encoder. */
   run?: EncoderRun;
 }
 
-/** A dense index, open. */
 export interface DenseRetriever extends Retriever {
   readonly manifest: DenseManifest;
   readonly encoder: Encoder;
@@ -130,12 +125,11 @@ let noticed = false;
 /** Whether the graph can be searched; says once when it cannot. */
 async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean> {
   if (await canOpenHnsw(graph)) return true;
-  if (!noticed) {
+  if (!noticed)
     process.emitWarning(
       `${visibleLine(folder)} is searched exactly instead of with its graph, which is slower but complete. ${HNSW_ADVICE}.`,
       { type: "AgentrlWarning", code: "HNSW_MISSING" },
     );
-  }
   noticed = true;
   return false;
 }
@@ -181,7 +175,6 @@ const options = z.strictObject({
   maxMemory: z.int().min(1).optional(),
 });
 
-/** Nearest passages by text embeddings. */
 export const dense = defineRetriever({
   name: "dense",
   summary: "Nearest passages by text embeddings, over an index folder that has them.",

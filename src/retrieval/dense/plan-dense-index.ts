@@ -9,7 +9,7 @@ import { parseOptions } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { emptyCorpus } from "../bm25/corpus.ts";
 import { freeDiskBytes } from "../../base/files.ts";
-import { passageLine, searchedText } from "../store/passage-store.ts";
+import { passageLine, searchedText } from "../store/passage-file.ts";
 import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";
 import { LEAST_EF_SEARCH } from "./choose-ef-search.ts";
@@ -40,7 +40,6 @@ export interface DensePlan {
   graphSeconds: number;
 }
 
-/** How `planDenseIndex` measures. */
 export interface PlanDenseOptions extends DenseOptions {
   encoder: Encoder;
   /** Passages to encode, from the start of the corpus. */
@@ -144,7 +143,6 @@ async function timeGraph(
   }
 }
 
-/** What an index may take. */
 export interface DenseLimits {
   /** Where it will be written: its disk's free space counts. */
   out: string;
@@ -165,14 +163,13 @@ export async function refuseUnlessFits(
   const memory = maxMemory ?? (plan.graph === "flat" ? Infinity : availableMemory());
   const disk = maxDisk ?? (await freeDiskBytes(out));
   const wantedDisk = plan.bytesOnDisk + plan.temporaryBytes;
-  if (plan.residentBytes > memory) {
+  if (plan.residentBytes > memory)
     throw tooLarge(
       plan,
       `${formatBytes(plan.residentBytes)} of memory`,
       memory,
       (sizes) => sizes.residentBytes,
     );
-  }
   if (wantedDisk > disk) {
     const used = (sizes: ReturnType<typeof sizesOf>): number =>
       plan.textBytes + sizes.vectorBytes + sizes.graphBytes + sizes.temporaryBytes;

@@ -1,36 +1,26 @@
-/** A worker thread's entry: exact search over its share of the vectors. */
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { sendError } from "../../base/errors.ts";
+/** The worker thread of exact search over its share of the vectors, for `openFlatSearch`. */
+import { workerData } from "node:worker_threads";
 import { openCheckedFile } from "../store/checked-file.ts";
-import type { Scored } from "../top-k.ts";
-import { type ScanReply, type ScanRequest, type ScanStart, openVectorScan } from "./vector-scan.ts";
+import { answerRequests } from "../thread.ts";
+import {
+  openVectorScan,
+  type PackedHits,
+  type ScanRequest,
+  type ScanStart,
+} from "./vector-scan.ts";
 
-function serve(port: MessagePort, { path, entry, ...options }: ScanStart): void {
-  const reply = (make: () => ScanReply): void => {
-    try {
-      port.postMessage(make());
-    } catch (error) {
-      port.postMessage({ failure: sendError(error) } satisfies ScanReply);
-    }
-  };
-  let search: ((request: ScanRequest) => Scored[][]) | null = null;
-  reply(() => {
-    const scan = openVectorScan(openCheckedFile(path, entry), options);
-    search = ({ queries, k }) => scan.search(queries, k);
-    return { ready: true };
-  });
-  port.on("message", (request: ScanRequest) => {
-    reply(() => packed(search?.(request) ?? []));
-  });
-}
+const { path, entry, ...options } = workerData as ScanStart;
+let scan: ReturnType<typeof openVectorScan> | null = null;
 
-function packed(hits: Scored[][]): ScanReply {
+// eslint-disable-next-line @typescript-eslint/require-await -- an error must reject, not throw
+answerRequests(async (request: ScanRequest | "open"): Promise<PackedHits | null> => {
+  scan ??= openVectorScan(openCheckedFile(path, entry), options);
+  if (request === "open") return null;
+  const hits = scan.search(request.queries, request.k);
   const all = hits.flat();
   return {
     counts: Uint32Array.from(hits, (each) => each.length),
     positions: Float64Array.from(all, ({ position }) => position),
     scores: Float64Array.from(all, ({ score }) => score),
   };
-}
-
-if (parentPort !== null) serve(parentPort, workerData as ScanStart);
+});

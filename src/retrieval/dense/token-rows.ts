@@ -1,6 +1,5 @@
 import type { ModelLibrary } from "./model-files.ts";
 
-/** Token ids of a text, or of two, as a model takes them. */
 interface TokenRow {
   ids: number[];
   /** 1 for tokens of the second text. */
@@ -79,7 +78,6 @@ function shortened(lengths: number[], total: number): number[] {
   return kept;
 }
 
-/** Rows of similar length, as indices. */
 type RowBatch = number[];
 
 /**

@@ -19,7 +19,6 @@ const stateSchema = z.strictObject({
   crc32: z.int().min(0),
 });
 
-/** Vectors that are appended batch by batch. */
 export interface VectorDraft {
   /** Vectors that are on disk for good. */
   readonly done: number;
@@ -30,18 +29,15 @@ export interface VectorDraft {
   close(): void;
 }
 
-/** How to treat an existing draft. */
 export interface DraftOptions {
   /** What the vectors are of; a draft of anything else is not resumed. */
   of: string;
   format: VectorFormat;
   /** Continue a draft, or start one. */
   resume: boolean;
-  /** Discard a draft. */
   discard: boolean;
 }
 
-/** Where the draft of an index is. */
 function draftFolder(out: string): string {
   return `${out.replace(/\/+$/, "")}.draft`;
 }
@@ -76,9 +72,7 @@ export async function openDraft(out: string, options: DraftOptions): Promise<Vec
     }
     return bytes;
   };
-  const close = (): void => {
-    closeSync(file);
-  };
+  const close = (): void => closeSync(file);
   try {
     if (state !== null && checksum(read, state.done) !== state.crc32) throw damaged(folder);
     ftruncateSync(file, done * recordBytes);
@@ -91,9 +85,8 @@ export async function openDraft(out: string, options: DraftOptions): Promise<Vec
       return done;
     },
     async append(records) {
-      for (let at = 0; at < records.length;) {
+      for (let at = 0; at < records.length;)
         at += writeSync(file, records, at, records.length - at, done * recordBytes + at);
-      }
       fsyncSync(file);
       crc = crc32(records, crc);
       done += records.length / recordBytes;
@@ -108,12 +101,11 @@ export async function openDraft(out: string, options: DraftOptions): Promise<Vec
     found: z.output<typeof stateSchema>,
     given: DraftOptions,
   ): void {
-    if (!given.resume) {
+    if (!given.resume)
       throw new ConfigError(
         "INDEX_DRAFT",
         `${where}: contains ${found.done} vectors of an interrupted build. Continue it with --resume, or start again with --overwrite.`,
       );
-    }
     if (found.of === given.of) return;
     throw new ConfigError(
       "INDEX_DRAFT",
@@ -131,9 +123,8 @@ const CHECK_VECTORS = 4096;
 
 function checksum(read: VectorDraft["read"], done: number): number {
   let crc = 0;
-  for (let at = 0; at < done; at += CHECK_VECTORS) {
+  for (let at = 0; at < done; at += CHECK_VECTORS)
     crc = crc32(read(at, Math.min(done, at + CHECK_VECTORS)), crc);
-  }
   return crc;
 }
 

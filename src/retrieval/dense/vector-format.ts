@@ -43,19 +43,13 @@ export function encodeVectors(
     const vector = vectors.subarray(i * dimensions, (i + 1) * dimensions);
     const at = i * recordBytes + headBytes;
     if (storage === "f32") {
-      vector.forEach((x, d) => {
-        view.setFloat32(at + 4 * d, x, true);
-      });
+      vector.forEach((x, d) => view.setFloat32(at + 4 * d, x, true));
     } else if (storage === "f16") {
-      vector.forEach((x, d) => {
-        view.setUint16(at + 2 * d, floatToHalf(x), true);
-      });
+      vector.forEach((x, d) => view.setUint16(at + 2 * d, floatToHalf(x), true));
     } else {
       const scale = int8Scale(vector);
       view.setFloat32(at - headBytes, scale, true);
-      vector.forEach((x, d) => {
-        view.setInt8(at + d, Math.round(x / scale));
-      });
+      vector.forEach((x, d) => view.setInt8(at + d, Math.round(x / scale)));
     }
   }
   return bytes;
@@ -76,14 +70,13 @@ export function decodeVectors(format: VectorFormat, bytes: Uint8Array): Float32A
   for (let i = 0; i < count; i++) {
     const at = i * recordBytes + headBytes;
     const scale = storage === "int8" ? view.getFloat32(at - headBytes, true) : 1;
-    for (let d = 0; d < dimensions; d++) {
+    for (let d = 0; d < dimensions; d++)
       vectors[i * dimensions + d] =
         storage === "f32"
           ? view.getFloat32(at + 4 * d, true)
           : storage === "f16"
             ? halfToFloat(view.getUint16(at + 2 * d, true))
             : scale * view.getInt8(at + d);
-    }
   }
   return vectors;
 }

@@ -1,4 +1,3 @@
-import type { SentError } from "../../base/errors.ts";
 import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
 import { type Scored, topK, type TopK } from "../top-k.ts";
 import {
@@ -11,7 +10,6 @@ import {
 } from "./dot-products.ts";
 import type { VectorFormat } from "./vector-format.ts";
 
-/** What a scan looks at. */
 interface ScanOptions {
   format: VectorFormat;
   /** Positions from … up to. */
@@ -21,7 +19,6 @@ interface ScanOptions {
   resident: boolean;
 }
 
-/** Exact search over a range of stored vectors, in the calling thread. */
 interface VectorScan {
   /**
    * @param queries [q, D].
@@ -59,9 +56,9 @@ export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorS
     search(queries, k) {
       const count = queries.length / format.dimensions;
       const selections = Array.from({ length: count }, () => topK(k, -Infinity));
-      chunks.forEach((chunk, i) => {
-        scanChunk(blockOf(i), chunk, { queries, dimensions: format.dimensions, selections });
-      });
+      chunks.forEach((chunk, i) =>
+        scanChunk(blockOf(i), chunk, { queries, dimensions: format.dimensions, selections }),
+      );
       return selections.map((selection) => selection.take());
     },
   };
@@ -120,20 +117,19 @@ function offerAll(selection: TopK, start: number, scores: Float32Array, lane: nu
   }
 }
 
-/** What a scanning worker is started with. */
 export interface ScanStart extends ScanOptions {
   path: string;
   entry: FileEntry;
 }
 
-/** One batch of queries; the last one is answered before the next is sent. */
 export interface ScanRequest {
   queries: Float32Array;
   k: number;
 }
 
-/** `ready` after opening; then per request the hits of all queries, one after the other. */
-export type ScanReply =
-  | { ready: true }
-  | { counts: Uint32Array; positions: Float64Array; scores: Float64Array }
-  | { failure: SentError };
+/** The hits of all queries, one after the other. */
+export interface PackedHits {
+  counts: Uint32Array;
+  positions: Float64Array;
+  scores: Float64Array;
+}

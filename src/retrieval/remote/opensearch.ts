@@ -1,22 +1,77 @@
 import { z } from "../../base/schema.ts";
-import { readApiKey } from "../../http/api-key.ts";
-import { type HttpClient, httpClient } from "../../http/client.ts";
+import { keyHeader, readApiKey } from "../../http/api-key.ts";
+import { httpClient, type HttpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import type { HttpReply } from "../../http/exchange.ts";
 import { reciprocalRankFusion } from "../combine/fusion.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
-import { searchBodies } from "./opensearch-query.ts";
-import { openQueryEncoder } from "./query-encoder.ts";
+import { defineRetriever, type Hit } from "../retriever.ts";
+import { openQueryEncoder, encoderOption } from "./query-encoder.ts";
 import {
   batchedSearch,
   bestFirst,
   remoteFingerprint,
   storedHit,
+  passageFields,
   type SearchBatch,
 } from "./remote-results.ts";
-import { opensearchOptions, type OpensearchSettings } from "./opensearch-settings.ts";
+import { httpShape, serverAddress } from "../../http/http-options.ts";
+
+const opensearchOptions = z
+  .strictObject({
+    url: serverAddress,
+    index: z.string().min(1),
+    mode: z.enum(["bm25", "knn", "hybrid"]).default("bm25"),
+    /** Elasticsearch takes the same words for `bm25` and others for vectors. */
+    dialect: z.enum(["opensearch", "elasticsearch"]).default("opensearch"),
+    fields: z
+      .strictObject({ ...passageFields, vector: z.string().min(1).default("vector") })
+      .prefault({}),
+    /** Fields that words are looked up in, each with its weight after ^: `title^2`. */
+    searchFields: z.array(z.string().min(1)).min(1).default(["title", "text"]),
+    /** How the scores of several fields become one; best_fields is the engine's own default. */
+    matchType: z.enum(["best_fields", "most_fields", "cross_fields"]).default("best_fields"),
+    /** Makes the query's vector: a model that runs here, or an embeddings server. */
+    encoder: encoderOption.optional(),
+    /** Makes the query's vector there: a model that the engine itself holds. */
+    modelId: z.string().min(1).optional(),
+    /** Elasticsearch only: candidates per shard of an approximate search. */
+    numCandidates: z.int().min(1).max(10_000).default(100),
+    /** Hits of each kind that `hybrid` fuses. */
+    depth: z.int().min(1).default(100),
+    /** k of reciprocal-rank fusion where it is done here. */
+    rrfK: z.number().min(0).default(60),
+    /** A pipeline on the server that fuses instead (OpenSearch: normalization or score-ranker processor). */
+    searchPipeline: z.string().min(1).nullable().default(null),
+    /** Environment variables for basic authentication. */
+    usernameEnv: z.string().min(1).nullable().default(null),
+    passwordEnv: z.string().min(1).nullable().default(null),
+    /** Environment variable that holds an Elasticsearch API key. */
+    apiKeyEnv: z.string().min(1).nullable().default(null),
+    /** Queries per request at most. */
+    batchSize: z.int().min(1).default(64),
+    ...httpShape,
+  })
+  .refine(({ mode, encoder, modelId }) => mode === "bm25" || (encoder ?? modelId) !== undefined, {
+    message:
+      "vectors need `encoder` (a local model, or an embeddings server) or `modelId` (a model in the engine)",
+    path: ["mode"],
+  })
+  .refine(({ encoder, modelId }) => encoder === undefined || modelId === undefined, {
+    message: "set only one of `encoder` and `modelId`",
+    path: ["modelId"],
+  })
+  .refine(({ dialect, searchPipeline }) => searchPipeline === null || dialect === "opensearch", {
+    message: "only OpenSearch has search pipelines",
+    path: ["searchPipeline"],
+  })
+  .refine(({ usernameEnv, passwordEnv }) => (usernameEnv === null) === (passwordEnv === null), {
+    message: "set both user name and password, or neither",
+    path: ["passwordEnv"],
+  });
+
+/** How to search an index, checked. */
+type OpensearchSettings = z.output<typeof opensearchOptions>;
 
 const NAME = "opensearch";
 
@@ -52,10 +107,8 @@ export const opensearch = defineRetriever({
 function endpointOf(settings: OpensearchSettings): Endpoint {
   const { url, usernameEnv, passwordEnv, apiKeyEnv } = settings;
   const endpoint = { name: NAME, url, settings };
-  if (apiKeyEnv !== null) {
-    const key = readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
-    return { ...endpoint, headers: { authorization: `ApiKey ${key}` }, keys: { [apiKeyEnv]: key } };
-  }
+  if (apiKeyEnv !== null)
+    return { ...endpoint, ...keyHeader(apiKeyEnv, `${NAME}.apiKeyEnv`, { scheme: "ApiKey " }) };
   if (usernameEnv === null || passwordEnv === null) return endpoint;
   const user = readApiKey(usernameEnv, `${NAME}.usernameEnv`);
   const password = readApiKey(passwordEnv, `${NAME}.passwordEnv`);
@@ -145,4 +198,69 @@ function failedSearch({ text }: HttpReply): { status: number; body: string } | n
   if (failed?.error === undefined) return null;
   const { reason = "", root_cause: causes = [] } = failed.error;
   return { status: failed.status ?? 500, body: causes[0]?.reason ?? reason };
+}
+
+type SearchBody = Record<string, unknown>;
+
+/**
+ * The bodies that one query needs: one, or with `mode: hybrid` and no pipeline on the server two, words then vectors.
+ *
+ * @param vector of the query; absent where the server makes it or none is needed.
+ */
+function searchBodies(
+  settings: OpensearchSettings,
+  asked: { query: string; k: number; vector: Float32Array | undefined },
+): SearchBody[] {
+  const { mode, searchPipeline, depth, fields } = settings;
+  const body = {
+    track_total_hits: false,
+    _source: [fields.title, fields.text, fields.id].filter((field) => field !== null),
+  };
+  const words = (size: number): SearchBody => ({
+    ...body,
+    size,
+    query: wordQuery(settings, asked),
+  });
+  const vectors = (size: number): SearchBody => ({
+    ...body,
+    size,
+    ...vectorPart(settings, { ...asked, k: size }),
+  });
+  if (mode === "bm25") return [words(asked.k)];
+  if (mode === "knn") return [vectors(asked.k)];
+  const size = Math.max(depth, asked.k);
+  if (searchPipeline === null) return [words(size), vectors(size)];
+  const inner = vectorPart(settings, { ...asked, k: size })["query"];
+  return [
+    {
+      ...body,
+      size: asked.k,
+      search_pipeline: searchPipeline,
+      query: { hybrid: { queries: [wordQuery(settings, asked), inner] } },
+    },
+  ];
+}
+
+function wordQuery(
+  { searchFields, matchType }: OpensearchSettings,
+  { query }: { query: string },
+): SearchBody {
+  return { multi_match: { query, fields: searchFields, type: matchType } };
+}
+
+/** OpenSearch puts nearest neighbours into the query; Elasticsearch beside it, in other words. */
+function vectorPart(
+  { dialect, fields, modelId, numCandidates }: OpensearchSettings,
+  { query, k, vector }: { query: string; k: number; vector: Float32Array | undefined },
+): SearchBody {
+  const field = fields.vector;
+  if (dialect === "opensearch")
+    return vector === undefined
+      ? { query: { neural: { [field]: { query_text: query, model_id: modelId, k } } } }
+      : { query: { knn: { [field]: { vector: Array.from(vector), k } } } };
+  const made =
+    vector === undefined
+      ? { query_vector_builder: { text_embedding: { model_id: modelId, model_text: query } } }
+      : { query_vector: Array.from(vector) };
+  return { knn: { field, ...made, k, num_candidates: Math.max(numCandidates, k) } };
 }

@@ -1,11 +1,10 @@
 import { ConfigError } from "../../base/errors.ts";
 import { quote, z } from "../../base/schema.ts";
-import { readApiKey } from "../../http/api-key.ts";
+import { keyHeader } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
+import { defineRetriever, type Hit } from "../retriever.ts";
 import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
 import {
   batchedSearch,
@@ -54,14 +53,8 @@ export const qdrant = defineRetriever({
   options,
   async open(settings) {
     const { url, apiKeyEnv } = settings;
-    const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
-    const client = httpClient({
-      name: NAME,
-      url,
-      settings,
-      headers: key === null ? undefined : { "api-key": key },
-      keys: key === null ? undefined : { [apiKeyEnv ?? ""]: key },
-    });
+    const keyed = keyHeader(apiKeyEnv, `${NAME}.apiKeyEnv`, { header: "api-key", scheme: "" });
+    const client = httpClient({ name: NAME, url, settings, ...keyed });
     const collection = await openCollection(client, settings);
     const { encoder: encoding, ...others } = settings;
     const encoder = encoding === undefined ? null : await openQueryEncoder(NAME, encoding);

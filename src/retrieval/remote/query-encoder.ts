@@ -29,7 +29,6 @@ export const encoderOption: z.ZodType<Served | Local> = choice<Served | Local>((
   return { schema: served ? servedEncoder : localEncoder, value: given };
 });
 
-/** Makes the vectors of queries. */
 export interface QueryEncoder {
   /** Its part of the retriever's fingerprint: a model's own, or the address and name of one that is served. */
   readonly identity: unknown;

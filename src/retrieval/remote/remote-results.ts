@@ -2,8 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
 import { httpShape } from "../../http/http-options.ts";
-import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit, Retriever } from "../retriever.ts";
+import { derivedFingerprint, type Hit, type Retriever } from "../retriever.ts";
 
 /**
  * The fingerprint of a remote engine: its options without timeouts, concurrency and key sources.
@@ -31,7 +30,6 @@ export function bestFirst(hits: readonly Hit[], k: number): Hit[] {
   return once.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-/** One request's share of a search. */
 export interface SearchBatch {
   queries: string[];
   k: number;
@@ -96,12 +94,11 @@ function storedText(
   let value: unknown = document[field];
   if (value === undefined) {
     value = document;
-    for (const key of field.split(".")) {
+    for (const key of field.split("."))
       value =
         typeof value === "object" && value !== null
           ? (value as Record<string, unknown>)[key]
           : undefined;
-    }
   }
   if (typeof value === "string") return value;
   if (typeof value === "number") return String(value);

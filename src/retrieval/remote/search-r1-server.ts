@@ -1,11 +1,10 @@
 import { sha256 } from "../../base/files.ts";
 import { ExternalError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { readApiKey } from "../../http/api-key.ts";
+import { keyHeader } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { defineRetriever } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
+import { defineRetriever, type Hit } from "../retriever.ts";
 import { batchedSearch, bestFirst, remoteFingerprint, type SearchBatch } from "./remote-results.ts";
 
 const options = z.strictObject({
@@ -43,7 +42,8 @@ export const searchR1Server = defineRetriever({
   options,
   async open(settings) {
     const url = settings.url.replace(/\/retrieve\/?$/, "");
-    const client = clientOf({ ...settings, url });
+    const keyed = keyHeader(settings.apiKeyEnv, "search-r1-server.apiKeyEnv");
+    const client = httpClient({ name: "search-r1-server", url, settings, ...keyed });
     const served = await servedFingerprint(client);
     return {
       fingerprint: served ?? remoteFingerprint("search-r1-server", { url }),
@@ -51,15 +51,6 @@ export const searchR1Server = defineRetriever({
     };
   },
 });
-
-function clientOf(settings: z.output<typeof options>): HttpClient {
-  const { url, apiKeyEnv } = settings;
-  const endpoint = { name: "search-r1-server", url, settings };
-  if (apiKeyEnv === null) return httpClient(endpoint);
-  const key = readApiKey(apiKeyEnv, "search-r1-server.apiKeyEnv");
-  const headers = { authorization: `Bearer ${key}` };
-  return httpClient({ ...endpoint, headers, keys: { [apiKeyEnv]: key } });
-}
 
 /** The server's index fingerprint; null from the reference server, which has no /health. Fails when the server does not answer. */
 async function servedFingerprint(client: HttpClient): Promise<string | null> {
@@ -82,12 +73,11 @@ async function retrieve(
     z.object({ result: z.array(z.array(itemSchema)).length(queries.length) }),
   );
   const now = headers.get(FINGERPRINT);
-  if (served !== null && now !== null && now !== served) {
+  if (served !== null && now !== null && now !== served)
     throw new ExternalError(
       "SERVER_INDEX_CHANGED",
       `search-r1-server: the server's index was ${served} at the start of the run and is now ${now}: the results are not comparable. Serve the old index again, or start a new run.`,
     );
-  }
   return value.result.map((items) =>
     bestFirst(
       items.map(({ document, score }, rank) => hitOf(document, score ?? 1 / (rank + 1))),

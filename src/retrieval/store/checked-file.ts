@@ -1,5 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, fsyncSync, mkdirSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { DataError, errorMessage } from "../../base/errors.ts";
 
 /** Bytes that share one checksum. */
@@ -44,9 +46,7 @@ export function openCheckedFile(path: string, { bytes, checksum }: FileEntry): C
   const file = openForReading(path);
   try {
     const table = readTable(file, path, bytes);
-    if (crcHex(table) !== checksum) {
-      throw corrupt(`${path}: its table of checksums was modified`);
-    }
+    if (crcHex(table) !== checksum) throw corrupt(`${path}: its table of checksums was modified`);
     return checkedFile({ file, path, bytes, checksums: new DataView(table.buffer) });
   } catch (error) {
     closeSync(file);
@@ -64,6 +64,26 @@ export function memoryFile(content: Uint8Array<ArrayBuffer>, path = "memory"): C
       Buffer.from(content.buffer, content.byteOffset).toString("utf8", from, to),
     close: () => undefined,
   };
+}
+
+const PIECE_BYTES = 1 << 22;
+
+/** Reads and checks a whole file. @throws {DataError} INDEX_CORRUPT */
+export async function readThrough(
+  path: string,
+  entry: FileEntry,
+  signal?: AbortSignal,
+): Promise<void> {
+  const file = openCheckedFile(path, entry);
+  try {
+    for (let from = 0; from < file.bytes; from += PIECE_BYTES) {
+      file.read(from, Math.min(file.bytes, from + PIECE_BYTES));
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    file.close();
+  }
 }
 
 /** What content takes with its page table. */
@@ -104,9 +124,8 @@ function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
     for (let at = 0; at < content.length; at += PAGE_BYTES) {
       const page = content.subarray(at, at + PAGE_BYTES);
       const number = (begin + at) / PAGE_BYTES;
-      if (crc32(page) !== checksums.getUint32(4 * number, true)) {
+      if (crc32(page) !== checksums.getUint32(4 * number, true))
         throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} were modified`);
-      }
     }
     return begin;
   };
@@ -125,9 +144,7 @@ function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
       });
       return scratch.toString("utf8", from - begin, to - begin);
     },
-    close: () => {
-      closeSync(file);
-    },
+    close: () => closeSync(file),
   };
 }
 
@@ -160,4 +177,100 @@ function readFully(file: number, path: string, from: number, content: Uint8Array
     if (got === 0) throw corrupt(`${path}: ends at byte ${from + done}`);
     done += got;
   }
+}
+
+/** A file that grows at its end and is closed for good by `finish`. */
+export interface FileWriter {
+  readonly bytes: number;
+  /** The bytes are copied. */
+  append(content: Uint8Array): void;
+  /** Writes what is buffered and the page table, and syncs. The writer must not be used afterwards. */
+  finish(): FileEntry;
+  /** Closes without finishing; the caller removes the file. Harmless after `finish`. */
+  abandon(): void;
+}
+
+const BUFFER_BYTES = 256 * PAGE_BYTES;
+
+/**
+ * A new file in the layout that `openCheckedFile` reads; its folder is made. Writing is synchronous: it happens in
+ * pieces of 1 MiB.
+ *
+ * @throws what the file system throws (disk full, no permission); the owner of the folder converts it.
+ */
+export function createFile(path: string): FileWriter {
+  mkdirSync(dirname(path), { recursive: true });
+  let file: number | null = openSync(path, "wx");
+  const buffer = new Uint8Array(BUFFER_BYTES);
+  let buffered = 0;
+  let written = 0;
+  const checksums: number[] = [];
+  const flush = (): void => {
+    for (let at = 0; at < buffered; at += PAGE_BYTES)
+      checksums.push(crc32(buffer.subarray(at, Math.min(at + PAGE_BYTES, buffered))));
+    writeFully(file, buffer.subarray(0, buffered));
+    written += buffered;
+    buffered = 0;
+  };
+  const abandon = (): void => {
+    if (file !== null) closeSync(file);
+    file = null;
+  };
+  return {
+    get bytes() {
+      return written + buffered;
+    },
+    append(content) {
+      for (let at = 0; at < content.length;) {
+        const piece = content.subarray(at, at + BUFFER_BYTES - buffered);
+        buffer.set(piece, buffered);
+        buffered += piece.length;
+        at += piece.length;
+        if (buffered === BUFFER_BYTES) flush();
+      }
+    },
+    finish() {
+      flush();
+      const table = new Uint8Array(4 * checksums.length);
+      const view = new DataView(table.buffer);
+      checksums.forEach((checksum, page) => view.setUint32(4 * page, checksum, true));
+      writeFully(file, table);
+      if (file !== null) fsyncSync(file);
+      abandon();
+      return { bytes: written, checksum: crcHex(table) };
+    },
+    abandon,
+  };
+}
+
+function writeFully(file: number | null, content: Uint8Array): void {
+  if (file === null) throw new Error("the file is closed");
+  let done = 0;
+  while (done < content.length) done += writeSync(file, content, done);
+}
+
+/** Content that grows in memory; `take` gives it without spare room. */
+interface MemoryWriter extends Pick<FileWriter, "bytes" | "append"> {
+  take(): Uint8Array<ArrayBuffer>;
+}
+
+/** Where a `FileWriter` would be a file nobody needs. */
+export function memoryWriter(): MemoryWriter {
+  let content = new Uint8Array(1024);
+  let length = 0;
+  return {
+    get bytes() {
+      return length;
+    },
+    append(more) {
+      if (length + more.length > content.length) {
+        const larger = new Uint8Array(Math.max(2 * content.length, length + more.length));
+        larger.set(content.subarray(0, length));
+        content = larger;
+      }
+      content.set(more, length);
+      length += more.length;
+    },
+    take: () => content.slice(0, length),
+  };
 }

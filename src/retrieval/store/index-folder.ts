@@ -13,11 +13,10 @@ import {
   errorMessage,
   ExternalError,
 } from "../../base/errors.ts";
-import { makeFolder, readText, sha256, writeFileAtomic } from "../../base/files.ts";
+import { exists, makeFolder, readText, sha256, writeFileAtomic } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { corrupt } from "./checked-file.ts";
 import {
-  exists,
   finishReplacing,
   moveIntoPlace,
   removeLeftovers,
@@ -40,7 +39,6 @@ export const manifestBase = {
   version: z.literal(INDEX_VERSION),
 };
 
-/** Path of the manifest. */
 export function manifestPath(folder: string): string {
   return join(folder, "manifest.json");
 }
@@ -94,16 +92,14 @@ async function readChecked(folder: string): Promise<Record<string, unknown>> {
   const { version } = content;
   // Format 1 had no checksum: its version is what can be said about it.
   const isOther = typeof version === "number" && version !== INDEX_VERSION;
-  if (isOther && (checksum === undefined || checksum === sha256(JSON.stringify(content)))) {
+  if (isOther && (checksum === undefined || checksum === sha256(JSON.stringify(content))))
     throw new DataError(
       "INDEX_VERSION",
       `${path}: index format ${version}; this version of agentrl reads format ${INDEX_VERSION}. Build the index again, or use the version of agentrl that made it.`,
     );
-  }
   // The text, too: white space and repeated keys would not change what was parsed.
-  if (checksum !== sha256(JSON.stringify(content)) || text !== textOf(value)) {
+  if (checksum !== sha256(JSON.stringify(content)) || text !== textOf(value))
     throw corrupt(`${path}: was modified: its checksum differs`);
-  }
   return content;
 }
 
@@ -144,13 +140,12 @@ async function readManifestText(folder: string): Promise<string> {
         throw corrupt(`${manifestPath(folder)}: is no text`, error);
       const replacing = await finishReplacing(folder);
       const isThere = replacing !== "nothing" || (await exists(manifestPath(folder)));
-      if (!isThere || attempt === REPLACING_TRIES) {
+      if (!isThere || attempt === REPLACING_TRIES)
         throw new DataError(
           "INDEX_MISSING",
           `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
           { cause: error },
         );
-      }
       if (replacing === "running") await setTimeout(REPLACING_MS);
     }
   }
@@ -167,7 +162,6 @@ function parse(text: string, path: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** How a new index folder is written. */
 export interface WriteFolderOptions {
   /** Replace an existing index; without it, an existing index is an error. */
   overwrite: boolean;

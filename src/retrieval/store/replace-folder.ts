@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { access, open, readdir, rename, rm } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ExternalError } from "../../base/errors.ts";
+import { exists } from "../../base/files.ts";
 import { lockFolder } from "../../base/folder-lock.ts";
 import { isAlive, processMark } from "../../base/process-mark.ts";
 
@@ -92,15 +93,6 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-const LOCK = "write.lock";
-
 /**
  * Runs `work` as the only writer of an index folder. Readers need no lock. Takes over the lock of a dead process.
  * @throws {ExternalError} INDEX_BUSY when another process, or another call in this one, is writing.
@@ -108,7 +100,7 @@ const LOCK = "write.lock";
 export async function withWriteLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const lock = lockFolder(
     folder,
-    LOCK,
+    "write.lock",
     ({ mark, path }) =>
       new ExternalError(
         "INDEX_BUSY",

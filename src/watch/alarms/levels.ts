@@ -3,7 +3,6 @@ import { z } from "../../base/schema.ts";
 import type { MetricsLine } from "../metrics-line.ts";
 import type { Finding } from "./alarm.ts";
 
-/** A metric at a step. */
 export interface Point {
   step: number;
   value: number;

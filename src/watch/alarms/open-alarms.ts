@@ -11,7 +11,6 @@ export interface TriggeredAlarm extends Finding {
   action: AlarmAction;
 }
 
-/** A recipe's alarms over a run. */
 export interface AlarmWatch {
   /** @returns alarms that start at this step, in the recipe's order: an alarm fires once, and again after it was quiet. */
   after(line: MetricsLine): TriggeredAlarm[];

@@ -35,7 +35,6 @@ export const searchCollapse = defineAlarm({
   check: (lines, options) => fallen(lines, "rollout/searches", options),
 });
 
-/** The policy repeats its queries. */
 export const duplicateQueries = defineAlarm({
   name: "duplicate-queries",
   summary: "A large share of a trajectory's searches repeats an earlier one.",

@@ -5,7 +5,6 @@ import type { Reporter } from "./reporter.ts";
 
 /** How one reporter sends; queue, retries and the count of lost events are the same for all. */
 export interface ReporterBackend {
-  /** Prefix of messages. */
   readonly name: string;
   /** How many of the first waiting events go in one batch, at least 1. */
   batchSize(waiting: readonly ReporterEvent[]): number;
@@ -46,7 +45,6 @@ export class Delivery {
   readonly #working: Promise<void>;
   #queue: ReporterEvent[] = [];
   #underWay: ReporterEvent[] = [];
-  /** Lost events by kind. */
   readonly #lost = new Map<ReporterEvent["kind"], number>();
   #closed: Promise<void> | null = null;
   #isTroubled = false;

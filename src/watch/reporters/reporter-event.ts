@@ -1,7 +1,6 @@
 import { sha256 } from "../../base/files.ts";
 import type { RunEvent } from "../run-event.ts";
 
-/** Figures by name. */
 export type Figures = Readonly<Record<string, number>>;
 
 /** One event that a run reports. `at`: Unix time in milliseconds. */

@@ -1,16 +1,15 @@
+import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
 import { httpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { Refused } from "./delivery.ts";
 
-/** Options of reporters that speak to a server. */
 export const serverShape = {
   /** Milliseconds that one request may take. */
   timeoutMs: z.int().min(1).max(600_000).default(10_000),
 };
 
-/** One request to a reporter's server. */
 interface Question {
   path: string;
   parameters?: Readonly<Record<string, string>>;
@@ -83,4 +82,27 @@ export async function untilConnected<T>(connect: () => Promise<T>): Promise<T> {
 export function environmentValue(variable: string): string | undefined {
   const value = process.env[variable]?.trim();
   return value === "" ? undefined : value;
+}
+
+/**
+ * Address of a reporter's server: of the recipe, or of an environment variable.
+ * @param hint what to start, and an example of an address.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when neither names one.
+ */
+export function addressOf(
+  name: string,
+  url: string | undefined,
+  {
+    variable,
+    hint,
+  }: { variable: string; hint: readonly [server: string, command: string, example: string] },
+): { given: string; where: string } {
+  const given = url ?? environmentValue(variable);
+  const [server, command, example] = hint;
+  if (given === undefined)
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `reporters: ${name}.url is missing, and so is the environment variable ${variable}: expected the address of a ${server}. Start one with \`${command}\` and write { name: ${name}, url: ${example} }.`,
+    );
+  return { given, where: url === undefined ? variable : `reporters: ${name}.url` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mixingBlock, mixingMatrix } from "../../../src/models/int8/mixing.ts";
+import { mixingBlock, mixingMatrix } from "../../../src/models/int8/matrices.ts";
 
 describe("mixingMatrix", () => {
   it.each([1, 2, 3, 6, 32, 48, 72, 144])("of size %i is symmetric, orthogonal and even", (size) => {

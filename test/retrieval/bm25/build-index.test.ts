@@ -5,7 +5,7 @@ import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { buildIndex } from "../../../src/retrieval/bm25/build-index.ts";
 import { SEGMENT_FILES } from "../../../src/retrieval/bm25/index-manifest.ts";
 import { openIndex } from "../../../src/retrieval/bm25/open-index.ts";
-import { workerRunWriter } from "../../../src/retrieval/bm25/run-writers.ts";
+import { workerRunWriter } from "../../../src/retrieval/bm25/corpus-writer.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { filesUnder } from "../../helpers/index-files.ts";
 import { madeCorpus } from "../../helpers/made-corpus.ts";

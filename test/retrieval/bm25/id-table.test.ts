@@ -8,8 +8,7 @@ import {
   readIds,
   writeIds,
 } from "../../../src/retrieval/bm25/id-table.ts";
-import { openCheckedFile } from "../../../src/retrieval/store/checked-file.ts";
-import { createFile } from "../../../src/retrieval/store/file-writer.ts";
+import { openCheckedFile, createFile } from "../../../src/retrieval/store/checked-file.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();

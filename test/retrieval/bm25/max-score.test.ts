@@ -7,7 +7,7 @@ import { deadBits } from "../../../src/retrieval/bm25/dead-file.ts";
 import { exactBm25 } from "../../../src/retrieval/bm25/exact-bm25.ts";
 import { memorySegment } from "../../../src/retrieval/bm25/memory-segment.ts";
 import type { Segment } from "../../../src/retrieval/bm25/segment.ts";
-import { memoryStore, searchedText } from "../../../src/retrieval/store/passage-store.ts";
+import { memoryStore, searchedText } from "../../../src/retrieval/store/passage-file.ts";
 import { plain } from "../../../src/text/analyzer.ts";
 import type { Passage } from "../../../src/trajectory/task.ts";
 import { madeCorpus, madeQueries } from "../../helpers/made-corpus.ts";

@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { bm25Tables, termScore } from "../../../src/retrieval/bm25/formula.ts";
 import { BLOCK, postingsWriter } from "../../../src/retrieval/bm25/postings-format.ts";
-import { separateMemory } from "../../../src/retrieval/bm25/search-memory.ts";
+import { separateMemory } from "../../../src/retrieval/bm25/sum-kernel.ts";
 import { TermPostings } from "../../../src/retrieval/bm25/term-postings.ts";
-import { memoryFile } from "../../../src/retrieval/store/checked-file.ts";
-import { memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
+import { memoryFile, memoryWriter } from "../../../src/retrieval/store/checked-file.ts";
 
 interface List {
   passages: Uint32Array;

@@ -7,11 +7,10 @@ import {
   openTermDictionary,
   termDictionaryWriter,
 } from "../../../src/retrieval/bm25/term-dictionary.ts";
-import { separateMemory } from "../../../src/retrieval/bm25/search-memory.ts";
+import { separateMemory } from "../../../src/retrieval/bm25/sum-kernel.ts";
 import { TermPostings } from "../../../src/retrieval/bm25/term-postings.ts";
-import { memoryFile } from "../../../src/retrieval/store/checked-file.ts";
-import { memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
-import { searchedText } from "../../../src/retrieval/store/passage-store.ts";
+import { memoryFile, memoryWriter } from "../../../src/retrieval/store/checked-file.ts";
+import { searchedText } from "../../../src/retrieval/store/passage-file.ts";
 import { plain } from "../../../src/text/analyzer.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { madeCorpus } from "../../helpers/made-corpus.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { searchMemory, separateMemory } from "../../../src/retrieval/bm25/search-memory.ts";
+import { searchMemory, separateMemory } from "../../../src/retrieval/bm25/sum-kernel.ts";
 
 function bytes(count: number, value: number): Uint8Array {
   return new Uint8Array(count).fill(value);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { type KernelMemory, kernelMemory } from "../../../src/retrieval/bm25/sum-kernel.ts";
 import {
+  type KernelMemory,
+  kernelMemory,
   CANDIDATE_SUMS_AT,
   CANDIDATES_AT,
   ENTRY_BYTES,
@@ -9,7 +10,7 @@ import {
   MARKS_AT,
   STRETCH,
   WINDOW,
-} from "../../../src/retrieval/bm25/sum-layout.ts";
+} from "../../../src/retrieval/bm25/sum-kernel.ts";
 
 const BYTES = FREE_AT + (1 << 16);
 const BASE = FREE_AT + 4096;

@@ -5,8 +5,7 @@ import {
   termDictionaryWriter,
   writeVarint,
 } from "../../../src/retrieval/bm25/term-dictionary.ts";
-import { memoryFile } from "../../../src/retrieval/store/checked-file.ts";
-import { memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
+import { memoryFile, memoryWriter } from "../../../src/retrieval/store/checked-file.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 /** A dictionary of these terms, in order; term i is in i + 1 passages and has 8 · (i % 5 + 1) bytes of postings. */

@@ -138,7 +138,7 @@ describe("recorded", () => {
   it("refuses a retriever that looks at more than the query, and closes it", async () => {
     const inner = listed(["a"], { reads: ["progress"] });
     await expect(recording(newFile(), inner)).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", /recorded\.of is "none".*progress/),
+      errorWith("RECIPE_BAD_VALUE", /recorded\.of is "listed".*progress/),
     );
     expect(inner.closed).toBe(true);
   });

@@ -8,7 +8,7 @@ import {
   type VectorStorage,
   vectorFormat,
 } from "../../../src/retrieval/dense/vector-format.ts";
-import { createFile } from "../../../src/retrieval/store/file-writer.ts";
+import { createFile } from "../../../src/retrieval/store/checked-file.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

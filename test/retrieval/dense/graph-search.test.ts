@@ -7,7 +7,7 @@ import { random } from "../../../src/base/random.ts";
 import { webAssembly } from "../../../src/base/wasm.ts";
 import { openGraphSearch } from "../../../src/retrieval/dense/graph-search.ts";
 import { buildHnsw, hnswBytes, openByLibrary } from "../../../src/retrieval/dense/hnsw.ts";
-import { scoreHeap } from "../../../src/retrieval/score-heap.ts";
+import { scoreHeap } from "../../../src/retrieval/top-k.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openRetriever } from "../../../src/retrieval/index.ts";
-import { openCrossEncoder } from "../../../src/retrieval/dense/cross-encoder.ts";
+import { openCrossEncoder } from "../../../src/retrieval/combine/rerank.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { writeTinyCrossEncoder, writeTinyEncoder } from "../../helpers/tiny-encoder.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { simulatedDocuments } from "../../../src/retrieval/remote/simulation.ts";
+import { simulatedDocuments } from "../../../src/retrieval/remote/llm-search.ts";
 
 const textsOf = (answer: string, k = 5) => simulatedDocuments(answer, k).map(({ text }) => text);
 

@@ -8,8 +8,9 @@ import {
   memoryFile,
   openCheckedFile,
   PAGE_BYTES,
+  createFile,
+  memoryWriter,
 } from "../../../src/retrieval/store/checked-file.ts";
-import { createFile, memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openPassages, passageWriter } from "../../../src/retrieval/store/passage-file.ts";
-import { passageLine } from "../../../src/retrieval/store/passage-store.ts";
+import {
+  openPassages,
+  passageWriter,
+  passageLine,
+} from "../../../src/retrieval/store/passage-file.ts";
 import type { Passage } from "../../../src/trajectory/task.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { madeCorpus } from "../../helpers/made-corpus.ts";

@@ -3,7 +3,7 @@ import {
   memoryStore,
   type PassageStore,
   recentPassages,
-} from "../../../src/retrieval/store/passage-store.ts";
+} from "../../../src/retrieval/store/passage-file.ts";
 
 const passages = Array.from({ length: 20 }, (_, i) => ({ id: String(i), title: "", text: "x" }));
 

@@ -7,7 +7,7 @@ import type { RetrieverSpeed } from "../../../retrieval/bench-index.ts";
 import type { Bm25Retriever } from "../../../retrieval/bm25/bm25.ts";
 import type { DenseRetriever } from "../../../retrieval/dense/open-dense-index.ts";
 import type { Retriever } from "../../../retrieval/retriever.ts";
-import type { PassageStore } from "../../../retrieval/store/passage-store.ts";
+import type { PassageStore } from "../../../retrieval/store/passage-file.ts";
 import type { CliContext } from "../../command.ts";
 import { decimal, jsonOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";

@@ -19,7 +19,6 @@ const MOST_PARAM_CHARACTERS = 500;
 /** Characters of a tag's value that every version takes. */
 const MOST_TAG_CHARACTERS = 5000;
 
-/** Characters of a name. */
 const MOST_NAME_CHARACTERS = 250;
 
 /**
@@ -32,12 +31,10 @@ export function nameFor(name: string): string {
   return plain.slice(0, MOST_NAME_CHARACTERS);
 }
 
-/** A parameter's value, cut if too long. */
 function paramText(text: string): string {
   return cut(text, MOST_PARAM_CHARACTERS);
 }
 
-/** A tag's value, cut if too long. */
 export function tagText(text: string): string {
   return cut(text, MOST_TAG_CHARACTERS);
 }
@@ -46,13 +43,11 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** A run on the server. */
 export interface MlflowRun {
   log(batch: Batch, signal: AbortSignal): Promise<void>;
   end(status: string, at: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Entries of a run. */
 interface Batch {
   metrics?: readonly { key: string; value: number | string; timestamp: number; step: number }[];
   params?: readonly Entry[];
@@ -64,7 +59,6 @@ interface Entry {
   value: string;
 }
 
-/** The run to create on the server. */
 interface WantedRun {
   start: RunStart;
   experiment: string;

@@ -40,7 +40,6 @@ const lineSchema = z.union([
   z.object({ ended: z.string() }),
 ]);
 
-/** Content of a ledger's file. */
 interface Account {
   url: string | null;
   token: string;

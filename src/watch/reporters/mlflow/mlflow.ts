@@ -1,12 +1,11 @@
 import { basename, resolve } from "node:path";
-import { ConfigError } from "../../../base/errors.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
 import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { jsonNumber, namedFigures, type ReporterEvent } from "../reporter-event.ts";
 import { defineReporter } from "../reporter.ts";
-import { environmentValue, serverOf, serverShape, untilConnected } from "../server.ts";
+import { addressOf, environmentValue, serverOf, serverShape, untilConnected } from "../server.ts";
 import { connectRun, type MlflowRun, MOST, nameFor, tagText } from "./connect-run.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 
@@ -30,7 +29,11 @@ export const mlflow = defineReporter({
   options,
   async open(settings, start, onTrouble) {
     const { maxQueued, closeMs, timeoutMs } = settings;
-    const url = trackingAddress(settings.url);
+    const { given, where } = addressOf(NAME, settings.url, {
+      variable: "MLFLOW_TRACKING_URI",
+      hint: ["tracking server", "mlflow server", "http://127.0.0.1:5000"],
+    });
+    const url = parseOptions(serverAddress, given, where);
     const experiment =
       settings.experiment ?? environmentValue("MLFLOW_EXPERIMENT_NAME") ?? start.recipe;
     const runName = settings.runName ?? basename(resolve(start.out));
@@ -94,23 +97,6 @@ function batchSize(waiting: readonly ReporterEvent[]): number {
     return taken.metrics > MOST.metrics || taken.tags > MOST.tags;
   });
   return full < 0 ? waiting.length : full;
-}
-
-const ADDRESS = "MLFLOW_TRACKING_URI";
-
-/**
- * Where the tracking server is.
- * @throws {ConfigError} RECIPE_BAD_VALUE when neither the recipe nor MLFLOW_TRACKING_URI names a server.
- */
-function trackingAddress(url: string | undefined): string {
-  const given = url ?? environmentValue(ADDRESS);
-  if (given === undefined) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `reporters: mlflow.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a tracking server. Start one with \`mlflow server\` and write { name: mlflow, url: http://127.0.0.1:5000 }.`,
-    );
-  }
-  return parseOptions(serverAddress, given, url === undefined ? ADDRESS : "reporters: mlflow.url");
 }
 
 /** Authorization header from the variables that MLflow's own client reads: user and password, else a token. */

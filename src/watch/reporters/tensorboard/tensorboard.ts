@@ -1,14 +1,13 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, open, type FileHandle } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
 import { makeFolder } from "../../../base/files.ts";
 import { z } from "../../../base/schema.ts";
-import { AppendedFile } from "../appended-file.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { namedFigures, settingText, type ReporterEvent } from "../reporter-event.ts";
 import { defineReporter, type RunStart } from "../reporter.ts";
-import { tfRecord } from "./events.ts";
 import * as events from "./events.ts";
+import { tfRecord } from "./events.ts";
 
 const NAME = "tensorboard";
 
@@ -58,7 +57,6 @@ export function tensorboardBackend(start: RunStart, now: number): ReporterBacken
   };
 }
 
-/** First records of a file. */
 function opening(start: RunStart, at: number): Buffer {
   const { afterStep, settings, out } = start;
   // The steps after a checkpoint are written again; before the first step there is nothing to keep.
@@ -74,7 +72,6 @@ function opening(start: RunStart, at: number): Buffer {
   );
 }
 
-/** The records of a batch, which depend on those written before. */
 function recordsOf(start: RunStart): {
   of(batch: readonly ReporterEvent[]): Buffer[];
   /** These have been written. */
@@ -154,4 +151,48 @@ async function beginFile(folder: string, start: RunStart, now: number): Promise<
   if (start.afterStep === 0) for (const name of older) await rm(join(folder, name));
   const name = `events.out.tfevents.${String(second).padStart(10, "0")}.agentrl.${process.pid}`;
   return AppendedFile.create(join(folder, name));
+}
+
+/** A file with a known end, so that a retry overwrites half a record. */
+class AppendedFile {
+  readonly #file: FileHandle;
+  #bytes = 0;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** Makes the file, which must not exist. */
+  static async create(path: string): Promise<AppendedFile> {
+    return new AppendedFile(await open(path, "wx"));
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async append(content: Buffer): Promise<void> {
+    for (let done = 0; done < content.length;) {
+      const { bytesWritten } = await this.#file.write(
+        content,
+        done,
+        content.length - done,
+        this.#bytes + done,
+      );
+      done += bytesWritten;
+    }
+    this.#bytes += content.length;
+  }
+
+  /** Drops everything from that byte on. */
+  async cut(bytes: number): Promise<void> {
+    if (bytes >= this.#bytes) return;
+    await this.#file.truncate(bytes);
+    this.#bytes = bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.truncate(this.#bytes).catch(() => undefined);
+    await this.#file.close();
+  }
 }

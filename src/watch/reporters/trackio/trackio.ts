@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { basename, resolve } from "node:path";
-import { ConfigError } from "../../../base/errors.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
 import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
@@ -16,6 +15,7 @@ import {
 } from "../reporter-event.ts";
 import { defineReporter } from "../reporter.ts";
 import {
+  addressOf,
   type Ask,
   environmentValue,
   serverOf,
@@ -57,7 +57,6 @@ export const trackio = defineReporter({
   },
 });
 
-/** How Trackio's clients name a run. */
 interface RunNames {
   project: string;
   run: string;
@@ -152,7 +151,6 @@ function idOf(event: Exclude<ReporterEvent, { kind: "end" }>, { run_id: run }: R
   return `${run}/${subjectOf(event)}/${digestOf(event)}`;
 }
 
-const ADDRESS = "TRACKIO_SERVER_URL";
 const TOKEN = "TRACKIO_WRITE_TOKEN";
 
 /**
@@ -161,15 +159,11 @@ const TOKEN = "TRACKIO_WRITE_TOKEN";
  * @throws {ConfigError} RECIPE_BAD_VALUE when neither the recipe nor the environment names a server.
  */
 export function trackioAccess(url: string | undefined): Pick<Endpoint, "url" | "headers" | "keys"> {
-  const given = url ?? environmentValue(ADDRESS);
-  if (given === undefined) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `reporters: trackio.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a Trackio server. Start one with \`trackio show\` and write { name: trackio, url: http://127.0.0.1:7860 }.`,
-    );
-  }
+  const { given, where } = addressOf(NAME, url, {
+    variable: "TRACKIO_SERVER_URL",
+    hint: ["Trackio server", "trackio show", "http://127.0.0.1:7860"],
+  });
   const { address, token } = withoutToken(given);
-  const where = url === undefined ? ADDRESS : "reporters: trackio.url";
   const checked = parseOptions(serverAddress, address, where);
   const keys: Record<string, string> = {};
   const headers: Record<string, string> = {};
