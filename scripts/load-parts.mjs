@@ -9,7 +9,7 @@ import { strategies } from "../dist/rollout/strategies/index.js";
 import "../dist/run/settings/settings-schema.js";
 import { reporters } from "../dist/watch/reporters/index.js";
 import { datasets } from "../dist/worlds/datasets.js";
-import { environments } from "../dist/worlds/environments.js";
+import { environments } from "../dist/worlds/datasets.js";
 
 const registries = [algorithms, filters, samplers, datasets, environments, retrievers, rewards];
 for (const each of [...registries, strategies, reporters]) await each.all();

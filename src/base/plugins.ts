@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
-import { basename, isAbsolute, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { AgentrlError, ConfigError, errorMessage, InternalError, ShapeError } from "./errors.ts";
-import { filesHash, importedFrom, watchImports } from "./imported-files.ts";
+import { createRequire, register } from "node:module";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { AgentrlError, ConfigError, InternalError, ShapeError, errorMessage } from "./errors.ts";
+import { sha256, sha256File } from "./files.ts";
 import { leavesOf } from "./leaves.ts";
+import { packageRoot } from "./package-root.ts";
 import { requireDescribed } from "./part-members.ts";
-import { addPart, type Part, PART_KINDS, type PartKind } from "./registry.ts";
+import { PART_KINDS, type Part, type PartKind, addPart } from "./registry.ts";
 import { z } from "./schema.ts";
 
 /** A loaded file of user-defined parts. */
@@ -210,4 +212,62 @@ function placeIn(file: string, error: unknown): string {
   const line = stack.split("\n").find((each) => each.includes(url) || each.includes(file));
   const position = /:(\d+)(?::(\d+))?\)?\s*$/.exec(line ?? "");
   return position === null ? "" : `${file}:${position.slice(1).filter(Boolean).join(":")}: `;
+}
+
+/** URLs of the modules that a module imports, by its URL, since `watchImports`. */
+const importsOf = new Map<string, Set<string>>();
+let imports: MessagePort | null = null;
+
+/**
+ * Resolves `import "agentrl"` to this package in every later import, so that plugins share its zod and its registries, and keeps which
+ * module imports which.
+ */
+function watchImports(): void {
+  if (imports !== null) return;
+  const { port1, port2 } = new MessageChannel();
+  port1.unref();
+  imports = port1;
+  const entry = pathToFileURL(join(packageRoot, "dist", "index.js")).href;
+  const hooks = `let port;
+    export const initialize = (given) => { port = given; };
+    export const resolve = async (name, context, next) => {
+      if (name === "agentrl") return { url: ${JSON.stringify(entry)}, shortCircuit: true };
+      const found = await next(name, context);
+      port.postMessage([context.parentURL, found.url]);
+      return found;
+    };`;
+  register(`data:text/javascript,${encodeURIComponent(hooks)}`, {
+    parentURL: import.meta.url,
+    data: port2,
+    transferList: [port2],
+  });
+}
+
+/** A loaded file, and the files that it imports or requires, directly or not. */
+function importedFrom(file: string): string[] {
+  for (;;) {
+    const received = imports === null ? undefined : receiveMessageOnPort(imports);
+    if (received === undefined) break;
+    const [parent, url] = received.message as [string | undefined, string];
+    if (parent === undefined || !url.startsWith("file:")) continue;
+    importsOf.set(parent, (importsOf.get(parent) ?? new Set()).add(url));
+  }
+  const required = createRequire(file).cache;
+  const found = new Set([file]);
+  // The loop also visits files that it adds.
+  for (const each of found) {
+    for (const url of importsOf.get(pathToFileURL(each).href) ?? []) found.add(fileURLToPath(url));
+    for (const { filename } of required[each]?.children ?? []) found.add(filename);
+  }
+  return [...found];
+}
+
+/** A file's hash; of several files a hash of their paths, from the first one's folder, and contents. */
+async function filesHash(files: readonly string[]): Promise<string> {
+  const [first = ""] = files;
+  if (files.length === 1) return sha256File(first);
+  const hashes = await Promise.all(
+    files.map(async (file) => [relative(dirname(first), file), await sha256File(file)].join(" ")),
+  );
+  return sha256(hashes.sort().join("\n"));
 }

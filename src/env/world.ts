@@ -2,7 +2,7 @@ import { requireDescribed } from "../base/part-members.ts";
 import type { Part } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { SPLITS, type Split } from "../base/split.ts";
-import { type DatasetPart, defineDataset, type MadeTask } from "../data/dataset.ts";
+import { type DatasetPart, type MadeTask, defineDataset } from "../data/dataset.ts";
 import type { TaskLayout } from "../data/layouts/layout.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 import type { EnvironmentPart } from "./environments/environment.ts";

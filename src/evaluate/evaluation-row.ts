@@ -1,10 +1,15 @@
-import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
-import type { Task } from "../trajectory/task.ts";
-import { firstAnswerAt } from "../trajectory/first-answer.ts";
 import { goldShown } from "../trajectory/gold-shown.ts";
-import { searchQueries } from "../trajectory/search-queries.ts";
+import type { Task } from "../trajectory/task.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { Call, EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import {
+  type Call,
+  type EndReason,
+  type Segment,
+  type Trajectory,
+  firstAnswerAt,
+  isInvalidTurn,
+  searchQueries,
+} from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";
 
 /** Version of the metric definitions; changes whenever a score could change. */

@@ -1,19 +1,24 @@
 /** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
-import { numberId } from "../base/exact-json.ts";
+import { numberId, plainNumber } from "../base/exact-json.ts";
+import { readExactJson } from "../base/open-text.ts";
+import { checkOptions, z } from "../base/schema.ts";
 import { acceptedAnswers, answerText } from "../data/accepted-answers.ts";
 import type { AnswerDoubts } from "../data/answer-doubts.ts";
+import type { JsonRecord } from "../data/layouts/layout.ts";
+import { loadTasks } from "../data/tasks.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
+import type { HotpotqaPrediction, HotpotqaQuestion } from "./metrics/hotpotqa-official.ts";
+import { type FieldSource, type PredictionFields, predictionFields } from "./prediction-fields.ts";
 import {
+  type Placed,
   fieldAt,
   jsonObject,
   notEmpty,
-  type Placed,
   readPlaced,
   wrongType,
 } from "./prediction-records.ts";
-import type { JsonRecord } from "../data/layouts/layout.ts";
-import { type FieldSource, type PredictionFields, predictionFields } from "./prediction-fields.ts";
-import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
  * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those that are not given see `predictionFields`.
@@ -269,4 +274,85 @@ function mapValues<A, B>(
   change: (value: A, key: string) => B,
 ): Map<string, B> {
   return new Map([...map].map(([key, value]) => [key, change(value, key)]));
+}
+
+/** A question of a gold file with its prediction. */
+interface HotpotqaCase {
+  id: string;
+  gold: HotpotqaQuestion;
+  predicted: HotpotqaPrediction;
+}
+
+interface HotpotqaFiles {
+  /** In the gold file's order. */
+  cases: HotpotqaCase[];
+  /** Whether any question has predicted facts; without them only answers can be scored. */
+  hasFacts: boolean;
+  /** Predicted answers and facts of questions that the gold file lacks; they are ignored. */
+  unknown: number;
+}
+
+const facts = z.array(z.tuple([z.string(), z.preprocess(plainNumber, z.int())]));
+const answer = z
+  .custom<unknown>((value) => answerText(value) !== null, {
+    error: "expected text, a number, true or false",
+  })
+  .transform((value) => answerText(value) ?? "");
+// Other keys, such as 2WikiMultihopQA's evidences, are ignored.
+const predictionsSchema = z.object({
+  answer: z.record(z.string(), answer),
+  sp: z.record(z.string(), facts).default({}),
+});
+
+/**
+ * Reads a prediction file of HotpotQA's evaluation, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, and joins it with gold
+ * questions in any layout with supporting facts.
+ *
+ * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY when no gold question has a prediction; FILE_MISSING,
+ *    FILE_NOT_JSON, and as `loadTasks`.
+ */
+export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
+  const checked = checkOptions(predictionsSchema, await readExactJson(predictions));
+  if (checked.problem !== null) {
+    const { path, message } = checked.problem;
+    throw new DataError(
+      "PREDICTIONS_FIELD",
+      `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files omit --layout.`,
+    );
+  }
+  const { answer: answers, sp } = checked.value;
+  const tasks = await loadTasks(gold);
+  checkFacts(tasks, gold);
+  const cases = tasks.map((task): HotpotqaCase => {
+    const answer = Object.hasOwn(answers, task.id) ? answers[task.id] : undefined;
+    const named = Object.hasOwn(sp, task.id) ? sp[task.id] : undefined;
+    return {
+      id: task.id,
+      gold: { references: task.references, facts: task.annotations.supportingFacts ?? [] },
+      predicted: {
+        answer,
+        facts:
+          named === undefined ? undefined : named.map(([title, sentence]) => ({ title, sentence })),
+      },
+    };
+  });
+  const known = new Set(tasks.map(({ id }) => id));
+  const ids = [...Object.keys(answers), ...Object.keys(sp)];
+  const unknown = ids.filter((id) => !known.has(id)).length;
+  if (unknown === ids.length) {
+    throw new DataError(
+      "PREDICTIONS_EMPTY",
+      `${predictions}: has no prediction for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`,
+    );
+  }
+  return { cases, hasFacts: Object.keys(sp).length > 0, unknown };
+}
+
+/** @throws {DataError} PREDICTIONS_FIELD when no question has supporting facts. */
+function checkFacts(tasks: readonly Task[], path: string): void {
+  if (tasks.some(({ annotations }) => annotations.supportingFacts !== undefined)) return;
+  throw new DataError(
+    "PREDICTIONS_FIELD",
+    `${path}: no question has supporting facts, which --layout hotpotqa scores. Score the answers alone without --layout.`,
+  );
 }

@@ -1,14 +1,13 @@
 import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
+import { AnswerDoubts } from "../data/answer-doubts.ts";
 import { type Normalization, normalizeAnswer } from "../text/answer-normalizations.ts";
 import { ircotSpans } from "../text/drop-answers.ts";
-import { AnswerDoubts } from "../data/answer-doubts.ts";
-import { readHotpotqaFiles } from "./hotpotqa-predictions.ts";
-import { answerMetrics, type ScoredAnswer } from "./metrics/answer-metrics.ts";
+import { type ScoredAnswer, answerMetrics } from "./metrics/answer-metrics.ts";
 import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
 import { scoreSquadV2, squadV2Metrics } from "./metrics/squad-v2-official.ts";
-import { type PredictionSource, readPredictionRows } from "./predictions.ts";
-import { scoreEach, type ScoreValues } from "./score-answers.ts";
+import { type PredictionSource, readHotpotqaFiles, readPredictionRows } from "./predictions.ts";
+import { type ScoreValues, scoreEach } from "./score-answers.ts";
 
 /** Options of scoring a file. */
 export interface ScoreFileOptions extends PredictionSource {

@@ -1,11 +1,11 @@
 import { ConfigError } from "../base/errors.ts";
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
-import { type Probe, PROBES } from "../chat/probes.ts";
+import { PROBES, type Probe } from "../chat/probes.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
-import type { MessageTemplate } from "./served/message-template.ts";
-import { type ChatOptions, replyPlaces } from "./chat-settings.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
+import { type ChatOptions, replyPlaces } from "./model-settings.ts";
+import type { MessageTemplate } from "./served/message-keys.ts";
 
 /** Rendering of text for a chat model. */
 export interface Rendering {

@@ -1,9 +1,9 @@
-import type { Protocol } from "../env/protocols/protocol.ts";
 import type { BudgetNow } from "../env/budget.ts";
+import type { Protocol } from "../env/protocols/protocol.ts";
+import type { Asked } from "../env/teacher.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
-import type { Asked } from "../env/asked.ts";
 import type { Sampling } from "./sampling.ts";
 
 /** An input of a policy before its next message. */

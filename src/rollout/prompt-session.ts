@@ -1,24 +1,24 @@
 import { seedFrom } from "../base/random.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
-import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { answerIn, firstEnd } from "../env/protocols/protocol.ts";
-import type { Asked } from "../env/asked.ts";
-import type { Message, MessageEnding, Input } from "./dialogue.ts";
+import type { Asked } from "../env/teacher.ts";
+import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
+import type { Input, Message, MessageEnding } from "./dialogue.ts";
 import { withAnswerEnd } from "./forced-answer.ts";
+import { meanLogprob, requireLogprobs } from "./likelihood.ts";
 import { type Policy, takesPrefill } from "./policy.ts";
-import { openDialogue } from "./token-dialogue.ts";
 import {
+  type RolloutOptions,
   appendBranch,
   emptyTrajectory,
   record,
-  type RolloutOptions,
   runTools,
   timed,
 } from "./record.ts";
-import { meanLogprob, requireLogprobs } from "./likelihood.ts";
 import { dialogueSetting, shownPart } from "./roll-out.ts";
 import type { Sampling } from "./sampling.ts";
+import { openDialogue } from "./token-dialogue.ts";
 
 /** How a question of a strategy's own is put. */
 export interface AskOptions {

@@ -1,9 +1,9 @@
 import { z } from "../base/schema.ts";
+import type { AnsweredQuestion } from "../env/teacher.ts";
 import { exactMatch } from "../text/answers.ts";
+import { type ShownPassage, passagesIn } from "../trajectory/passages.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { AnsweredQuestion } from "../env/asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
-import { passagesIn, type ShownPassage } from "../trajectory/passages.ts";
 import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
 

@@ -11,7 +11,7 @@ import type { Encoder } from "../retrieval/dense/encoder.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { AskedTokens, Role, Roles, Vocabulary } from "../trajectory/role.ts";
 import type { Rendering } from "./chat-rendering.ts";
-import type { EndpointSettings } from "./endpoint/endpoint-settings.ts";
+import type { EndpointSettings } from "./model-settings.ts";
 import { engineLogprobs } from "./policy.ts";
 
 /** A role, and how to close it. */

@@ -3,23 +3,23 @@ import { join } from "node:path";
 import { random } from "../base/random.ts";
 import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { Candidate, Sample } from "../trajectory/sample.ts";
-import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
-import { type DrawnQuestion, DRAWS_FILE, isFinal, readDraws } from "./draw-log.ts";
+import { searchCount } from "../trajectory/trajectory.ts";
+import { DRAWS_FILE, type DrawnQuestion, isFinal, readDraws } from "./draw-log.ts";
 import { openPipeline } from "./pipeline.ts";
 import {
-  openRowStore,
   type RowFile,
   type RowPlace,
   type RowStore,
-  writingAll,
   type WrittenFile,
+  openRowStore,
+  writingAll,
 } from "./row-files.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import type { SampleFacts } from "./selectors/selector.ts";
 import type { StepResources } from "./steps/step.ts";
 import type { SynthSettings } from "./synth-settings.ts";
-import { type DrawYield, openDrawYields, type StepYield, yieldCounter } from "./yields.ts";
+import { type DrawYield, type StepYield, openDrawYields, yieldCounter } from "./yields.ts";
 
 /** Settings to select samples from the draws of a folder. */
 export interface SelectionSetting {

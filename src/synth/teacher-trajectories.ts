@@ -1,7 +1,8 @@
 import { random, seedFrom } from "../base/random.ts";
 import { choice, quote, z } from "../base/schema.ts";
-import type { LessonQuestion, Lessons } from "../env/world.ts";
 import type { Environment } from "../env/environments/environment.ts";
+import { textAfter } from "../env/protocols/protocol.ts";
+import type { LessonQuestion, Lessons } from "../env/world.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { type CompletionRequest, scriptedPolicy } from "../rollout/policy.ts";
@@ -9,11 +10,10 @@ import { GREEDY } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
-import { writeWithSlips } from "./teachers/malformed.ts";
-import { textAfter } from "../env/planned-text.ts";
 import { worlds } from "../worlds/index.ts";
 import type { Behaviour } from "./teachers/behaviour.ts";
+import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
+import { writeWithSlips } from "./teachers/malformed.ts";
 
 /** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
 const kindsShape = {

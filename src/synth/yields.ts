@@ -1,5 +1,4 @@
-import { searchCount } from "../trajectory/search-count.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import { type Trajectory, searchCount } from "../trajectory/trajectory.ts";
 import { type DrawnQuestion, GAVE_UP } from "./draw-log.ts";
 import type { SampleGroup, StepResult } from "./steps/step.ts";
 

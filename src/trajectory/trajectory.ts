@@ -218,3 +218,74 @@ export interface Trajectory {
    */
   timings?: Partial<Record<"modelMs" | "firstTokenMs" | "searchMs", number>>;
 }
+
+/** What opens an answer in every grammar. */
+const OPENING = "<answer>";
+
+/**
+ * The share of what the policy wrote that stands before its first answer, in characters, because a server may keep its tokens: how long a reader waits.
+ *
+ * @returns from 0 to less than 1; null where no message opens an answer.
+ * @example "<think>abc</think><answer>d</answer>" // 18 of 36 characters: .5
+ */
+export function firstAnswerAt({ turns }: Pick<Trajectory, "turns">): number | null {
+  const written = turns.map(({ text }) => text).join("");
+  const at = written.indexOf(OPENING);
+  return at < 0 ? null : at / written.length;
+}
+
+/** Whether a message is no valid action: it has a problem, or each of its calls has one, so that it did nothing. */
+export function isInvalidTurn({
+  problems,
+  observations,
+}: Pick<Turn, "problems" | "observations">): boolean {
+  // prettier-ignore
+  const failed = observations.filter(({ problem }) => problem !== undefined);
+  return problems.length > 0 || (failed.length > 0 && failed.length === observations.length);
+}
+
+/** Whether an observation comes from a search tool of any name. */
+export function isSearch({ tool, passageIds }: Observation): boolean {
+  return tool === "search" || passageIds !== undefined;
+}
+
+/** Searches that were run in a trajectory. */
+export function searchCount({ turns }: Pick<Trajectory, "turns">): number {
+  const all = turns.flatMap(({ observations }) => observations.flatMap(withInnerCalls));
+  return all.filter(isSearch).length;
+}
+
+/** What was searched for in a trajectory, in order, by tools for a call too. The observations of a turn answer its actions in order. */
+export function searchQueries({ turns }: Pick<Trajectory, "turns">): string[] {
+  return turns.flatMap(({ actions, observations }) => {
+    const asked = actions.filter(({ tool }) => tool !== "answer");
+    return observations.flatMap((observation, i) =>
+      queriesOf({ ...observation, input: asked[i]?.input ?? "" }),
+    );
+  });
+}
+
+function queriesOf(call: InnerCall): string[] {
+  return [...(isSearch(call) ? [call.input] : []), ...(call.calls ?? []).flatMap(queriesOf)];
+}
+
+/** The text of token ids, special tokens included: a tokenizer's `decode`. */
+export type Decode = (ids: readonly number[]) => string;
+
+/** Text of a segment; null if it has only ids and there is no tokenizer. */
+export function segmentText({ text, ids }: Segment, decode: Decode | null): string | null {
+  if (text !== undefined) return text;
+  if (decode !== null) return decode(ids);
+  return ids.length === 0 ? "" : null;
+}
+
+/** `segmentText` by a tokenizer. */
+export function textsBy(decode: Decode | null): (segment: Segment) => string | null {
+  return (segment) => segmentText(segment, decode);
+}
+
+/** The first prompt as the model got it; null if its text is unknown. */
+export function promptText({ calls }: Trajectory, decode: Decode | null): string | null {
+  const texts = (calls[0]?.prompt ?? []).map((segment) => segmentText(segment, decode));
+  return calls.length === 0 || texts.includes(null) ? null : texts.join("");
+}

@@ -1,9 +1,9 @@
-import { spawn, spawnSync, type StdioOptions } from "node:child_process";
+import { type StdioOptions, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { packageVersion } from "../../src/base/package-root.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { packageVersion } from "../../src/base/package-version.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { runProgram } from "../helpers/run-command.ts";
 

@@ -1,14 +1,25 @@
-import { folded, getter } from "./attribute-path.ts";
 import { pythonAttribute } from "./attributes.ts";
 import { requireLength, unsupported, wrong } from "./faults.ts";
-import { FILTER_NAMES } from "./filter-names.ts";
-import { LIST_FILTERS } from "./list-filters.ts";
+import { LIST_FILTERS, folded, getter } from "./list-filters.ts";
 import { arithmetic, compare, numberOf, requiredLength } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { fixed, percentFormatted } from "./percent-format.ts";
 import { codePoints, joined, splitLines, stripped } from "./python-text.ts";
+import { FILTER_NAMES } from "./scope.ts";
 import { capitalized, joinTexts, replaced, textMethod } from "./text-methods.ts";
-import { Dict, type Given, Lazy, SafeText, Tuple, Undefined, type Value, View, isTrue, itemsOf, typeName } from "./values.ts"; // prettier-ignore
+import {
+  Dict,
+  type Given,
+  Lazy,
+  SafeText,
+  Tuple,
+  Undefined,
+  type Value,
+  View,
+  isTrue,
+  itemsOf,
+  typeName,
+} from "./values.ts";
 import { escaped, json, str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];

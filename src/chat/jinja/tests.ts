@@ -1,8 +1,20 @@
 import { unsupported, wrong } from "./faults.ts";
-import { FILTER_NAMES } from "./filter-names.ts";
 import { arithmetic, equal, holds } from "./operators.ts";
 import { argumentsOf } from "./parameters.ts";
-import { Callable, Dict, type Given, Members, SafeText, Undefined, type Value, isIterable, isTrue, lengthOf, typeName } from "./values.ts"; // prettier-ignore
+import { FILTER_NAMES } from "./scope.ts";
+import {
+  Callable,
+  Dict,
+  type Given,
+  Members,
+  SafeText,
+  Undefined,
+  type Value,
+  isIterable,
+  isTrue,
+  lengthOf,
+  typeName,
+} from "./values.ts";
 import { str } from "./written.ts";
 
 type Test = (value: Value, other: Value) => boolean;

@@ -1,17 +1,18 @@
-import type { DecoderConfig } from "../../models/config.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ByteType } from "../../autodiff/ops/quantised.ts";
+import type { DecoderConfig } from "../../models/config.ts";
 import { HOST_INPUTS, hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
-import { floats, tensorOf, zeros, type Session, type Tensor } from "../../onnx/session.ts";
+import { type Session, type Tensor, floats, tensorOf, zeros } from "../../onnx/session.ts";
 import {
   type CachedModel,
   type CachedModelOptions,
   capacityFor,
   inverseTemperatures,
 } from "./cached-steps.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 import { kvCache } from "./kv-cache.ts";
-import { packsForSampling, type ModelWeights } from "./model-weights.ts";
+import { type ModelWeights, packsForSampling } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 import { exactByteType, int8Constants, packedConstants } from "./sampling-constants.ts";
@@ -187,4 +188,18 @@ function rowCountsOf(slots: number): number[] {
   const counts = [slots];
   for (let rows = FEWEST_ROWS; rows < slots; rows += ROW_STEP) counts.splice(-1, 0, rows);
   return counts;
+}
+
+/** A collection of a worker's small heap takes some milliseconds: less is left to V8. */
+const WORTH_BYTES = 128e6;
+
+/**
+ * Frees large arrays at once that became garbage. V8 collects when JavaScript allocates, but what comes next is allocated by the runtime,
+ * which V8 does not see: gigabytes would stay.
+ * @param bytes of the garbage.
+ */
+function collectGarbage(bytes: number): void {
+  if (bytes < WORTH_BYTES) return;
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
 }

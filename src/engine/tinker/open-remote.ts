@@ -6,14 +6,22 @@ import { checkOptions, z } from "../../base/schema.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
+import { type Tokenizer, loadTokenizer } from "../../text/tokenizer.ts";
+import type { TrainingRow } from "../engine.ts";
+import type { FreshLora } from "../local/engine-files.ts";
 import { type Connection, connect } from "./connection.ts";
-import { type Dialect, dialectNamed, dialectOf, type ServerFacts } from "./dialect.ts";
-import { probedDialect } from "./probe.ts";
-import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
+import {
+  type Dialect,
+  type ServerFacts,
+  dialectNamed,
+  dialectNames,
+  dialectOf,
+} from "./dialect.ts";
 import { requireExpressible } from "./limits.ts";
-import { createModel, type RemoteModel, type RemoteSession } from "./remote-model.ts";
+import { nativeLoss } from "./native-loss.ts";
 import type { TinkerEngineOptions } from "./options.ts";
+import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
+import { type RemoteModel, type RemoteSession, createModel } from "./remote-model.ts";
 
 /** A session with fresh adapters, and what is known here of the model. */
 export interface Remote {
@@ -145,4 +153,47 @@ function heartbeat(connection: Connection, sessionId: string): NodeJS.Timeout {
   return setInterval(() => {
     connection.call("session_heartbeat", z.unknown(), { body }).catch(() => undefined);
   }, HEARTBEAT_MS).unref();
+}
+
+/** Learns nothing. */
+const STILL = {
+  learningRate: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  gradClipNorm: Infinity,
+};
+
+/**
+ * Finds out whether an unknown server sums losses or divides by weights: the gradient of one row with weights 1 and with weights 2, on
+ * adapters that are thrown away. Of a sum the second is twice the first.
+ * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm.
+ */
+async function probedDialect(
+  session: Omit<RemoteSession, "dialect">,
+  lora: FreshLora,
+): Promise<Dialect> {
+  const plain = { ...dialectNamed("tinker"), alpha: () => lora.alpha };
+  const model = await createModel({ ...session, dialect: plain }, lora);
+  const norms: number[] = [];
+  for (const weight of [1, 2]) {
+    const ids = [1, 2, 3, 4];
+    const rows: TrainingRow[] = [
+      { inputs: ids, targets: [2, 3, 4, 5], fields: { weights: ids.map(() => weight) } },
+    ];
+    const loss = nativeLoss({ name: "cross-entropy", options: {} }, rows, plain);
+    if (loss !== null) await model.forwardBackward(rows, loss);
+    norms.push((await model.optimStep(STILL)).gradNorm);
+  }
+  await model.unload();
+  const [one = NaN, two = NaN] = norms;
+  const ratio = two / one;
+  // SkyRL with JAX is the known server that divides; another would be treated alike.
+  if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
+  if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
+  throw new ConfigError(
+    "ENGINE_UNFIT",
+    `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`,
+  );
 }

@@ -3,28 +3,27 @@
  * server holds the weights and adapters, computes log-probabilities and gradients, and steps; losses that it does not have are computed
  * here from log-probabilities, in two passes (docs/servers.md).
  */
-import { ConfigError } from "../../base/errors.ts";
+import type { AdamOptions } from "../../autodiff/adamw.ts";
+import { ConfigError, DataError, InternalError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
-import type { AdamOptions } from "../../autodiff/adamw.ts";
 import {
   type EngineCapabilities,
   type ForwardBackwardResult,
-  isScored,
   type PolicyEngine,
   type SamplingClient,
   type TrainedName,
   type TrainingRow,
+  isScored,
 } from "../engine.ts";
-import { checkRows } from "./check-rows.ts";
+import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
 import { ignoredAdam, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts";
-import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { lossGradients } from "./loss-gradients.ts";
+import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { openRemote } from "./open-remote.ts";
 import type { TinkerEngineOptions } from "./options.ts";
-import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
-import { createModel, type RemoteModel } from "./remote-model.ts";
 import { readRemote, writeRemote } from "./remote-files.ts";
+import { type RemoteModel, createModel } from "./remote-model.ts";
 import { type Draw, remoteSampling } from "./remote-sampling.ts";
 
 /**
@@ -218,4 +217,37 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
 /** Losses of log-probabilities alone. */
 function remoteLosses(): string[] {
   return losses.names.filter((name) => name !== "value");
+}
+
+/**
+ * Checks rows before they are sent: some servers accept arrays of unequal length, unknown tokens and sequences that are too long in
+ * silence.
+ * @throws {DataError} PROMPT_TOO_LONG
+ * @throws {InternalError} LOSS_FIELD_MISSING
+ */
+function checkRows(
+  rows: readonly TrainingRow[],
+  { maxPositions, vocabSize }: { maxPositions: number; vocabSize: number },
+): void {
+  rows.forEach((row, index) => {
+    const { inputs, targets, fields } = row;
+    if (inputs.length > maxPositions) {
+      throw new DataError(
+        "PROMPT_TOO_LONG",
+        `row ${index}: has ${inputs.length} tokens, but the model has ${maxPositions} positions. Shorten observations or turns.`,
+      );
+    }
+    const bad = (what: string): InternalError =>
+      new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);
+    if (inputs.length !== targets.length)
+      throw bad(`${inputs.length} inputs, but ${targets.length} targets`);
+    const stray = [...inputs, ...targets].find((id) => !(id >= 0 && id < vocabSize));
+    if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${vocabSize}`);
+    for (const [name, values] of Object.entries(fields)) {
+      if (values.length !== targets.length)
+        throw bad(`field "${name}" has ${values.length} values for ${targets.length} targets`);
+      const at = values.findIndex((value, i) => !Number.isFinite(value) && isScored(row, i));
+      if (at >= 0) throw bad(`field "${name}" is ${values[at]} at token ${at}`);
+    }
+  });
 }

@@ -10,19 +10,18 @@ import { type SearchContext, readsGold } from "../../retrieval/retriever.ts";
 import { noRoles } from "../../trajectory/role.ts";
 import type { Action, InnerCall, Observation } from "../../trajectory/trajectory.ts";
 import { type BudgetNow, budgetsAt, isRunCall } from "../budget.ts";
-import { readArguments } from "./arguments.ts";
-import { tools } from "./index.ts";
-import { retrieverNamed } from "./retriever-named.ts";
-import type {
-  AgentRunner,
-  Found,
-  Need,
-  Tool,
-  ToolCall,
-  ToolContext,
-  ToolPart,
-  ToolResources,
-  ToolSession,
+import { retrieverNamed, tools } from "./index.ts";
+import {
+  type AgentRunner,
+  type Found,
+  type Need,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolPart,
+  type ToolResources,
+  type ToolSession,
+  readArguments,
 } from "./tool.ts";
 
 /** Tools in a recipe: each by its part, and by another name for the policy with `as`. */

@@ -1,8 +1,6 @@
-import { isInvalidTurn } from "../../trajectory/invalid-turn.ts";
-import type { RewardHistory } from "../context.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
 import { policyTokenCount } from "../../trajectory/token-rows.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { type Trajectory, isInvalidTurn, searchCount } from "../../trajectory/trajectory.ts";
+import type { RewardHistory } from "../context.ts";
 
 /** When a batch is scored. */
 export interface ScoringTime {

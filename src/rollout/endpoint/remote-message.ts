@@ -1,15 +1,15 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
+import { seedFrom } from "../../base/random.ts";
 import { type BudgetNow, budgetOf } from "../../env/budget.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { PrefixMessage } from "../../trajectory/task.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Message, MessageEnding, Input } from "../dialogue.ts";
+import type { DialogueSetting, Input, Message, MessageEnding } from "../dialogue.ts";
+import { type TextDraft, emptyTextDraft, textSegment } from "../draft.ts";
 import { beginningOf } from "../policy.ts";
-import { emptyTextDraft, type TextDraft, textSegment } from "../draft.ts";
-import type { EndpointSettings } from "./endpoint-settings.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
+import type { EndpointSettings } from "../model-settings.ts";
 
 /** A server's reply for one message. */
 export interface RemoteReply {

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
+import { searchCount } from "../../trajectory/trajectory.ts";
 import { defineHint } from "./hint.ts";
 import { drawText, hintText } from "./hint-text.ts";
 import {

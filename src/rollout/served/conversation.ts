@@ -5,17 +5,21 @@
 import { seedFrom } from "../../base/random.ts";
 import type { TemplateMessage } from "../../chat/chat-template.ts";
 import { firstEnd } from "../../env/protocols/protocol.ts";
+import type { Task } from "../../trajectory/task.ts";
 import { sequenceIds } from "../../trajectory/token-rows.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
 import { cutTokens } from "../cut-tokens.ts";
 import type { TokenPolicy } from "../policy.ts";
 import { recordedTemperature, type Sampling } from "../sampling.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { MessageTemplate } from "./message-template.ts";
 import { isLongerThan } from "./longer-than.ts";
-import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
+import {
+  type MessageTemplate,
+  type WireCall,
+  type WireMessage,
+  messageKeys,
+  toolCallsOf,
+} from "./message-keys.ts";
 import { ServedError } from "./served-error.ts";
-import { toolCallsOf } from "./tool-calls.ts";
 
 /** How one answer is drawn. */
 export interface Draw {

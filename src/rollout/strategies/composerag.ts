@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
-import type { AnsweredQuestion, Asked } from "../../env/asked.ts";
-import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { numbered, passagesIn, type ShownPassage } from "../../trajectory/passages.ts";
+import type { AnsweredQuestion, Asked } from "../../env/teacher.ts";
+import { type ShownPassage, numbered, passagesIn } from "../../trajectory/passages.ts";
+import { type PromptSession, withPrompts } from "../prompt-session.ts";
 import { firstLine } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 

@@ -6,9 +6,9 @@ import type { EndReason, Trajectory } from "../../trajectory/trajectory.ts";
 import type { Serving } from "../external/agent-endpoint.ts";
 import { agentPool } from "../external/agent-pool.ts";
 import type { TokenPolicy } from "../policy.ts";
-import { record, type RolloutOptions, timed } from "../record.ts";
+import { type RolloutOptions, record, timed } from "../record.ts";
 import { type Conversation, openConversation } from "../served/conversation.ts";
-import { plainTemplate } from "../served/message-template.ts";
+import { plainTemplate } from "../served/message-keys.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 import { defineStrategy } from "./strategy.ts";
 

@@ -1,14 +1,13 @@
 import { RolloutError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
+import { requireSearching } from "../../env/environments/environment.ts";
 import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
-import { requireSearching } from "../../env/environments/environment.ts";
 import { withPrompts } from "../../rollout/prompt-session.ts";
 import { runTools } from "../../rollout/record.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
-import { stepQuestions } from "../../trajectory/step-questions.ts";
-import type { Task } from "../../trajectory/task.ts";
+import { type Task, stepQuestions } from "../../trajectory/task.ts";
 import { type AnnotationResources, defineAnnotation } from "./annotation.ts";
 
 const options = z.strictObject({

@@ -1,7 +1,7 @@
 import { readTasks } from "../../data/tasks.ts";
-import { composed, WORD_SEPARATOR } from "../../text/fold.ts";
+import { WORD_SEPARATOR, composed } from "../../text/fold.ts";
 import { isFunctionWord, wordsOf } from "../../text/words.ts";
-import { hashWord, shingles, wholeHash, wordHashes } from "./shingles.ts";
+import { hashWord, shingles, wholeHash, wordHashes } from "./seen-texts.ts";
 
 interface OverlapOptions {
   /** Length of the compared word n-grams; shorter for short questions: a third of their words, at least 3. */

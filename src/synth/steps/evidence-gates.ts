@@ -3,7 +3,7 @@ import { exactMatch } from "../../text/answers.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
-import { shingles, wordHashes } from "../overlap/shingles.ts";
+import { shingles, wordHashes } from "../overlap/seen-texts.ts";
 import { stepAnswers } from "../teachers/sought-steps.ts";
 import { callsOf, mainTurns, policyText, shownAfter, shownBefore } from "./main-line.ts";
 import { defineGate } from "./step.ts";

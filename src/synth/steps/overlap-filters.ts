@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { sentencesOf } from "../../rollout/sentences.ts";
 import { benchmarkQuestions } from "../overlap/benchmark-questions.ts";
-import { seenTexts } from "../overlap/seen-texts.ts";
-import { shingles, wholeHash, wordHashes } from "../overlap/shingles.ts";
+import { seenTexts, shingles, wholeHash, wordHashes } from "../overlap/seen-texts.ts";
 import { mainTurns, policyText } from "./main-line.ts";
 import { defineGate, defineStep, sortedOut } from "./step.ts";
 

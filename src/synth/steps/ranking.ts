@@ -1,10 +1,10 @@
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
 import { policyTokenCount } from "../../trajectory/token-rows.ts";
+import { searchCount } from "../../trajectory/trajectory.ts";
 import { mainTurns, policyText } from "./main-line.ts";
-import { defineStep, sortedOut, type StepResources } from "./step.ts";
+import { type StepResources, defineStep, sortedOut } from "./step.ts";
 
 /** A candidate and its value for comparisons. */
 export interface ValuedCandidate {

@@ -1,11 +1,10 @@
-import { random, type Random } from "../../base/random.ts";
-import { stepQueries } from "../../worlds/index.ts";
-import type { Asked, AnsweredQuestion } from "../../env/asked.ts";
-import type { ScriptPlace } from "../../env/teacher.ts";
+import { type Random, random } from "../../base/random.ts";
+import { textAfter } from "../../env/protocols/protocol.ts";
+import type { ScriptPlace, AnsweredQuestion, Asked } from "../../env/teacher.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
-import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
-import { textAfter } from "../../env/planned-text.ts";
+import { stepQueries } from "../../worlds/index.ts";
 import type { Behaviour } from "./behaviour.ts";
+import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
 
 /**
  * The gold reply to a strategy's own prompt, from a decomposition into whole questions (as worlds give them). Behaviour `search`: to look a

@@ -1,15 +1,14 @@
+import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { ConfigError, RolloutError } from "../../base/errors.ts";
-import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
+import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
+import { behaviourSchema } from "./behaviour.ts";
 import { blocksSchema, withBlocks } from "./blocks.ts";
 import { briefForcedAnswer, briefPlan, briefReasoned, stepsReadLast } from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
-import { textAfter } from "../../env/planned-text.ts";
-import { behaviourSchema } from "./behaviour.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
 
 const options = z.strictObject({

@@ -3,16 +3,16 @@ import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import { namer } from "../tiny/names.ts";
-import { TINY_WORLD_SPLITS } from "../tiny/splits.ts";
+import { TINY_WORLD_SPLITS } from "../tiny/permutation.ts";
 import {
-  type Concept,
   CONCEPTS,
-  drawnProblem,
+  type Concept,
   KIND_NAMES,
-  kindsWith,
   type Problem,
+  drawnProblem,
+  kindsWith,
 } from "./problems.ts";
-import { spellings, type Step } from "./quantities.ts";
+import { type Step, spellings } from "./quantities.ts";
 
 /** Increases with every change of a byte of any problem; part of a result's fingerprint. */
 export const NUMBER_WORLD_VERSION = 1;

@@ -1,13 +1,12 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type Random, seedFrom } from "../../base/random.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/splits.ts";
-import { comparison } from "./comparison.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/permutation.ts";
+import { comparison, years } from "./comparison.ts";
 import type { Draft, Kind } from "./draft.ts";
 import { expression } from "./expression.ts";
 import { HIDDEN } from "./language.ts";
-import { type Operation, partsOf, type Step, stepsOf } from "./quantities.ts";
+import { type Operation, type Step, partsOf, stepsOf } from "./quantities.ts";
 import { rate, shop, stock, travel } from "./stories.ts";
-import { years } from "./years.ts";
 
 const KINDS = { expression, stock, shop, rate, travel, years, comparison } satisfies Record<
   string,

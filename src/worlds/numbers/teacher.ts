@@ -1,11 +1,10 @@
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { filled, THOUGHTS } from "./language.ts";
-import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
+import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
+import { THOUGHTS, filled } from "./language.ts";
 import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
-import { textAfter } from "../../env/planned-text.ts";
 
 /** The tool that it calls. */
 const CALCULATOR = "calculator";

@@ -1,8 +1,7 @@
 import { seedFrom } from "../../base/random.ts";
-import { KINDS, namer, type Kind, type Namer } from "./names.ts";
-import { type TinyWorldSplit } from "./splits.ts";
-import { mix32, permutation, type Permutation } from "./permutation.ts";
-import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
+import { KINDS, type Kind, type Namer, namer } from "./names.ts";
+import { type Permutation, type TinyWorldSplit, mix32, permutation } from "./permutation.ts";
+import { NOUNS, RELATIONS, type Relation, YEARS } from "./relations.ts";
 
 /** Settings of a world that change its names and facts. */
 export interface FactSettings {

@@ -3,7 +3,8 @@ import type { Task } from "../../trajectory/task.ts";
 import { isWithin, RELATIONS_OF, tinyWorldFacts } from "./facts.ts";
 import { wrongValue } from "./passage-text.ts";
 import { step, valueText } from "./text.ts";
-import { type TinyWorld, tinyWorld, type TinyWorldSettings } from "./tiny-world.ts";
+import { type TinyWorld, tinyWorld } from "./tiny-world.ts";
+import { type TinyWorldSettings } from "./tiny-world-settings.ts";
 
 /** The one small world that a policy can learn by heart in pre-training: the same facts in every run. */
 const KNOWN = { split: "base", seed: 0, people: 60 } as const;

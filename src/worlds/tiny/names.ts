@@ -1,5 +1,4 @@
-import { mix32, permutation } from "./permutation.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./splits.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit, mix32, permutation } from "./permutation.ts";
 
 /** The kinds of entities in the encyclopedia. */
 export const KINDS = ["person", "town", "region", "firm", "work", "event"] as const;

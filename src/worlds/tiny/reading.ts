@@ -1,7 +1,7 @@
 import type { Passage } from "../../trajectory/task.ts";
-import { conditionsOf } from "./intersections.ts";
 import { ALIAS_WORDINGS, FILLERS, INTERSECTIONS, RUMOURS, SOURCE_STYLES } from "./language.ts";
 import type { Kind } from "./names.ts";
+import { conditionsOf } from "./questions.ts";
 import { NOUNS, RELATIONS, type Relation } from "./relations.ts";
 
 /** Facts parsed from a passage. */

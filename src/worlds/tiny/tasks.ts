@@ -2,10 +2,9 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Draft, DraftStep } from "./decks.ts";
 import type { Facts } from "./facts.ts";
 import { UNKNOWN } from "./language.ts";
-import type { TinyWorldSplit } from "./splits.ts";
-import { type Pages, type PageSettings, sourceOf } from "./pages.ts";
-import { passageSentences, type Sentence, type TextSettings } from "./passage-text.ts";
-import { mix32 } from "./permutation.ts";
+import { type PageSettings, type Pages, sourceOf } from "./pages.ts";
+import { type Sentence, type TextSettings, passageSentences } from "./passage-text.ts";
+import { type TinyWorldSplit, mix32 } from "./permutation.ts";
 import { aliasStep, inverseStep, step, valueText } from "./text.ts";
 
 /** A world's facts and passages. */

@@ -2,7 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { parseOptions } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { tinyWorldFacts } from "./facts.ts";
-import type { TinyWorldSplit } from "./splits.ts";
+import type { TinyWorldSplit } from "./permutation.ts";
 import { pagesOf } from "./pages.ts";
 import { passageSentences } from "./passage-text.ts";
 import { questionDrawer } from "./questions.ts";
@@ -11,14 +11,6 @@ import {
   DEFAULT_MIX,
   tinyWorldSchema,
   type TinyWorldMix,
-  type TinyWorldSettings,
-} from "./tiny-world-settings.ts";
-
-export {
-  mixSchema,
-  TINY_WORLD_VERSION,
-  tinyQuestionShape,
-  tinyWorldSchema,
   type TinyWorldSettings,
 } from "./tiny-world-settings.ts";
 

@@ -5,9 +5,9 @@ import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { defineDataset } from "../../data/dataset.ts";
 import { type PassRate, readPassRates } from "../../data/pass-rates.ts";
-import { DEFAULT_MIX } from "./tiny-world-settings.ts";
+import { DEFAULT_MIX, TINY_WORLD_VERSION, tinyWorldSchema } from "./tiny-world-settings.ts";
 import { readQuestion } from "./reading.ts";
-import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
+import { type TinyWorld, tinyWorld } from "./tiny-world.ts";
 
 const options = tinyWorldSchema.extend({
   /** Results of the policy: `rows.jsonl` of an evaluation or `draws.jsonl` of a synthesis; several files are epochs, earliest first. */

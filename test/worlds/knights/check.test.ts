@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkPuzzles } from "../../../src/worlds/knights/check.ts";
+import { checkPuzzles } from "../../../src/worlds/knights/index.ts";
 import { openDataset } from "../../../src/worlds/open-dataset.ts";
 
 const task = async () => {

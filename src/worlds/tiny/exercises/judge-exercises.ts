@@ -4,7 +4,7 @@ import { judgePrompt, VERDICTS } from "../../../trajectory/role-prompts.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import type { DatasetPart } from "../../../data/dataset.ts";
 import { numberWorld } from "../../numbers/number-world.ts";
-import { askedFacts, NO_QUESTIONS, otherValue } from "./chains.ts";
+import { askedFacts, NO_QUESTIONS, otherValue } from "./exercises.ts";
 import { type ExercisePlace, exercises, exercisesSchema } from "./exercises.ts";
 
 const share = z.number().min(0).max(1);
