@@ -6,11 +6,7 @@ import { fileFormat, refuseForeign, TELLING_BYTES } from "./foreign-file.ts";
 export const NOT_TEXT =
   "its bytes are not UTF-8; convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW (WINDOWS-1252: Western Europe; others: WINDOWS-1251, GB18030, SHIFT_JIS)";
 
-/**
- * The decoder of a text file by its first bytes: UTF-16 with a byte-order mark; null: UTF-8, whose errors only a reader of the whole can find.
- * @param start at least the first `TELLING_BYTES`, or all there are.
- * @throws {DataError} FILE_FORMAT for archives, Git LFS pointers and the like, and for NUL bytes.
- */
+/** The decoder by a file's first bytes, at least `TELLING_BYTES` or all: UTF-16 by its mark, else null (UTF-8). @throws FILE_FORMAT */
 export function decoderOf(path: string, start: Buffer): TextDecoder | null {
   refuseForeign(path, start);
   const mark = start.toString("latin1", 0, 4);
@@ -36,10 +32,7 @@ export function decoded(path: string, decoder: TextDecoder, bytes?: Buffer): str
   }
 }
 
-/**
- * The text of a whole file, without a byte-order mark.
- * @throws {DataError} as `decoderOf`; FILE_FORMAT when it is not text.
- */
+/** The text of a whole file, without a byte-order mark. @throws {DataError} FILE_FORMAT when it is not text. */
 export function decodeText(path: string, bytes: Buffer): string {
   const decoder = decoderOf(path, bytes);
   if (decoder !== null) return decoded(path, decoder, bytes) + decoded(path, decoder);

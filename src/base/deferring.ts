@@ -2,10 +2,7 @@
 export type Undo = (error: unknown) => Promise<void> | void;
 
 /**
- * Runs work that opens several things, and closes them in reverse order however it ends: one place in the stead of nested `finally`.
- *
- * @param work calls `defer` as soon as something is open.
- * @throws what `work` throws; what closing throws only where the work succeeded.
+ * Closes what the work has opened (`defer`), in reverse order however it ends. @throws what `work` throws, else the first error of closing.
  */
 export async function deferring<T>(work: (defer: (undo: Undo) => void) => Promise<T>): Promise<T> {
   const undos: Undo[] = [];

@@ -78,11 +78,8 @@ type WithOptions<Args, Rule, Options> = {
 };
 
 /**
- * The define… function of a kind of part: checks that a part has what it must have, gives it its defaults, and checks options before they
- * reach its functions. Parts of the package and of plug-ins are made by the same functions.
- *
- * @example
- * const defineFilter = definer<Filter>()("filter", { functions: { keep: { at: 1 } } });
+ * The define… function of a kind of part: checks its members, adds defaults, and checks options before they reach its functions.
+ * @example const defineFilter = definer<Filter>()("filter", { functions: { keep: { at: 1 } } });
  */
 export function definer<P extends Part>() {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no defaults

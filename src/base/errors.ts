@@ -1,7 +1,5 @@
 /**
- * Error classes say who must act, codes say what happened. Every code is listed here with one sentence;
- * `docs/errors.md` is generated from this table and a test checks that each code can be reached.
- *
+ * Every error code with one sentence; `docs/errors.md` is generated from this table. The class of an error says who must act.
  * Order in a message: where → what was found → what is allowed → what to do.
  */
 export const ERROR_CODES = {

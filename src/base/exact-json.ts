@@ -35,10 +35,8 @@ export function numberId(value: unknown): string | null {
 }
 
 /**
- * `JSON.parse` for data of other programs, which changes nothing in silence: a number that JavaScript would change becomes a `WrittenNumber`.
- * The rare text that has one is parsed a second time, some seven times slower.
- *
- * @throws {SyntaxError} also for a key that an object has twice with different values, for half of a surrogate pair, and for nesting beyond the stack.
+ * `JSON.parse` for data of other programs: a number that JavaScript would change becomes a `WrittenNumber`.
+ * @throws {SyntaxError} also for a key twice with different values, half of a surrogate pair, and nesting beyond the stack.
  */
 export function parseExact(text: string): unknown {
   try {

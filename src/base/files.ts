@@ -22,11 +22,7 @@ import { refuseForeign } from "./foreign-file.ts";
 import { isAlive, processMark } from "./process-mark.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
-/**
- * Writes a file atomically: temporary file beside it, fsync, rename.
- * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); the old file stays. DISK_STALLED when the disk does not answer
- *   within the deadline.
- */
+/** Writes a file atomically: temporary file, fsync, rename. @throws {ExternalError} FILE_WRITE_FAILED (the old file stays); DISK_STALLED */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
   await writeAtomic(path, async (write) => {
     await write(content);
@@ -117,9 +113,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/**
- * @throws {DataError} FILE_MISSING when it does not exist, FILE_NOT_JSON when it does not parse.
- */
+/** @throws {DataError} FILE_MISSING; FILE_NOT_JSON when it does not parse. */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
   try {
@@ -131,10 +125,7 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/**
- * A text file, without a byte-order mark.
- * @throws {DataError} FILE_MISSING; FILE_FORMAT when it is not text. @throws {ExternalError} DISK_STALLED
- */
+/** A text file, without a byte-order mark. @throws {DataError} FILE_MISSING; FILE_FORMAT when it is not text. @throws DISK_STALLED */
 export async function readText(path: string): Promise<string> {
   return decodeText(path, await readBytes(path));
 }
@@ -150,8 +141,7 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 /**
- * Makes a folder and its parents one by one. Node's recursive mkdir reports a read-only disk as a missing folder, and never ends where a
- * system denies the existence of an existing folder (/proc).
+ * Makes a folder and its parents one by one: Node's recursive mkdir reports a read-only disk as a missing folder, and never ends in /proc.
  * @returns whether the folder is new.
  */
 export async function makeFolder(path: string): Promise<boolean> {
@@ -220,10 +210,7 @@ async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {
   yield await bytes;
 }
 
-/**
- * A file's bytes, streamed; decompresses gzip, whatever the file's name. The reader turns errors into `unreadable`.
- * @throws {DataError} FILE_FORMAT, FILE_DAMAGED when a file named `.gz` is not gzip.
- */
+/** A file's bytes, streamed; decompresses gzip, whatever the file's name. The reader turns errors into `unreadable`. */
 export async function* openUnpacked(path: string): AsyncGenerator<Buffer> {
   const file = openBytes(path);
   try {
@@ -263,11 +250,7 @@ function damaged(path: string, found: string, cause?: unknown): DataError {
   );
 }
 
-/**
- * Rejects folders and pipes, for a reader that opens its file more than once: a pipe is empty or half-read the second time.
- * A missing path passes: the reader reports it.
- * @throws {DataError} FILE_MISSING
- */
+/** For a reader that opens its file more than once: rejects folders and pipes; a missing path passes. @throws {DataError} FILE_MISSING */
 export async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.isFile()) return;

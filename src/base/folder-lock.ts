@@ -31,14 +31,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/**
- * Takes a folder's lock; takes over the lock of a dead process.
- *
- * @param folder must exist.
- * @param name of the lock; locks of different names are independent.
- * @param busy makes the error for a lock held by a living process or by another call in this process.
- * @throws the error of `busy`; system errors where the folder is not writable.
- */
+/** Takes the lock `name` of an existing folder, also from a dead process. @throws the error that `busy` makes for a living holder. */
 export function lockFolder(
   folder: string,
   name: string,

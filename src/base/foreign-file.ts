@@ -56,11 +56,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/**
- * Refuses a file whose first bytes say that it is something else than its reader expects: an archive, a Git LFS pointer, a database.
- * @param start at least its first `TELLING_BYTES`, or all it has.
- * @throws {DataError} FILE_FORMAT with what it is and what to do.
- */
+/** Refuses a file whose first bytes (`start`, at least `TELLING_BYTES` or all) say that it has another format. @throws FILE_FORMAT */
 export function refuseForeign(path: string, start: Uint8Array): void {
   const found = KINDS.find(({ magic, at = 0 }) => {
     return Buffer.from(start.subarray(at, at + magic.length)).toString("latin1") === magic;
@@ -69,10 +65,7 @@ export function refuseForeign(path: string, start: Uint8Array): void {
   throw fileFormat(path, `is ${found.is}`, found.advice.replace("FILE", path));
 }
 
-/**
- * `refuseForeign` for a reader that failed: reads the start of the file itself. Passes where it cannot.
- * @param own the first bytes of the reader's own format.
- */
+/** `refuseForeign` for a reader that failed; passes where the file cannot be read. @param own the first bytes of the reader's own format. */
 export async function refuseForeignFile(path: string, own: string): Promise<void> {
   const file = await open(path).catch(() => null);
   if (file === null) return;

@@ -115,10 +115,7 @@ export function formatShare(share: number, decimals = 3): string {
     : text.replace(/^(-?)0\./, "$1.").replace("-", "−");
 }
 
-/**
- * A number with about three significant digits, for tables of mixed scales.
- * @example shortNumber(2522.99) // "2,523"; shortNumber(0.5) // "0.500"; shortNumber(0.12486) // "0.125"; shortNumber(1.5e-13) // "1.5e−13"
- */
+/** A number with about three significant digits. @example shortNumber(2522.99) // "2,523"; shortNumber(0.5) // "0.500" */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
   if (value === 0) return "0";

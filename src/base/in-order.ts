@@ -10,8 +10,7 @@ export interface OrderedWork<R> {
 }
 
 /**
- * Works on a window of items at a time and delivers the results in the items' order. When the signal or a failure ends it early, it
- * aborts the work in progress and waits for it.
+ * Works on a window of items at a time and delivers results in order. A failure or the signal aborts the work in progress, and waits for it.
  */
 export async function inOrder<T, R>(
   items: AsyncIterator<T>,
@@ -83,10 +82,7 @@ function openTakings<R>(take: (result: R) => Promise<void>) {
 /** After this many failures in a row, a server or a tool is down. */
 const GIVE_UP_AFTER = 24;
 
-/**
- * Counts failures in a row of expensive work.
- * @returns of `add`: the number of failures in a row when it is time to give up, else null.
- */
+/** Counts failures in a row of expensive work. @returns of `add`: the number of failures in a row when it is time to give up, else null. */
 export function openFailureStreak(): { add(failed: boolean): number | null } {
   let inARow = 0;
   return {

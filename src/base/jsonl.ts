@@ -15,12 +15,9 @@ export interface JsonLine {
 }
 
 /**
- * The values of a JSON-lines file, streamed; decompresses gzip. Skips blank lines.
- *
- * @param options.exact for files of other programs: `openText` finds what is no text, `parseExact` keeps every number.
- * @param options.tolerateCutEnd drops a half-written last line of an append-only log instead of throwing.
- * @param options.onBadLine receives the error of each line that does not parse, and reading continues; without it the first error is thrown.
- * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING, FILE_DAMAGED; if exact, also FILE_FORMAT.
+ * The values of a JSON-lines file, streamed; decompresses gzip, skips blank lines.
+ * @param options.exact for files of other programs (`openText`, `parseExact`); tolerateCutEnd drops a half-written last line; onBadLine
+ * receives the error of each line that does not parse, instead of throwing the first: JSONL_BAD_LINE, FILE_MISSING, FILE_DAMAGED.
  */
 export async function* readJsonl(
   path: string,
@@ -66,11 +63,7 @@ export interface JsonlWriter {
   close(): Promise<void>;
 }
 
-/**
- * Opens an append-only JSON-lines log.
- * @param options.durable flushes each line, so that it survives a power cut; for logs with at most a few lines a second.
- * @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED when the disk does not answer in time.
- */
+/** Opens an append-only JSON-lines log; `durable` flushes each line. @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED */
 export async function openJsonl(
   path: string,
   { durable = false }: { durable?: boolean } = {},

@@ -14,12 +14,7 @@ export async function filterLines(path: string, keep: (value: unknown) => boolea
   });
 }
 
-/**
- * Sorts the lines of a log.
- *
- * @param keyOf a line's key. The last line of a key wins.
- * @param keys in their new order; lines with other keys are removed.
- */
+/** Sorts the lines of a log into the order of `keys` and drops others; the last line of a key wins. */
 export async function orderLines(
   path: string,
   keyOf: (value: unknown) => string,

@@ -8,10 +8,8 @@ type MemberType = "function" | "text" | "list" | "object" | "boolean" | "schema"
 export type Members = Readonly<Record<string, MemberType>>;
 
 /**
- * Checks what a define… helper receives: a plugin in plain JavaScript can pass anything.
- * @param functions names of the functions without which such a part cannot work.
+ * Checks what a define… helper receives, since a plugin may be plain JavaScript. @param functions those without which the part cannot work.
  * @throws {ConfigError} PLUGIN_BAD_PART naming the first member that is missing.
- * @example requireDescribed("filter", { name: "short" }, ["keep"]) // filter "short": keep is undefined: expected a function. …
  */
 export function requireDescribed(
   kind: PartKind,
@@ -28,11 +26,7 @@ export function requireDescribed(
   );
 }
 
-/**
- * Checks what a function of a part returned.
- * @param what the part and its function: `tool "count": open`.
- * @throws {ConfigError} PLUGIN_FAILED naming the first member that is missing.
- */
+/** Checks what a function of a part (`what`) returned. @throws {ConfigError} PLUGIN_FAILED naming the first missing member. */
 export function requireReturned(what: string, returned: unknown, members: Members): void {
   const wrong = isObject(returned)
     ? firstWrong(returned, members)

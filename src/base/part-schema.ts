@@ -17,14 +17,9 @@ export type PartSettings<P extends PartWithOptions, Extra extends z.ZodRawShape 
   z.output<z.ZodObject<Extra>>;
 
 /**
- * The schema of a recipe value that selects a part: `{ name: grpo, groupSize: 8 }`, or `grpo` alone for its
- * defaults. The name selects the part; the part's own `options` check the other keys.
- *
- * @param registry of the parts to select from.
+ * The schema of a value that selects a part: `{ name: grpo, groupSize: 8 }`, or `grpo` alone; the part's `options` check the other keys.
  * @param extra keys that this place adds to every part, such as a reward's `weight`.
- * @param options.scheduled true: every number among the part's options may be a schedule; the code that runs the part must then call
- *   `resolveSchedules` first.
- * @example partSchema(rewards, { weight: z.number().default(1) })
+ * @param options.scheduled every number may be a schedule; the code that runs the part must call `resolveSchedules`.
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no extra keys
 export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShape = {}>(
@@ -101,11 +96,7 @@ export async function loadSchemas(texts: readonly unknown[]): Promise<void> {
   await withNamedParts(texts, () => null);
 }
 
-/**
- * Runs a function that reads settings, such as their check, with the parts that it needs: those that any text of the settings names, with
- * the parts that their defaults name, and what else it asks for.
- * @param read without side effects: it may run several times.
- */
+/** Runs a side-effect-free function with the parts that the settings' texts and their defaults name loaded; it may run several times. */
 export async function withNamedParts<T>(settings: unknown, read: () => T): Promise<T> {
   const texts = new Set([...leavesOf(settings)].map(([, value]) => value));
   const unread = (): (() => Promise<Part>)[] =>

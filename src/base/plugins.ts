@@ -39,8 +39,7 @@ export function pluginsNamedIn(settings: unknown): Plugin[] {
 }
 
 /**
- * For a hash that must change when a plugin changes.
- * @returns `{ plugins: { file name: sha256 } }`; nothing where the settings name no plugin's part, so that other hashes stay as they are.
+ * For a hash that must change when a plugin changes: `{ plugins: { file name: sha256 } }`; nothing where the settings name no plugin's part.
  */
 export function pluginHashes(settings: unknown): { plugins?: Record<string, string> } {
   const named = pluginsNamedIn(settings);
@@ -55,12 +54,9 @@ export function fileNameOf({ file }: Pick<Plugin, "file">): string {
 }
 
 /**
- * Loads a plugin once and registers its parts. `import … from "agentrl"` in the plugin resolves to this package.
- *
- * @param name a path (./my-parts.mjs) or the name of an npm package.
- * @param from the folder for relative paths and package lookup.
- * @param where the recipe key or flag with the name, for messages.
- * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when the file cannot be loaded; PLUGIN_BAD_PART when an export is not a part.
+ * Loads a plugin once and registers its parts.
+ * @param name a path (./my-parts.mjs) or npm package; `from` the folder of relative names; `where` the recipe key or flag, for messages.
+ * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when it cannot be loaded; PLUGIN_BAD_PART when an export is not a part.
  */
 export async function loadPlugin(name: string, from: string, where: string): Promise<Plugin> {
   const file = pluginFile(name, from, where);
@@ -176,10 +172,7 @@ function checkPart(
   throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: export ${index} ${what}.`);
 }
 
-/**
- * A mistake in a plugin's code as the error of its author: PLUGIN_FAILED with file:line:column of the first stack frame in a plugin. Any
- * other error is returned as it is. So are failures of network, disk and time, with which a tool may fail for good reasons.
- */
+/** A mistake in a plugin's code as PLUGIN_FAILED with file:line:column; any other error, and failures of network, disk and time, unchanged. */
 export function asPluginError(error: unknown): unknown {
   const isOurs = error instanceof AgentrlError;
   const isUnexpected = error instanceof InternalError || error instanceof ShapeError;
@@ -218,10 +211,7 @@ function placeIn(file: string, error: unknown): string {
 const importsOf = new Map<string, Set<string>>();
 let imports: MessagePort | null = null;
 
-/**
- * Resolves `import "agentrl"` to this package in every later import, so that plugins share its zod and its registries, and keeps which
- * module imports which.
- */
+/** Resolves `import "agentrl"` to this package in later imports, and keeps which module imports which. */
 function watchImports(): void {
   if (imports !== null) return;
   const { port1, port2 } = new MessageChannel();

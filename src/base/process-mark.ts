@@ -16,10 +16,7 @@ export function processOf(mark: string): string {
   return `process ${pid} on ${host}`;
 }
 
-/**
- * Whether the process of a mark may still run. Processes of other machines count as alive.
- * @param started the recorded `processStart`, if any: a different start time means that another process reuses the id.
- */
+/** Whether the process of a mark may still run; other machines' count as alive. @param started tells a process that reuses the id. */
 export function isAlive(mark: string, started = ""): boolean {
   const [, host, pid, instance] = /^(.*)\.(\d+)-([0-9a-f]{8})/.exec(mark) ?? [];
   if (host !== hostname() || pid === undefined) return true;

@@ -1,10 +1,7 @@
 import { ConfigError, InternalError } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/**
- * The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used (null: it is data). The
- * kind's template of `agentrl new` is named after the helper: defineJudgePrompt, judge-prompt.
- */
+/** The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used (null: it is data). */
 export const PART_KINDS = {
   reward: { helper: "defineReward", runs: "score" },
   "advantage estimator": { helper: "defineEstimator", runs: "estimate" },
@@ -63,12 +60,7 @@ export interface Registry<P extends Part> {
   readonly parts: readonly P[];
   /** The parts that are loaded so far; of a plain list, every part. */
   readonly loaded: readonly P[];
-  /**
-   * The part with this name.
-   * @param where the recipe key or flag with the name, for the message.
-   * @throws {ConfigError} PART_UNKNOWN with the nearest name.
-   * @throws {PartNotLoaded} the part loads on demand, and nothing has loaded it.
-   */
+  /** The part with this name. @throws {ConfigError} PART_UNKNOWN with the nearest name. @throws {PartNotLoaded} until it is loaded. */
   get(name: string, where: string): P;
   /** As `get`, of a part that may have to be loaded. */
   load(name: string, where: string): Promise<P>;
@@ -86,10 +78,7 @@ export class PartNotLoaded extends InternalError {
   }
 }
 
-/**
- * Runs a function that reads parts by name, such as a check of settings: each part that it asks for is loaded, and the function runs
- * again. It must have no side effects.
- */
+/** Runs a side-effect-free function that reads parts by name: each part that it asks for is loaded, and the function runs again. */
 export async function withParts<T>(read: () => T): Promise<T> {
   for (;;) {
     try {
@@ -101,10 +90,7 @@ export async function withParts<T>(read: () => T): Promise<T> {
   }
 }
 
-/**
- * What a function that runs within `withParts` loads when it needs it, such as a module.
- * @returns a function that gives it, and throws PartNotLoaded before it is loaded.
- */
+/** What a function within `withParts` loads when it needs it. @returns gives it, or throws PartNotLoaded before it is loaded. */
 export function deferred<T>(load: () => Promise<T>): () => T {
   let loaded: { value: T } | null = null;
   return () => {
@@ -138,10 +124,7 @@ interface OpenRegistry {
 const waiting: Part[] = [];
 
 /**
- * The list of all parts of a kind. It is explicit, so that the compiler checks it and the order is stable; `addPart` adds those of plugins.
- *
- * @param parts the parts; or by name how each is loaded, so that a recipe loads only the parts that it names:
- *   `{ "exact-match": async () => (await import("./exact-match.ts")).exactMatch }`.
+ * The explicit list of all parts of a kind; `addPart` adds those of plugins. @param parts the parts, or by name how each is loaded.
  * @throws {InternalError} PART_TWICE at start-up when two parts have the same name.
  */
 export function registry<P extends Part>(
@@ -219,10 +202,7 @@ export function registry<P extends Part>(
   return all;
 }
 
-/**
- * The registry of a kind, for parts that name others of their own kind: a module that the registry imports cannot import it.
- * @throws {InternalError} PART_UNKNOWN when no module with the registry is loaded.
- */
+/** The registry of a kind, for parts that name others of their own kind. @throws {InternalError} PART_UNKNOWN when it is not loaded. */
 export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
   const found = openRegistries.get(kind);
   if (found !== undefined) return found.parts as Registry<P>;
@@ -233,10 +213,7 @@ function isList<P>(parts: readonly P[] | Readonly<Record<string, unknown>>): par
   return Array.isArray(parts);
 }
 
-/**
- * Adds a plugin's part to the registry of its kind, now or when that registry loads.
- * @throws {ConfigError} PLUGIN_BAD_PART when the name is taken.
- */
+/** Adds a plugin's part to its registry, now or when that loads. @throws {ConfigError} PLUGIN_BAD_PART when the name is taken. */
 export function addPart(part: Part & { part: PartKind }): void {
   waiting.push(part);
   openRegistries.get(part.part)?.add(part);

@@ -15,12 +15,8 @@ export interface OptionProblem {
 }
 
 /**
- * Checks a value from a recipe, a flag or a file against its schema.
- *
- * @param schema rejects unknown keys (`z.strictObject`).
- * @param where the place, for the message: `recipes/a.yaml: algorithm`.
- * @throws {ConfigError} RECIPE_UNKNOWN_KEY with the nearest key; RECIPE_BAD_VALUE with what was found and what is
- *   allowed; PART_UNKNOWN with the nearest name.
+ * Checks a value from a recipe, flag or file. @param where the place, for the message: `recipes/a.yaml: algorithm`.
+ * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN: what was found, what is allowed, the nearest name.
  */
 export function parseOptions<S extends z.ZodType>(
   schema: S,
@@ -50,11 +46,7 @@ export function checkOptions<S extends z.ZodType>(
 /** Most wrong items of a list that an error names. */
 const MOST_WRONG = 20;
 
-/**
- * A list of plain values that may be very long, checked in one pass: a schema of the items takes microseconds for each of them, and more for
- * each wrong one, while nothing else runs.
- * @param expected what an item is, for the message: "a whole number".
- */
+/** A list of plain values that may be very long, checked in one pass. @param expected what an item is: "a whole number". */
 export function plainList<T>(
   isItem: (item: unknown) => item is T,
   expected: string,
@@ -95,9 +87,7 @@ interface Alternatives {
 const alternativesOf = new WeakMap<z.ZodType, Alternatives>();
 
 /**
- * A schema that chooses another schema by the value; problems read as if that schema were used alone.
- *
- * @param choose the schema to use, or the problem when none fits; may rewrite the value (shorthand → long form).
+ * A schema that chooses another by the value (and may rewrite it: shorthand → long form); problems read as if that schema were used alone.
  * @param alternatives all schemas that it may choose, for code that inspects their declarations.
  */
 export function choice<T>(

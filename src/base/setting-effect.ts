@@ -23,11 +23,7 @@ export function affects(effect: SettingEffect): { effect: SettingEffect } {
   return { effect };
 }
 
-/**
- * The effect that a schema declares for a key: the outermost on its path. Where a part or another choice decides which schema holds,
- * any of them may declare it.
- * @param keys a path; numbers are positions in a list.
- */
+/** The effect that a schema declares for a key path: the outermost on it; where schemas are chosen, any of them may declare it. */
 export function declaredEffect(schema: z.ZodType, keys: readonly string[]): SettingEffect {
   let level: readonly z.ZodType[] = [schema];
   for (const key of ["", ...keys]) {

@@ -1,10 +1,7 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { declarationsIn, type z } from "./schema.ts";
 
-/**
- * Declares a setting as the path of a file or folder. In a recipe it starts from the recipe's folder, in a flag from the current folder.
- * @example tasks: z.string().meta(isPath())
- */
+/** Declares a setting as a path: in a recipe from the recipe's folder, in a flag from the current folder. */
 export function isPath(): { path: "always" } {
   return { path: "always" };
 }
@@ -14,10 +11,7 @@ export function isModel(): { path: "model" } {
   return { path: "model" };
 }
 
-/**
- * Settings with some of their paths replaced; other values, and absolute paths, stay.
- * @param replace receives a path and its dotted key.
- */
+/** Settings with relative paths replaced. @param replace receives a path and its dotted key. */
 function withPaths<T>(
   schema: z.ZodType,
   settings: T,

@@ -53,13 +53,8 @@ function textsOf({ columns = [], rows }: Table): string[][] {
 }
 
 /**
- * A table as aligned text: two spaces between columns, no trailing spaces, no final newline. The labels are the first line, if any.
- *
- * @param indent spaces before each line.
- * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5], ["searches", 12]] })
- * //           mean
- * // em         0.5
- * // searches  12.0
+ * A table as aligned text: two spaces between columns, no trailing spaces, no final newline.
+ * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5]] }) // "    mean\nem   0.5"
  */
 export function renderText(table: Table, indent = 0): string {
   const { columns = [] } = table;
@@ -82,13 +77,7 @@ export function renderText(table: Table, indent = 0): string {
     .join("\n");
 }
 
-/**
- * A table as Markdown.
- * @example renderMarkdown({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5]] })
- * // |  | mean |
- * // | :-- | --: |
- * // | em | 0.5 |
- */
+/** A table as Markdown, with right-aligned number columns. */
 export function renderMarkdown(table: Table): string {
   const { columns = [] } = table;
   const labels = labelsOf(table);

@@ -1,14 +1,10 @@
 import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worker_threads";
 import { ConfigError } from "./errors.ts";
 
-/**
- * The runtime's own switch. Without it, the first session writes a device id and a queue of events into the user's cache and sends them to
- * the runtime's maker. The native library reads the variable once, when the process makes its first session.
- */
+/** The runtime's own switch, read once at the first session. Without it, a device id is written and events are sent to its maker. */
 const SWITCH = "ORT_DISABLE_TELEMETRY";
 
-// Importing this module switches the telemetry off, and every module that leads to a session imports it. A worker thread only has a copy of
-// the environment, which the native library does not see, so the mark says that a main thread has set the real one.
+// Every module that leads to a session imports this one. A worker only has a copy of the environment, hence the main thread's mark.
 if (isMainThread) {
   process.env[SWITCH] = "1";
   setEnvironmentData(SWITCH, "1");

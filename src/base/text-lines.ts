@@ -10,10 +10,7 @@ export interface TextLine {
   where: string;
 }
 
-/**
- * The non-blank lines of a text file, streamed.
- * @throws {DataError} as `openText`; FILE_FORMAT for a line that is not UTF-8.
- */
+/** The non-blank lines of a text file, streamed. @throws {DataError} as `openText`; FILE_FORMAT for a line that is not UTF-8. */
 export async function* textLines(path: string): AsyncGenerator<TextLine> {
   for await (const { text, line, isText } of decodedLines(openText(path))) {
     const where = `${path}:${line}`;
@@ -31,10 +28,7 @@ interface DecodedLine {
   isText: boolean;
 }
 
-/**
- * Every line of a stream, without its line end and without a byte-order mark; includes blank lines. Only `\n`, `\r\n` and `\r` end a line:
- * Node's readline, from version 22.15, also splits at U+2028 and U+2029, which JSON allows inside strings.
- */
+/** Every line of a stream, split at `\n`, `\r\n` and `\r` alone: Node's readline also splits at U+2028 and U+2029, which JSON allows. */
 export async function* decodedLines(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<DecodedLine> {

@@ -30,10 +30,7 @@ export const { WebAssembly: webAssembly } = globalThis as unknown as {
 /** Bytes of a page of memory. */
 export const MEMORY_PAGE_BYTES = 1 << 16;
 
-/**
- * Memory for a module, or null above 4 GiB or when the machine cannot reserve it: each memory reserves about 8 GiB of address space, whatever its size,
- * and schedulers may limit it (`ulimit -v`). The caller then uses its JavaScript version.
- */
+/** Memory for a module; null above 4 GiB or when the address space (8 GiB each) cannot be reserved: the caller then uses JavaScript. */
 export function reserveMemory(
   api: WebAssemblyApi,
   initial: number,

@@ -17,10 +17,7 @@ export interface YamlFile {
   lineOf(keys: readonly string[]): number;
 }
 
-/**
- * @param path for messages.
- * @throws {ConfigError} RECIPE_NOT_YAML with the line: also for a duplicate key, a tag, and a value that contains itself or is too large.
- */
+/** @throws {ConfigError} RECIPE_NOT_YAML with the line, also for a duplicate key, a tag, a value that contains itself or is too large. */
 export function parseYaml(text: string, path: string): YamlFile {
   const { document, value, counter } = parsed(text, (line) => `${path}:${line}`);
   const lines = new Map<string, number>();
@@ -48,10 +45,7 @@ export function parseYaml(text: string, path: string): YamlFile {
   };
 }
 
-/**
- * The value of `--set key=TEXT`, parsed as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types; the rest is text.
- * @throws {ConfigError} RECIPE_NOT_YAML, as `parseYaml`.
- */
+/** The value of `--set key=TEXT` as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types. @throws {ConfigError} RECIPE_NOT_YAML */
 export function parseYamlValue(text: string, where: string): unknown {
   return parsed(text, () => where).value;
 }
@@ -132,10 +126,7 @@ function firstAlias(document: Document.Parsed): number {
   return at;
 }
 
-/**
- * A value as YAML, with a comment after each scalar.
- * @param commentOn the comment of the scalar at a key path, or undefined for none.
- */
+/** A value as YAML, with the comment `commentOn` gives after each scalar. */
 export function writeYaml(
   value: unknown,
   header: string,

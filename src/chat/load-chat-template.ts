@@ -15,12 +15,9 @@ const inConfig = z.looseObject({
 });
 
 /**
- * The chat template of a Hugging Face folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, or else
- * `chat_template` in `tokenizer_config.json`, which is one template or a list of named ones.
- *
- * @param options.name of a named template; default: `tool_use` if it exists and `tools` is set, else `default`.
- * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD for the tokenizer's
- *   files, which contain the special tokens.
+ * The chat template of a Hugging Face folder: `chat_template.jinja`, `additional_chat_templates/*.jinja`, or `tokenizer_config.json`.
+ * @param options.name of a named one; default: `tool_use` if it exists and `tools` is set, else `default`.
+ * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD
  */
 export async function loadChatTemplate(
   folder: string,

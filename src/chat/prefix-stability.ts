@@ -7,11 +7,7 @@ import { type Probe, PROBE_TOOLS, PROBES } from "./probes.ts";
 export interface PrefixFinding {
   /** `text`: the text differs. `tokens`: only the token ids differ. */
   level: "text" | "tokens";
-  /**
-   * An error: later prompts change text that the policy saw or wrote. A notice: only the white space around the policy's
-   * text changes, or re-encoding would split the text into other tokens; neither affects a run that keeps the sampled
-   * ids.
-   */
+  /** error: later prompts change text that the policy saw or wrote. notice: only white space or the split into tokens would change. */
   severity: "error" | "notice";
   /** The probe's name. */
   probe: string;
@@ -47,9 +43,8 @@ export interface PrefixOptions {
 }
 
 /**
- * Tests that a conversation's text only grows: the text of messages 0 to n must be a prefix of the text of messages 0 to n + 1. Before
- * an assistant message, the shorter text includes the generation prompt and, for a plain message, the message itself, because the
- * policy will have written it. Consecutive tool results count as one step.
+ * Tests that the text of messages 0 to n is a prefix of that of 0 to n + 1. Before an assistant message it includes the generation prompt
+ * and, for a plain message, the message itself. Consecutive tool results count as one step.
  */
 export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {}): PrefixReport {
   const report: PrefixReport = { findings: [], compared: 0, unchecked: [] };
@@ -65,11 +60,8 @@ export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {
 }
 
 /**
- * Rejects a template under which a run would train on different text than it sampled; call it before a run.
- *
- * @returns the report, for its notices.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES with the first such place and the text around it.
- * @throws {DataError} CHAT_TEMPLATE_REFUSED or CHAT_TEMPLATE_BAD when it rejects every probe.
+ * Rejects a template under which a run would train on other text than it sampled; call it before a run. @returns the report.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES with the place. @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD
  */
 export function requireStablePrefixes(
   template: ChatTemplate,

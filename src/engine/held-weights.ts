@@ -14,10 +14,7 @@ export interface HeldWeights {
   hold(): Promise<void>;
 }
 
-/**
- * Makes rollouts independent of a training that goes on beside them: they see the weights that were held, whatever is learned.
- * @throws {ConfigError} ENGINE_UNFIT when the engine cannot sample from weights of before.
- */
+/** Rollouts beside a running training see the weights that were held. @throws {ConfigError} ENGINE_UNFIT when the engine cannot. */
 export function heldWeights(engine: PolicyEngine): HeldWeights {
   if (engine.samplingClient === undefined) {
     const { device, dialect } = engine.machine;

@@ -11,10 +11,7 @@ export interface PolicyEngineOptions extends LocalEngineOptions {
   server?: TinkerServer;
 }
 
-/**
- * Opens an engine. Its users see the interface alone; `capabilities` tell what an engine can do.
- * @throws as `openLocalEngine` and `openTinkerEngine`.
- */
+/** Opens an engine; `capabilities` tell what it can do. @throws as `openLocalEngine` and `openTinkerEngine`. */
 export async function openPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
   const { server, ...local } = options;
   if (server === undefined) return openLocalEngine(local);

@@ -35,8 +35,7 @@ export type Script = (place: ScriptPlace) => string;
 /** A writer of trajectories without a model, which knows the gold annotations of a task. */
 export interface Teacher extends PartWithOptions {
   /**
-   * @returns the script that writes its messages. A rollout fails with what the script throws: TEACHER_GAVE_UP (RolloutError) where it does
-   *   not know how to go on, TEACHER_CANNOT_PLAY (ConfigError, which stops the run) where it cannot play the strategy.
+   * @returns the script that writes its messages; it throws TEACHER_GAVE_UP (one rollout fails) or TEACHER_CANNOT_PLAY (the run stops).
    * @throws {ConfigError} TEACHER_CANNOT_PLAY where it cannot play the environment.
    */
   open(options: unknown, environment: Environment): Script;
@@ -61,10 +60,7 @@ export interface AnsweredQuestion {
   answer: string;
 }
 
-/**
- * What a strategy's own prompt asks for, as facts. A model reads the prompt; a scripted policy replies by these facts. `write` gives a reply
- * the form that the strategy reads.
- */
+/** What a strategy's prompt asks for, as facts for scripted policies. `write` gives a reply the form that the strategy reads. */
 export type Asked =
   /** The questions to answer first, in order. */
   | { for: "plan"; write: (questions: readonly string[]) => string }

@@ -17,12 +17,8 @@ export interface WorldFolder {
   /** Names of the files that `generate` writes. @throws as `generate`, for settings. */
   files(settings: unknown): string[];
   /**
-   * Writes the files, the manifest last. Equal settings give equal bytes.
-   *
-   * @param out folder, created if missing.
-   * @param options.onProgress receives the number of records so far, at intervals.
-   * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; what the world throws.
-   * @throws {ExternalError} FILE_WRITE_FAILED; files written earlier stay, without a manifest.
+   * Writes the files into `out` (made if missing), the manifest last. Equal settings give equal bytes.
+   * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY. @throws {ExternalError} FILE_WRITE_FAILED; earlier files stay.
    */
   generate(
     out: string,

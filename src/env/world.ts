@@ -35,10 +35,7 @@ export interface World extends Part {
 export interface Lessons {
   /** Settings of the stream, the number `questionsPerWorld` among them. */
   readonly options: z.ZodObject;
-  /**
-   * World number `index` of the stream.
-   * @param seed of the stream.
-   */
+  /** World number `index` of the stream of `seed`. */
   open(
     options: unknown,
     seed: number,
@@ -76,10 +73,7 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   dataset?: DatasetPart;
   /** Faults of questions and passages that were written, found from their texts. */
   check?: WorldCheck;
-  /**
-   * How it is written: its settings, where they are not the dataset's with `splits`; layout of the question files, default agentrl; whether
-   * it has passages, default: where it has `passages`.
-   */
+  /** How it is written: settings (default: the dataset's with `splits`), layout of questions (agentrl), whether with passages. */
   written?: { options?: z.ZodObject; layout?: TaskLayout; hasPassages?: boolean };
   /** Datasets beside its own. */
   datasets?: readonly DatasetPart[];
@@ -91,10 +85,7 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   lessons?: Lessons;
 }
 
-/**
- * Makes a world. `tasks` and `passages` make its dataset, which has the world's name, and its folder.
- * @throws {ConfigError} PLUGIN_BAD_PART where a member is no function or list.
- */
+/** Makes a world. `tasks` and `passages` make its dataset and folder. @throws {ConfigError} PLUGIN_BAD_PART for a wrong member. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no options of its own
 export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
   described: Described<S>,

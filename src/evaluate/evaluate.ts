@@ -49,11 +49,8 @@ export interface EvaluationProgress {
 const DEFAULT_WINDOW = 128;
 
 /**
- * Answers every question, scores the answers and computes the summary. Memory holds unfinished draws, and a few numbers of finished ones.
- *
- * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail.
- * @throws the signal's reason when it aborts, after the current messages have ended: an engine can then be closed. Earlier rows of `onRow`
- * are complete.
+ * Answers every question, scores the answers and computes the summary; memory holds unfinished draws.
+ * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail. @throws the signal's reason, after the current messages.
  */
 export async function evaluate(
   answer: Answerer,
@@ -146,12 +143,8 @@ export interface EvaluatePolicyOptions extends EvaluationRun {
 }
 
 /**
- * Evaluates a policy in an environment.
- *
- * The result of a question depends on the seed, its id and the number of the draw, not on the other questions.
- *
- * @throws {ConfigError} PART_UNKNOWN when there is no such strategy.
- * @throws as `evaluate`.
+ * Evaluates a policy in an environment. A result depends on the seed, the question's id and the draw's number alone.
+ * @throws {ConfigError} PART_UNKNOWN when there is no such strategy. @throws as `evaluate`.
  */
 export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<EvaluationSummary> {
   const { policy, environment, strategy: named, sampling, roles, clock, ...run } = options;

@@ -13,16 +13,10 @@ import { shortHash } from "./fingerprint.ts";
 export interface EvaluationLog {
   /** Number of rows kept from an interrupted evaluation. */
   readonly kept: number;
-  /**
-   * A kept row; undefined if it is missing, or ended in an error and is retried. Call it for every draw, in the order of the finished
-   * files.
-   */
+  /** A kept row; undefined if it is missing or ended in an error. Call it for every draw, in the order of the finished files. */
   known(task: Task, sample: number): EvaluationRow | undefined;
   append(row: EvaluationRow, trajectory: Trajectory): Promise<void>;
-  /**
-   * Sorts the lines of a resumed evaluation into the order of an uninterrupted one, and writes `results.json`.
-   * @throws {ConfigError} EVALUATION_EXISTS when the file has rows of other draws: no row is deleted.
-   */
+  /** Sorts a resumed evaluation's lines, and writes `results.json`. @throws {ConfigError} EVALUATION_EXISTS for rows of other draws. */
   finish(results: unknown): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,11 +48,8 @@ function hasRows(path: string): boolean {
 
 /**
  * Opens `rows.jsonl` and `trajectories.jsonl` in a folder.
- *
- * @param options.identity hash of everything beside the question that a row depends on: protocol, policy, seed.
- * @param options.resume continues with the rows of the file.
- * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another identity.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * @param options.identity hash of everything a row depends on beside the question; `resume` continues with the file's rows.
+ * @throws {ConfigError} EVALUATION_EXISTS for rows without `resume`, or of another identity. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openEvaluationLog(
   folder: string,

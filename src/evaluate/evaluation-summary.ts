@@ -71,11 +71,7 @@ export interface SummaryAccumulator {
   summary(): EvaluationSummary;
 }
 
-/**
- * Opens a summary of rows that need not be in memory together.
- *
- * @param options.seed of the bootstrap.
- */
+/** Opens a summary of rows that need not be in memory together. @param options.seed of the bootstrap. */
 export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
   const tally: Tally = {
     all: openMetricSums(),
@@ -104,12 +100,7 @@ export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
   };
 }
 
-/**
- * The summary of rows.
- *
- * @param rows rows of one question adjacent.
- * @param options.seed of the bootstrap.
- */
+/** The summary of rows, those of one question adjacent. @param options.seed of the bootstrap. */
 export function summarizeRows(
   rows: Iterable<EvaluationRow>,
   options: { seed: number },
@@ -261,13 +252,9 @@ interface Calibration {
 const BINS = 10;
 
 /**
- * @param answers at least one.
- *
- * Sources: Guo et al., arXiv 1706.04599, section 2 (ECE: mean over bins of |mean outcome − mean confidence|, weighted by size);
- * Brier (1950), the form for two outcomes; AUROC as the rank statistic of Mann and Whitney (1947).
- *
- * @example calibrationOf([{ confidence: 0.9, right: true }, { confidence: 0.6, right: false }])
- * // ece (0.1 + 0.6) / 2 = 0.35, brier (0.01 + 0.36) / 2 = 0.185, auroc 1
+ * Of at least one answer. Sources: Guo et al., arXiv 1706.04599, section 2 (ECE: mean over bins of |mean outcome − mean confidence|, weighted
+ * by size); Brier (1950), the form for two outcomes; AUROC as the rank statistic of Mann and Whitney (1947).
+ * @example calibrationOf([{ confidence: 0.9, right: true }, { confidence: 0.6, right: false }]) // ece 0.35, brier 0.185, auroc 1
  */
 export function calibrationOf(answers: readonly Confident[]): Calibration {
   const n = answers.length;

@@ -32,10 +32,7 @@ export interface Fingerprint {
   parts: ProtocolParts;
 }
 
-/**
- * The hash that a result carries.
- * @example fingerprintOf(parts).hex // "3f0c91be6a27", however the keys of `environment` are ordered
- */
+/** The hash that a result carries, however the keys of `environment` are ordered. @example fingerprintOf(parts).hex // "3f0c91be6a27" */
 export function fingerprintOf(parts: ProtocolParts): Fingerprint {
   return { hex: shortHash(parts), parts };
 }

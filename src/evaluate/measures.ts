@@ -6,10 +6,7 @@ import { type MeasuredDraw, metrics as metricParts } from "./metrics/metric.ts";
 
 /** What an evaluation computes of each draw beside `rowMetrics`. */
 export interface Measures {
-  /**
-   * Those that score one trajectory alone, without a snapshot, which exists in training only. One with the name of a metric of every
-   * evaluation is that metric, and not computed again.
-   */
+  /** Those that score one trajectory alone; one with the name of a metric of every evaluation is that metric, not computed again. */
   rewards: readonly WeightedReward[];
   /** As `evaluation.metrics` has them. */
   metrics: readonly WeightedReward[];

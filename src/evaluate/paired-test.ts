@@ -26,10 +26,7 @@ export interface Corrected {
 /** Family-wise error rate of the verdicts. */
 const LEVEL = 0.05;
 
-/**
- * @param left [n] one value per question; `right` likewise, in the same order.
- * @param options.draws sampled permutations if there are too many for all; default 10 000.
- */
+/** @param left [n] one value per question; `right` likewise. @param options.draws sampled permutations if too many for all; default 10 000. */
 export function testPairs(
   left: readonly number[],
   right: readonly number[],
@@ -93,14 +90,9 @@ const EXACT_PAIRS = 20;
 const TIE = 1e-9;
 
 /**
- * Paired permutation (randomisation, sign-flip) test: the distribution of the mean difference if the two sides of each pair are swapped at
- * random. Pairs without a difference are left out.
- *
- * @param differences one per pair. If all are 0, p is 1.
- *
- * Source: Fisher (1935); for retrieval Smucker, Allan and Carterette (CIKM 2007). A sampled p counts the observed pattern as one of the
- * draws, (1 + b) / (1 + draws), so that it is never 0 (Phipson and Smyth, 2010).
- *
+ * Paired permutation (sign-flip) test: the distribution of the mean difference if the sides of each pair are swapped at random. Pairs without
+ * a difference are left out; if all are 0, p is 1. Source: Fisher (1935); for retrieval Smucker, Allan and Carterette (CIKM 2007). A sampled
+ * p counts the observed pattern, (1 + b) / (1 + draws), so that it is never 0 (Phipson and Smyth, 2010).
  * @example pairedPermutationTest([1, 2, 3], { seed: 1 }) // 2 of 8 patterns reach a sum of ±6: p .25, exact
  */
 export function pairedPermutationTest(
@@ -117,10 +109,7 @@ export function pairedPermutationTest(
 }
 
 /**
- * Adjusts p values of several tests so that the chance of even one false alarm stays at the level (Holm, 1979): the
- * i-th smallest of m, from 0, is multiplied by m − i, and none falls below a smaller one's.
- *
- * @returns in the given order, at most 1.
+ * Holm's (1979) adjustment of several tests' p values: the i-th smallest of m, from 0, times m − i, none below a smaller one's, at most 1.
  * @example holmAdjusted([0.01, 0.04, 0.03]) // [0.03, 0.06, 0.06]
  */
 export function holmAdjusted(ps: readonly number[]): number[] {

@@ -1,7 +1,4 @@
-/**
- * A measured policy for people and file names: its place, and of a server which of its models.
- * @example policyLabel({ from: "http://127.0.0.1:9001/v1", model: "qwen" }) // "qwen @ 127.0.0.1:9001"
- */
+/** A policy for people and file names. @example policyLabel({ from: "http://127.0.0.1:9001/v1", model: "qwen" }) // "qwen @ 127.0.0.1:9001" */
 export function policyLabel({
   from = "policy",
   model,

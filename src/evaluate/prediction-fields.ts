@@ -29,10 +29,7 @@ const PREDICTION_NAMES = (
   "response output completion generated generated_answer"
 ).split(" ");
 
-/**
- * The fields of predictions and references, by the first record of each file: as given, else the default names, else guessed.
- * @throws {DataError} PREDICTIONS_FIELD when several names fit.
- */
+/** The fields by the first record of each file: as given, default names, else guessed. @throws {DataError} PREDICTIONS_FIELD if unclear. */
 export async function predictionFields(source: FieldSource): Promise<PredictionFields> {
   const { predictions, references } = source;
   const answered = (await jsonObject(predictions)) === null ? await firstPlaced(predictions) : null;

@@ -21,11 +21,9 @@ import {
 } from "./prediction-records.ts";
 
 /**
- * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those that are not given see `predictionFields`.
- *
- * Without `references` every record of `predictions` holds its own references. With it the two files are joined by `idField`; `predictions`
- * may then be a JSON object from id to answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id:
- * text}}`).
+ * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those not given see `predictionFields`. Without
+ * `references` every record holds its own; with it the files are joined by `idField`, and `predictions` may be a JSON object from id to
+ * answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id: text}}`).
  */
 export interface PredictionSource extends FieldSource {
   /** Whether the references are the spans of one accepted answer; a prediction may then be a list, too. */
@@ -47,11 +45,9 @@ async function understood(source: PredictionSource): Promise<Understood> {
 }
 
 /**
- * Reads answers with their references. With a references file every reference counts: without a prediction it is a missing answer.
- *
- * @returns in the order of the references; at least one.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record lacks a field or the
- * field has another type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
+ * Reads answers with their references, in the order of the references, at least one; without a prediction it is a missing answer.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD for a missing field or another
+ * type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
  */
 export async function readPredictions(given: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = given;
@@ -61,10 +57,7 @@ export async function readPredictions(given: PredictionSource): Promise<ScoredAn
   return records.map((record) => scoredAt(record, source));
 }
 
-/**
- * As `readPredictions`, each with its id. Without a references file and without `idField`, a record's own id counts where there is
- * one; otherwise its number from 1.
- */
+/** As `readPredictions`, each with its id: without references and `idField` a record's own id, otherwise its number from 1. */
 export async function readPredictionRows(
   given: PredictionSource,
 ): Promise<[id: string, answer: ScoredAnswer][]> {
@@ -104,10 +97,7 @@ function ownId({ value }: Placed, field: string): string | null {
   return typeof id === "string" && id.trim() !== "" ? id : numberId(id);
 }
 
-/**
- * As `readPredictions`, by id: without a references file each record must have one.
- * @throws {DataError} likewise.
- */
+/** As `readPredictions`, by id: without a references file each record must have one. @throws {DataError} likewise. */
 export async function readPredictionsById(
   given: PredictionSource,
 ): Promise<Map<string, ScoredAnswer>> {
@@ -157,10 +147,7 @@ async function joined(
   }));
 }
 
-/**
- * The answers of a predictions file alone, by id; null: no answer.
- * @throws {DataError} likewise.
- */
+/** The answers of a predictions file alone, by id; null: no answer. @throws {DataError} likewise. */
 export async function readAnswersById(
   source: Omit<PredictionSource, "references" | "referencesField" | "spans">,
 ): Promise<Map<string, string | null>> {
@@ -305,11 +292,8 @@ const predictionsSchema = z.object({
 });
 
 /**
- * Reads a prediction file of HotpotQA's evaluation, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, and joins it with gold
- * questions in any layout with supporting facts.
- *
- * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY when no gold question has a prediction; FILE_MISSING,
- *    FILE_NOT_JSON, and as `loadTasks`.
+ * A prediction file of HotpotQA's evaluation, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, joined with gold questions.
+ * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY without a prediction; FILE_MISSING; as `loadTasks`.
  */
 export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
   const checked = checkOptions(predictionsSchema, await readExactJson(predictions));

@@ -94,11 +94,7 @@ export interface RetrievalMetric {
 /** The default metrics. */
 export const DEFAULT_RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@5"];
 
-/**
- * The metric of a name such as `ndcg@10` or `map`.
- * @param where flag or key that named it, for the message.
- * @throws {ConfigError} USAGE with all known names.
- */
+/** The metric of a name such as `ndcg@10` or `map`. @param where flag or key, for the message. @throws {ConfigError} USAGE */
 export function retrievalMetric(name: string, where: string): RetrievalMetric {
   const { family = "", cut } = /^(?<family>[^@]*)(?:@(?<cut>.*))?$/.exec(name)?.groups ?? {};
   const part = families.parts.find((candidate) => candidate.name === family);
@@ -117,9 +113,7 @@ export function retrievalMetric(name: string, where: string): RetrievalMetric {
 }
 
 /**
- * The metrics of one ranking by name.
- * @param ids retrieved passages, best first.
- * @param relevances at least one above 0; a negative one counts as 0.
+ * The metrics of one ranking, best first. @param relevances at least one above 0; a negative one counts as 0.
  * @example rankingMetrics(["x", "y"], new Map([["y", 1]]), [retrievalMetric("ndcg@10", "")]) // 1 / log2(3) = .6309
  */
 export function rankingMetrics(

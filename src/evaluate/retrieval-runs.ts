@@ -26,10 +26,7 @@ export type RetrievalRun = ReadonlyMap<string, readonly RankedHit[]>;
 /** Queries per call of the retriever. */
 const BATCH = 64;
 
-/**
- * A retriever's ranking of every query, in the order in which it gave them.
- * @param depth most hits per query.
- */
+/** A retriever's ranking of every query, in its own order, with at most `depth` hits. */
 export async function searchRun(
   retriever: Retriever,
   queries: readonly RetrievalQuery[],
@@ -58,10 +55,8 @@ export async function searchRun(
 }
 
 /**
- * A TREC run file (`query Q0 passage rank score tag`; `.gz` too), ordered as trec_eval orders it: by score as a 32-bit float, ties by
- * passage id, the greater (in bytes) first. The rank column is ignored.
- *
- * @throws {DataError} FILE_MISSING; RUN_BAD_LINE for another layout, or a passage that a query has twice.
+ * A TREC run file (`query Q0 passage rank score tag`; `.gz` too) in trec_eval's order: by score as float32, ties by passage id, the greater
+ * first; ranks are ignored. @throws {DataError} FILE_MISSING; RUN_BAD_LINE for another layout, or a passage twice.
  */
 export async function readRun(path: string): Promise<RetrievalRun> {
   const run = new Map<string, Map<string, number>>();
@@ -89,12 +84,8 @@ export async function readRun(path: string): Promise<RetrievalRun> {
 }
 
 /**
- * Writes a TREC run that trec_eval reads in exactly this order. Scores are written as 32-bit floats, as it holds them; a score that would
- * sort before the previous hit becomes the next smaller float.
- *
- * @param tag name of the run: spaces become "-".
- * @throws {DataError} RUN_ID_BLANK when an id is empty or contains a space, before anything is written.
- * @throws {ExternalError} FILE_WRITE_FAILED.
+ * Writes a TREC run that trec_eval reads in exactly this order: a float32 score that would sort before the previous hit becomes the next
+ * smaller float. In `tag` spaces become "-". @throws {DataError} RUN_ID_BLANK before anything is written. @throws FILE_WRITE_FAILED
  */
 export async function writeRun(path: string, run: RetrievalRun, tag: string): Promise<void> {
   for (const [query, hits] of run) {

@@ -63,12 +63,8 @@ export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels):
 }
 
 /**
- * Scores a retriever on queries with relevance judgements. Its hits count in the order returned; trec_eval would reorder ties, except in a
- * run of `writeRun`.
- *
- * @param queries those without a relevant passage in `qrels` are skipped.
- * @param options.depth hits per query; default: as many as the metrics need.
- * @returns `n` 0 and metrics NaN if no query is left.
+ * Scores a retriever on queries with judgements (others are skipped), in the order of its hits; trec_eval would reorder ties.
+ * @param options.depth hits per query; default: as the metrics need. @returns `n` 0 and metrics NaN if no query is left.
  */
 export async function evaluateRetrieval(
   retriever: Retriever,
@@ -87,10 +83,7 @@ export async function evaluateRetrieval(
   return { ...scored(run, judged, qrels, { metrics, seed }), fingerprint, run };
 }
 
-/**
- * Scores a ranking from a file.
- * @param queries as in `evaluateRetrieval`; those that the run lacks count 0.
- */
+/** Scores a ranking from a file; queries that the run lacks count 0. */
 export function scoreRun(
   run: RetrievalRun,
   queries: readonly RetrievalQuery[],
@@ -178,11 +171,8 @@ export interface MetricComparison extends PairedTest, Corrected {
 }
 
 /**
- * Compares two runs metric by metric; with Holm's correction over the metrics.
- *
- * @param left of each query, in the same order as `right`.
- * @param options.seed of bootstrap and permutations.
- * @param options.draws permutations drawn where there are too many for all; 10 000 by default.
+ * Compares two runs metric by metric, with Holm's correction. @param left of each query, in the same order as `right`.
+ * @param options.draws permutations drawn where there are too many for all; 10 000 by default. `seed`: of bootstrap and permutations.
  */
 export function compareRetrieval(
   left: readonly QueryScores[],

@@ -12,10 +12,8 @@ import type { RetrievalQuery } from "./retrieval-runs.ts";
 /** Queries in the layouts of BEIR and TREC; relevance judgements: data/qrels.ts. */
 
 /**
- * Queries: BEIR's `queries.jsonl` ({_id, text}; {id, question} too), `.gz` or not; lines of id, tab, text; or TREC topics,
- * whose titles are the queries.
- *
- * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE, QRELS_BAD_LINE.
+ * Queries: BEIR's `queries.jsonl` ({_id, text} or {id, question}); lines of id, tab, text; or titles of TREC topics; `.gz` too.
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE, QRELS_BAD_LINE
  */
 export async function readQueries(path: string): Promise<RetrievalQuery[]> {
   const queries = await queriesOf(path);
@@ -53,11 +51,7 @@ async function queriesOf(path: string): Promise<RetrievalQuery[]> {
 }
 
 /**
- * TREC topics: each `<top>` has a `<num>` ("Number: 301") and a `<title>`, closed or not; the title is the query, the
- * description and the narrative are left out, as in TREC's title-only runs.
- *
- * @param path for messages.
- * @throws {DataError} QRELS_BAD_LINE with the topic that lacks one of them.
+ * TREC topics: `<num>` and `<title>`, closed or not; the title is the query, as in title-only runs. @throws {DataError} QRELS_BAD_LINE
  * @example parseTopics("<top><num> Number: 301 <title> Organized Crime <desc> …</top>", "t") // [{ id: "301", … }]
  */
 function parseTopics(text: string, path: string): RetrievalQuery[] {
@@ -93,12 +87,7 @@ export interface RetrievalSet {
   corpus?: string;
 }
 
-/**
- * Queries and judgements from two files; without queries every judged query counts, with an empty text: enough to
- * score a run.
- *
- * @throws {DataError} as readQueries and readQrels.
- */
+/** Queries and judgements from two files; without queries every judged query, with an empty text. @throws as readQueries, readQrels. */
 export async function filesSet(qrelsPath: string, queriesPath?: string): Promise<RetrievalSet> {
   const queries = queriesPath === undefined ? undefined : await readQueries(queriesPath);
   const qrels = await readQrels(qrelsPath);
@@ -109,10 +98,7 @@ export async function filesSet(qrelsPath: string, queriesPath?: string): Promise
   };
 }
 
-/**
- * A dataset folder of BEIR: queries.jsonl, qrels/<split>.tsv, corpus.jsonl; each may be `.gz`.
- * @throws {DataError} FILE_MISSING with the existing splits; as readQueries and readQrels.
- */
+/** A BEIR folder: queries.jsonl, qrels/<split>.tsv, corpus.jsonl, `.gz` too. @throws {DataError} FILE_MISSING with the existing splits. */
 export async function beirSet(folder: string, split: string): Promise<RetrievalSet> {
   const files = await beirFolder(folder, split);
   const set = await filesSet(files.qrels, files.queries);
@@ -121,10 +107,7 @@ export async function beirSet(folder: string, split: string): Promise<RetrievalS
   return { ...set, queries, ...(files.corpus === null ? {} : { corpus: files.corpus }) };
 }
 
-/**
- * Questions as queries, their supporting passages as relevant ones, from a file in any layout with supporting passages.
- * @throws {DataError} as loadTasks.
- */
+/** Questions as queries, their supporting passages as relevant ones. @throws {DataError} as loadTasks. */
 export async function questionsSet(path: string): Promise<RetrievalSet> {
   const tasks = await loadTasks(path);
   const support = tasks.flatMap(({ id, annotations: { supportingPassages } }) =>

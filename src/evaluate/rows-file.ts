@@ -55,11 +55,9 @@ const rowSchema = z.object({
 });
 
 /**
- * Computes the summary of an evaluation again from its rows on disk.
- *
- * @param options.seed of the bootstrap.
- * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; PREDICTIONS_FIELD when a row lacks a number; PREDICTIONS_EMPTY without rows;
- *   PREDICTIONS_UNMATCHED when another run has none of the questions.
+ * Computes the summary of an evaluation again from its rows on disk. @param options.seed of the bootstrap.
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; PREDICTIONS_FIELD for a row that lacks a number; PREDICTIONS_EMPTY;
+ * PREDICTIONS_UNMATCHED when another run has none of the questions.
  */
 export async function summarizeRowsFile(
   source: RowsSource,
@@ -171,15 +169,10 @@ interface SearchNeed {
 }
 
 /**
- * Over-search and under-search of a run.
- *
- * Source: β-GRPO, arXiv 2505.17281, whose rates count steps: search steps whose sub-question the model answers the same way without
- * what was retrieved, and wrong steps among those without search, both judged by a model. Different here: questions are counted,
- * and no judge is needed. Answers are the same when equal after the "squad" normalisation; right is em 1.
- *
- * @param cases draws that all their runs measured.
- * @example searchNeed([{ free: { answer: "x", em: 1, searches: 2 }, unaided: { answer: "x", em: 1, searches: 0 } }])
- * // over_search_rate { n: 1, share: 1 }
+ * Over-search and under-search of a run, over draws that all runs measured. Source: β-GRPO, arXiv 2505.17281, whose rates count steps
+ * judged by a model. Different here: questions are counted, without a judge; answers are the same when equal after the "squad"
+ * normalisation; right is em 1. @example searchNeed([{ free: { answer: "x", em: 1, searches: 2 }, unaided: { answer: "x", em: 1,
+ * searches: 0 } }]) // over_search_rate { n: 1, share: 1 }
  */
 export function searchNeed(cases: Iterable<SearchNeedCase>): SearchNeed {
   const counts = {

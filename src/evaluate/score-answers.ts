@@ -31,10 +31,7 @@ export interface ScoreOptions {
   metrics?: readonly AnswerMetricName[];
 }
 
-/**
- * Each answer by each metric, in order.
- * @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }]
- */
+/** Each answer by each metric. @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }] */
 export function scoreEach(
   answers: readonly ScoredAnswer[],
   { normalization = "squad", metrics = answerMetrics.parts.map(({ name }) => name) }: ScoreOptions,
@@ -46,11 +43,7 @@ export function scoreEach(
 }
 
 /**
- * Sums up the scores of answers.
- *
- * @param scores at least one; all of the same metrics.
- * @param shares the metrics that are 0 or 1.
- * @param seed of the bootstrap.
+ * Sums up scores of answers: at least one, all of the same metrics. @param shares the metrics that are 0 or 1. @param seed of the bootstrap.
  * @example summarizeScores([{ em: 1 }, { em: 0 }], { shares: ["em"], seed: 0 }).metrics // { em: 0.5 }
  */
 export function summarizeScores(
@@ -70,11 +63,8 @@ export function summarizeScores(
 }
 
 /**
- * The mean of every answer metric.
- *
- * @param answers at least one; each counts equally, unanswered ones as well.
- * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }]).metrics
- * // { em: 0.5, f1: 0.5, … }
+ * The mean of every answer metric over at least one answer; unanswered ones count equally.
+ * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }]).metrics // em 0.5
  */
 export function scoreAnswers(
   answers: readonly ScoredAnswer[],

@@ -45,10 +45,7 @@ interface ScoreLayout extends Part {
   score(options: ScoreFileOptions): Promise<ScoredFile>;
 }
 
-/**
- * What is applied to files of answers when not told: it gives the published numbers of both R1-Searcher's and IRCoT's files.
- * `eval` and the rewards use "squad".
- */
+/** Default for files of answers: it gives the published numbers of R1-Searcher's and IRCoT's files. `eval` and rewards use "squad". */
 const DEFAULT_NORMALIZATION: Normalization = "words";
 
 /** The share of answers that somebody judged right, where a file says so. */

@@ -19,8 +19,7 @@ export interface Summary {
 const Z95 = 1.959963984540054;
 
 /**
- * Mean, sample deviation and t interval: for the few runs of an experiment.
- * @param values at least one.
+ * Mean, sample deviation and t interval of at least one value: for the few runs of an experiment.
  * @example summarize([1, 2, 3]) // mean 2, deviation 1, ci95 2 ± 4.3027 · 1 / √3 = [-0.484, 4.484]
  */
 export function summarize(values: readonly number[]): Summary {
@@ -32,10 +31,7 @@ export function summarize(values: readonly number[]): Summary {
   return { n, mean: centre, deviation, ci95: [centre - half, centre + half] };
 }
 
-/**
- * Wilson's score interval of a share: sensible at 0, at 1, and for few trials.
- * @example wilsonInterval(0, 10) // [0, 0.2775]
- */
+/** Wilson's interval of a share: sensible at 0, at 1, and for few trials. @example wilsonInterval(0, 10) // [0, 0.2775] */
 export function wilsonInterval(successes: number, trials: number): Interval {
   const share = successes / trials;
   const z = Z95 ** 2 / trials;
@@ -49,12 +45,8 @@ export function wilsonInterval(successes: number, trials: number): Interval {
 }
 
 /**
- * Newcombe's interval of the difference of two shares measured on two sets of questions: Wilson's interval of each, put
- * together as squares.
- *
- * Source: Newcombe, Statistics in Medicine 17 (1998), method 10.
- *
- * @param left share and questions of one run; a share that is no whole number of questions (a rounded one) is taken as it is.
+ * Newcombe's interval of the difference of two shares on two sets of questions: Wilson's intervals, put together as squares. A rounded share
+ * is taken as it is. Source: Newcombe, Statistics in Medicine 17 (1998), method 10.
  * @example newcombeInterval({ share: 0.5, n: 10 }, { share: 0.1, n: 10 }) // [-0.0115, 0.6667]
  */
 export function newcombeInterval(
@@ -77,19 +69,12 @@ export interface BootstrapOptions {
   resamples?: number;
 }
 
-/**
- * Percentile bootstrap interval of a mean: values are drawn again with replacement.
- * @param values at least one, each independent of the others (one per question, not one per sample of it).
- */
+/** Percentile bootstrap interval of a mean. @param values at least one, independent (one per question, not per sample of it). */
 export function bootstrapInterval(values: readonly number[], options: BootstrapOptions): Interval {
   return bootstrapIntervals([values], options)[0] ?? [NaN, NaN];
 }
 
-/**
- * As `bootstrapInterval`, of several figures of the same questions: each resample is drawn once for all of them, with the same
- * result as one by one.
- * @param columns [figures][questions], all of one length.
- */
+/** `bootstrapInterval` of several figures of the same questions, each resample drawn once for all. @param columns [figures][questions]. */
 export function bootstrapIntervals(
   columns: readonly (readonly number[])[],
   { seed, resamples = 2000 }: BootstrapOptions,
@@ -115,11 +100,7 @@ export function percentileInterval(resampled: Float64Array): Interval {
   return [quantileOf(resampled, 0.025), quantileOf(resampled, 0.975)];
 }
 
-/**
- * How much better one run is than another on the same questions: mean difference with its bootstrap interval, questions
- * resampled in pairs.
- * @param left [n] one value per question; `right` likewise, in the same order.
- */
+/** How much better `left` is than `right` on the same questions [n]: mean difference and its bootstrap interval, resampled in pairs. */
 export function pairedBootstrap(
   left: readonly number[],
   right: readonly number[],

@@ -34,10 +34,8 @@ interface Place extends RemotePlace {
 }
 
 /**
- * A policy whose messages somebody else writes, one by one: another program's trainer. They are cut and recorded as a server's.
- *
- * @param write gives the next message; it rejects when the signal aborts.
- * @param tokenizer counts tokens for the budgets; null: four characters per token, and messages are not cut to their budget.
+ * A policy whose messages another program writes: cut and recorded as a server's.
+ * @param write gives the next message; rejects on abort. @param tokenizer for budgets; null: four characters per token, without cuts.
  */
 export function awaitedText(
   write: (turn: AwaitedTurn, signal: AbortSignal) => Promise<string>,

@@ -11,10 +11,7 @@ import type { MessageTemplate } from "./served/message-keys.ts";
 export interface Rendering {
   /** A prompt as the first message, up to the start of the model's reply. */
   opening(prompt: string): string;
-  /**
-   * The template's text around a reply of the environment.
-   * @param ended whether the model closed its message with EOS.
-   */
+  /** The template's text around a reply of the environment. @param ended whether the model closed its message with EOS. */
   around(ended: boolean): { before: string; after: string };
   /** Whether the template puts its own marks around the results of tools, so that a protocol's are left out. */
   readonly wrapsResults: boolean;
@@ -26,12 +23,8 @@ export interface Rendering {
 const MARK = "\u2063reply\u2063";
 
 /**
- * Renders by a model's own template. Earlier turns stay as sampled, so the template must not rewrite them: this is checked here, before a
- * run.
- *
- * @param options.tools tools that the template describes to the model, if the protocol leaves that to it.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES when it rewrites earlier turns, or changes a reply.
- * @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD.
+ * Renders by a model's own template, which must not rewrite earlier turns: checked here. `tools`: those that the template describes.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES. @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD
  */
 export function chatRendering(
   template: ChatTemplate,

@@ -22,11 +22,7 @@ export interface Draft extends MessageDraft {
   ids(): number[];
   /** Adds the policy's tokens, up to the end of the message. @returns how many of them were kept. */
   write(result: SampleResult): number;
-  /**
-   * Removes the text after a place and inserts text there.
-   * @param limit most tokens of the message, without the prefill.
-   * @returns false if the text and one more token do not fit; the draft is then unchanged.
-   */
+  /** Replaces the text after a place. @param limit most tokens without the prefill. @returns false if it and one more token do not fit. */
   interrupt(interjection: Interjection, limit: number): boolean;
 }
 
@@ -189,11 +185,7 @@ interface Interruption {
   isWhole: boolean;
 }
 
-/**
- * Places an interjection in a message: between characters, and never before an earlier interjection.
- * @param message.text without the prefill.
- * @returns null if the message has ended by then.
- */
+/** Places an interjection between characters, never before an earlier one; null if the message (`text` without prefill) has ended. */
 function interruption(
   { prefill, text, put }: { prefill: string; text: string; put: readonly PutText[] },
   { keep, text: given }: Interjection,

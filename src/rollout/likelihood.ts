@@ -2,11 +2,7 @@ import { ConfigError } from "../base/errors.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
 
-/**
- * The policy, if it can score texts.
- * @param key recipe key of the part that needs log-probabilities.
- * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
- */
+/** The policy, if it can score texts. @param key recipe key of the part that needs it. @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS */
 export function requireLogprobs(
   policy: Policy,
   instead = "Use another strategy.",
@@ -38,10 +34,7 @@ export async function meanLogprob(
   return whole === null ? null : whole / policy.tokenizer.encode(asked.text).length;
 }
 
-/**
- * Log-probability (nats) of a text after a prompt, recorded as a call without a completion.
- * @returns null when the two do not fit the policy's context.
- */
+/** Log-probability (nats) of a text after a prompt, recorded as a call without a completion; null when they do not fit the context. */
 export async function textLogprob(
   policy: ScoringPolicy,
   trajectory: Trajectory,

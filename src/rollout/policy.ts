@@ -89,10 +89,7 @@ export function enginePolicy(
   };
 }
 
-/**
- * Log-probabilities of tokens after a prompt, computed by an engine.
- * @param kept name of a snapshot in the engine; default: its current weights.
- */
+/** Log-probabilities of tokens after a prompt, by an engine. @param kept name of a snapshot; default: its current weights. */
 export function engineLogprobs(
   engine: Pick<RolloutEngine, "logprobs">,
   kept?: string,

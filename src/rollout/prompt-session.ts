@@ -48,39 +48,26 @@ export interface Answered {
   call: number;
 }
 
-/**
- * A trajectory made of prompts that a strategy writes itself, each built anew: retrieval chains, trees, votes, modules. All that is
- * asked and searched is recorded, so that metrics, reports and rewards see it as they see an agent's.
- */
+/** A trajectory made of prompts that a strategy writes anew: retrieval chains, trees, votes, modules; recorded as an agent's. */
 export interface PromptSession {
   readonly trajectory: Trajectory;
   /** Asks the policy. @returns null when the prompt does not fit its context. */
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
-  /**
-   * Asks the policy for an answer by the protocol's grammar: its opening is the prefill; a server that cannot prefill gets an instruction.
-   * @returns null when it gave none, or the prompt does not fit.
-   */
+  /** Asks for an answer by the protocol's grammar, its opening as the prefill; null when it gave none, or the prompt does not fit. */
   answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefill">): Promise<string | null>;
   /**
-   * Searches with the environment's own tool, on behalf of a message.
-   * @param turn index of the turn whose message led to it; null: the strategy's own, recorded with the message before it or, where there
-   *   is none, as given.
+   * Searches with the environment's tool, on behalf of the message of `turn`; null: the strategy's own, recorded with the message before.
    * @returns what was found, `text` as short as the environment shows observations.
    */
   search(query: string, turn: number | null): Promise<Observation>;
   /**
-   * Mean log-probability (nats a token, temperature 1) of a text as the policy's message to a prompt; recorded as a call that wrote
-   * nothing.
-   * @returns null when the two do not fit its context.
+   * Mean log-probability (nats a token, temperature 1) of a text as the reply to a prompt, recorded; null when they do not fit.
    * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
    */
   likelihood(prompt: string, text: string): Promise<number | null>;
   /** The answer that a text holds by the protocol's own rule; null when there is none. */
   answerIn(text: string): string | null;
-  /**
-   * Several sessions at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
-   * turns and calls in a branch are valid in that branch only.
-   */
+  /** Several sessions at once, each under its own name and seed, recorded one after another. A branch's indices are valid in it only. */
   branches<T>(
     names: readonly string[],
     body: (branch: PromptSession, index: number) => Promise<T>,
@@ -89,11 +76,7 @@ export interface PromptSession {
   readonly isFull: boolean;
 }
 
-/**
- * Runs a strategy that builds its own prompts. Without an answer it ended for want of context where a prompt did not fit.
- *
- * @param body what it does; returns the final answer, null when it has none.
- */
+/** Runs a strategy that builds its own prompts. @param body returns the final answer; null when it has none. */
 export function withPrompts(
   options: RolloutOptions,
   body: (session: PromptSession) => Promise<string | null>,

@@ -42,11 +42,8 @@ interface Row {
 }
 
 /**
- * Recomputes the log-probabilities of sampled tokens and compares them with the recorded ones.
- *
- * Each is computed at its call's temperature, over the whole vocabulary. Skipped are calls of other weights (their `policyVersion` is not the
- * engine's), of other models (their role is not "policy"), calls whose log-probabilities are all 0 (written by a script), and sequences that
- * are too long for the model.
+ * Recomputes the log-probabilities of sampled tokens, at the call's temperature over the whole vocabulary, and compares. Skipped are calls
+ * of other weights (`policyVersion`) or models, those whose log-probabilities are all 0 (a script's), and too long sequences.
  */
 export function recomputeLogprobs(
   engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,

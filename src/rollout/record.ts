@@ -35,11 +35,7 @@ export interface RolloutOptions {
   onTurn?: (trajectory: Trajectory) => void;
 }
 
-/**
- * Records a whole trajectory. Failures of tools and endpoints are recorded on it; any other error (an interrupted run, a bug) is thrown.
- *
- * @param play plays it; sets `answer`.
- */
+/** Records a whole trajectory, with failures of tools and endpoints; any other error is thrown. @param play plays it; sets `answer`. */
 export async function record(
   options: RolloutOptions,
   play: (trajectory: Trajectory) => Promise<EndReason>,
@@ -122,11 +118,7 @@ export async function timed<T>(
   }
 }
 
-/**
- * Appends the record of a branch to a trajectory of the same question: its calls, turns, hints, searches and times.
- *
- * @param chain name of the branch's turns; their own chain is kept behind it: `2/draft`.
- */
+/** Appends a branch's record to a trajectory of the same question. @param chain name of its turns; their own is kept behind: `2/draft`. */
 export function appendBranch(into: Trajectory, part: Trajectory, chain: string): void {
   const offset = into.calls.length;
   for (const call of part.calls) {

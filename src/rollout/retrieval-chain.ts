@@ -42,8 +42,7 @@ export interface ChainCourse {
 }
 
 /**
- * Adds links to a chain until it has `steps`, or the policy has no new query: an empty message ends it at once.
- *
+ * Adds links to a chain until it has `steps`, or the policy has no new query.
  * Source: CoRAG, arXiv 2501.14342, section 3; microsoft/LMOps, corag. Different here: a chain ends early without a new query; a search
  * shows as many passages as the environment's tool, in our words, best last.
  */
@@ -136,8 +135,7 @@ export async function answerFromChain(
 }
 
 /**
- * Whether a chain tells a reference: its last sub-answer equals one, or one's mean log-probability per token (nats) as the answer after the
- * chain exceeds a level.
+ * Whether a chain tells a reference: its last sub-answer equals one, or one's mean log-probability per token exceeds a level.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function tellsReference(
@@ -155,8 +153,7 @@ export async function tellsReference(
 }
 
 /**
- * Mean log-probability per token, nats, of "nothing relevant found" as the answer to the main question with a chain; low is good. Infinity
- * if it does not fit the context.
+ * Mean log-probability per token of "nothing relevant found" as the answer with a chain; low is good, Infinity if it does not fit.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function chainPenalty(

@@ -203,11 +203,7 @@ export async function playOut(game: Play, standing: Standing): Promise<EndReason
   }
 }
 
-/**
- * Plays a turn.
- * @param standing before the turn; updated to the state before the next.
- * @returns how the trajectory ended; null: it continues.
- */
+/** Plays a turn and updates `standing`. @returns how the trajectory ended; null: it continues. */
 export async function advance(game: Play, standing: Standing): Promise<EndReason | null> {
   const { trajectory, variant } = game;
   const budgets = budgetsNow(game);
@@ -253,10 +249,7 @@ function reissue(game: Play, standing: Standing): void {
   standing.inputs = [{ owner: "template", text }];
 }
 
-/**
- * Sets the policy's first inputs; replays the messages of a task with a prefix.
- * @returns how the trajectory ended with them; null: it continues.
- */
+/** Sets the policy's first inputs; replays a task's prefix. @returns how the trajectory ended with it; null: it continues. */
 export async function playPrefix(game: Play, standing: Standing): Promise<EndReason | null> {
   const { prefix = [] } = game.task;
   Object.assign(standing, beginning(game));
@@ -342,11 +335,7 @@ async function shownReply(
   return { text: environment.protocol.renderObservations(read), observations: read };
 }
 
-/**
- * Asks for one message, steps the environment and records the turn.
- * @param chain line of the trajectory, if not the main one.
- * @returns null when the context is full.
- */
+/** Asks for one message, steps the environment and records the turn; null when the context is full. @param chain if not the main line. */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
   const message = await askForMessage(place);
   return message === null ? null : playWritten(place, message, chain);

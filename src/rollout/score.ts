@@ -62,13 +62,9 @@ export interface Unscored {
 }
 
 /**
- * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value. A
- * trajectory that ended in an error has reward null, and so has a trajectory with a null among the rewards that count.
- *
- * Values that an earlier call recorded are kept. A reward of scope group or batch is computed again where its group or batch has
- * trajectories without a value.
- *
- * @returns rewards for which a model failed, one entry each.
+ * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value;
+ * null for one that ended in an error or has a null among the rewards that count. Recorded values are kept; a reward of scope group or batch
+ * is computed again where trajectories lack a value. @returns rewards for which a model failed.
  * @throws {ConfigError} PART_UNKNOWN; REWARD_FAILED, with the reward's name, when its code throws or returns no reward.
  */
 export async function scoreTrajectories(
@@ -198,10 +194,7 @@ function writtenBy(
   return tokenSpan(ids, text, span, tokenizer);
 }
 
-/**
- * Takes the values that earlier calls recorded for these rewards off their trajectories.
- * @returns those of a trajectory by the name that they are recorded under; none for a name that two rewards share.
- */
+/** Takes recorded values of these rewards off their trajectories, by recorded name; none for a name that two rewards share. */
 function takeRecorded(
   scored: readonly Scored[],
   names: readonly string[],

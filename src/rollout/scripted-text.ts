@@ -13,11 +13,7 @@ interface Place {
   shown: readonly string[];
 }
 
-/**
- * A policy whose messages come from a function, as text without tokens. They are recorded like a server's.
- *
- * @param write gives what follows `prefill`; what it throws the dialogue throws.
- */
+/** A policy whose messages a function writes (what follows `prefill`), as text without tokens, recorded like a server's. */
 export function scriptedText(write: Script): TextPolicy {
   return {
     role: "policy",

@@ -10,11 +10,7 @@ type SpentBudget = Pick<BudgetNow, "unit"> & {
 /** The strictest of several used-up budgets counts. */
 const STRICTNESS = ["end", "forced-answer", "final-turn"] as const;
 
-/**
- * The used-up budget of a trajectory before a message.
- * @param at.maxTurns turns in which tools run, instead of the budget of turns; a final turn follows them.
- * @returns null if no budget is used up.
- */
+/** The used-up budget before a message; null if none is. @param at.maxTurns turns in which tools run; a final turn follows them. */
 export function spentBudget(
   budgets: readonly BudgetNow[],
   trajectory: Trajectory,
@@ -65,10 +61,7 @@ function wordsIn(text: string): number {
   return text.split(/\s+/).filter((word) => word !== "").length;
 }
 
-/**
- * Observations cut to their budgets; the token budget for all tools is applied when the reply is encoded.
- * @returns the same list if nothing is cut.
- */
+/** Observations cut to their budgets, the same list if nothing is; the token budget for all tools is applied when the reply is encoded. */
 export function shortened(
   observations: readonly Observation[],
   budgets: readonly BudgetNow[],

@@ -23,10 +23,7 @@ interface Place {
   messages: number;
 }
 
-/**
- * A dialogue with a model whose tokens we sample. Ids are kept as sampled; a message is cut at whole tokens, including the one with the
- * cut.
- */
+/** A dialogue with a model whose tokens we sample and keep; a message is cut at whole tokens, including the one with the cut. */
 function tokenDialogue(
   policy: TokenPolicy,
   setting: DialogueSetting,

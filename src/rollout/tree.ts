@@ -18,8 +18,7 @@ export interface TreeShape {
   /** Turns at which the tree branches; after them each leaf is played to its end. */
   depth: number;
   /**
-   * Plays one segment of the tree: a turn (`advance`) when absent. It updates `standing` to the state after it. An unfinished message stands as
-   * `prefill` there, and the next segment continues it.
+   * Plays one segment of the tree (default: `advance`) and updates `standing`; an unfinished message stands there as `prefill`.
    * @returns how the trajectory ended; null: it continues.
    */
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
@@ -33,9 +32,8 @@ interface Node {
 
 /**
  * A rollout that branches: at each of its first turns several messages are drawn, and each continues by itself.
- *
- * @returns one trajectory per leaf. The first child of a node continues its parent's trajectory; the others begin with a copy of its
- *   calls and name it in `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
+ * @returns one trajectory per leaf. A node's first child continues its parent's trajectory; the others copy its calls and name it in
+ * `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
  */
 export function rollOutTree(options: RolloutOptions, shape: TreeShape): Promise<Trajectory[]> {
   return deferring(async (defer) => {

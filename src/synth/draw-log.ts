@@ -33,10 +33,7 @@ export interface DrawLog {
   /** Earlier draws of a question; null when they are complete. Call it for every question, in the order of the finished file. */
   earlier(task: Task): DrawnQuestion | null | undefined;
   append(drawn: DrawnQuestion): Promise<void>;
-  /**
-   * Sorts the lines of a resumed run into the order of an uninterrupted one.
-   * @throws {ConfigError} SYNTHESIS_EXISTS when the file has draws of other questions: no draw is deleted.
-   */
+  /** Sorts a resumed run's lines. @throws {ConfigError} SYNTHESIS_EXISTS when the file has draws of other questions. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,10 +58,7 @@ function isWhole({ candidates, failed }: DrawnQuestion): boolean {
   return failed === undefined && candidates.every(({ trajectory }) => isFinal(trajectory));
 }
 
-/**
- * The lines of a finished `draws.jsonl`, streamed.
- * @throws {DataError} as `readSamples`; DATA_ID_TWICE if a question is in the file twice, because the run was interrupted.
- */
+/** The lines of a finished `draws.jsonl`, streamed. @throws {DataError} as `readSamples`; DATA_ID_TWICE after an interrupted run. */
 export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
   const seen = new Set<string>();
   for await (const { row, where } of readLog(path)) {
@@ -81,12 +75,8 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
 }
 
 /**
- * Opens the log of a run.
- *
- * @param options.settings hash of all settings that a draw depends on.
- * @param options.resume continues with the draws of the file.
- * @throws {ConfigError} SYNTHESIS_EXISTS when there are draws and `resume` is not set, or draws under other settings.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Opens the log of a run. @param options.settings hash of all that a draw depends on; `resume` continues with the file's draws.
+ * @throws {ConfigError} SYNTHESIS_EXISTS for draws without `resume`, or under other settings. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openDrawLog(
   path: string,

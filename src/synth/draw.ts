@@ -52,10 +52,8 @@ export interface DrawRun {
 }
 
 /**
- * Draws every question and appends the results to the log, in the questions' order. Memory holds only unfinished questions.
- *
- * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail.
- * @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
+ * Draws every question and appends to the log, in order; memory holds only unfinished questions.
+ * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail. @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
  * @throws the signal's reason when it aborts. Already appended questions are complete.
  */
 export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise<DrawProgress> {

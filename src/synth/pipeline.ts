@@ -21,10 +21,7 @@ export interface Pipeline {
   yields(): StepYield[];
 }
 
-/**
- * Opens the steps of the settings.
- * @throws the errors of the steps' `open`.
- */
+/** Opens the steps of the settings. @throws the errors of the steps' `open`. */
 export async function openPipeline(
   steps: SynthSettings["steps"],
   resources: StepResources,

@@ -24,11 +24,8 @@ interface OpenFile extends RowFile {
 }
 
 /**
- * Writes several files of a folder at the same time; they appear, complete, only after all have been written.
- *
- * @param body writes the rows of each file, by name.
- * @returns the result of `body`, and the written files by name.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Writes several files of a folder at once; they appear, complete, only after all have been written. @throws FILE_WRITE_FAILED
+ * @param body writes the rows of each file, by name. @returns the result of `body`, and the written files by name.
  */
 export async function writingAll<T>(
   folder: string,
@@ -93,20 +90,14 @@ export interface RowPlace {
 
 /** Rows on disk that can be read in another order. */
 export interface RowStore {
-  /**
-   * @param line with its line end.
-   * @throws {ExternalError} FILE_WRITE_FAILED
-   */
+  /** @param line with its line end. @throws {ExternalError} FILE_WRITE_FAILED */
   add(line: string): Promise<RowPlace>;
   read(place: RowPlace): Promise<Buffer>;
   /** Deletes the store's file. */
   close(): Promise<void>;
 }
 
-/**
- * Opens an empty store in a file that no other code uses.
- * @throws {ExternalError} FILE_WRITE_FAILED
- */
+/** Opens an empty store in a file that no other code uses. @throws {ExternalError} FILE_WRITE_FAILED */
 export async function openRowStore(path: string): Promise<RowStore> {
   const file = await asWriting(path, () => open(path, "w+"));
   let waiting: string[] = [];

@@ -51,11 +51,8 @@ export interface Selection {
 const DROPPED_FILE = "dropped.jsonl";
 
 /**
- * Runs the steps over a folder's draws, applies the selectors and writes the result, each file completely or not at all. Rows are streamed;
- * if selectors need all samples, memory holds a few numbers of each.
- *
- * @throws {DataError} as `readDraws`.
- * @throws {ConfigError} as the steps and selectors.
+ * Runs the steps over a folder's draws, applies the selectors and writes each file completely or not at all. Rows are streamed; memory holds
+ * a few numbers of each sample. @throws {DataError} as `readDraws`. @throws {ConfigError} as the steps and selectors.
  */
 export async function selectSamples(setting: SelectionSetting): Promise<Selection> {
   const { folder, settings, keepDropped = false } = setting;

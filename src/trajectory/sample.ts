@@ -19,9 +19,7 @@ export interface Candidate {
   provenance: Provenance;
 }
 
-/**
- * Origin of a sample: with the run's settings and the question it can be reproduced byte for byte.
- */
+/** Origin of a sample: with the run's settings and the question it can be reproduced byte for byte. */
 export interface Provenance {
   /** Version of agentrl. */
   agentrl: string;
@@ -30,10 +28,7 @@ export interface Provenance {
   teacher: TeacherMark;
   /** Which of the run's draws, and the number among those of one question, from 0. */
   draw: { name: string; number: number };
-  /**
-   * Strategy by name, with its options where it has any. The trajectory itself records inserted
-   * hints.
-   */
+  /** Strategy by name, with its options where it has any. The trajectory itself records inserted hints. */
   strategy: unknown;
   /** Hash of prompt, protocol, tools and budgets. */
   template: string;
@@ -65,10 +60,7 @@ export interface PreferencePair {
   task: Task;
   chosen: Candidate;
   rejected: Candidate;
-  /**
-   * Index, in the `turns` of both, of the first compared turn: everything before it is the same in
-   * both, token for token. Absent: all turns are compared.
-   */
+  /** Index in both `turns` of the first compared turn: what is before it is equal token for token. Absent: all turns are compared. */
   fromTurn?: number;
   /** Number of compared turns; later turns do not count. Absent: all that follow. */
   turns?: number;

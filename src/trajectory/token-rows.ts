@@ -14,10 +14,7 @@ export interface TokenRow {
   callOf: number[];
 }
 
-/**
- * The token sequences of a trajectory: one for each call that no other call continues. A chat is
- * one row for all turns; each new prompt starts its own row; branches share their prefix.
- */
+/** The token sequences of a trajectory: one for each call that no other call continues; branches share their prefix. */
 export function tokenRows(trajectory: Pick<Trajectory, "calls">): TokenRow[] {
   const { calls } = trajectory;
   const continued = new Set(calls.map(({ parent }) => parent));

@@ -1,10 +1,7 @@
 /**
- * The central record: everything upstream writes it, everything downstream reads it.
- *
- * A trajectory is a list of *calls* to a model. A call continues the token sequence of its `parent`
- * call (a chat: each extends the last) or, with `parent: null`, starts from a new prompt. Two calls
- * with one parent are a branch. Tokens in, tokens out: ids are kept as they were sampled and never
- * decoded and re-encoded.
+ * The central record: everything upstream writes it, everything downstream reads it. A trajectory is a list of *calls* to a model. A call
+ * continues the token sequence of its `parent` call (a chat) or, with `parent: null`, starts from a new prompt. Two calls with one parent are
+ * a branch. Ids are kept as they were sampled and never decoded and re-encoded.
  */
 
 /** Who wrote a token. The rule `lossOn` turns owners into the loss mask. */
@@ -15,8 +12,7 @@ export interface Segment {
   owner: Owner;
   ids: number[];
   /**
-   * Log-probability (nats) of each id among the whole vocabulary at the call's temperature, before
-   * top-k, top-p and min-p; null if the segment was not sampled.
+   * Log-probability (nats) of each id over the whole vocabulary at the call's temperature, before top-k, top-p and min-p; null: not sampled.
    */
   logprobs: number[] | null;
   /** Text, if a remote server keeps the tokens; `ids` is then empty. */
@@ -28,19 +24,13 @@ export type CallFinish = "eos" | "stop" | "length" | "context";
 
 /** One request to a model. */
 export interface Call {
-  /**
-   * Index in `calls` of the call whose whole sequence (prompt and completion) this one continues;
-   * null: a new prompt.
-   */
+  /** Index in `calls` of the call whose whole sequence (prompt and completion) this one continues; null: a new prompt. */
   parent: number | null;
   /** Which model answered: "policy", or the role's name in the recipe. */
   role: string;
   /** Optimizer steps of the sampled weights; null for a model that is not trained. */
   policyVersion: number | null;
-  /**
-   * Tokens between the parent's sequence and the completion. Training removes those of owner
-   * "inserted".
-   */
+  /** Tokens between the parent's sequence and the completion. Training removes those of owner "inserted". */
   prompt: Segment[];
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
@@ -49,15 +39,9 @@ export interface Call {
   temperature?: number;
   /** The budget of the context dropped the oldest tokens of its prompt. */
   cut?: true;
-  /**
-   * A remote server's token counts; absent if the ids are recorded here, or the server does not
-   * count.
-   */
+  /** A remote server's token counts; absent if the ids are recorded here, or the server does not count. */
   usage?: { promptTokens: number; completionTokens: number };
-  /**
-   * Reasoning of a remote model before its message, if its server returns it separately. Later
-   * prompts omit it.
-   */
+  /** Reasoning that a server returns separately from the message. Later prompts omit it. */
   reasoning?: string;
 }
 
@@ -69,9 +53,7 @@ export interface Action {
   input: string;
 }
 
-/**
- * An error in a message, by the protocol's own codes; the setting `onInvalid` decides what follows.
- */
+/** An error in a message, by the protocol's own codes; the setting `onInvalid` decides what follows. */
 export interface Problem {
   code: string;
   message: string;
@@ -111,29 +93,19 @@ export interface Turn {
   actions: Action[];
   problems: Problem[];
   observations: Observation[];
-  /**
-   * The environment's reward for this message alone; absent if it gives none. Rewards may pass it
-   * on.
-   */
+  /** The environment's reward for this message alone; absent if it gives none. Rewards may pass it on. */
   reward?: number;
-  /**
-   * State of the environment after it, in its own words ("hole", "goal", "illegal-move"); absent if
-   * it has none.
-   */
+  /** State of the environment after it, in its own words ("hole", "goal", "illegal-move"); absent if it has none. */
   status?: string;
-  /**
-   * The strategy's branch that it belongs to: a rejected draft, one of several chains, a module.
-   * Absent on the trajectory's main line.
-   */
+  /** The strategy's branch of a rejected draft, one of several chains, a module; absent on the main line. */
   chain?: string;
   /** The strategy tried this message and dropped it: it is recorded, but no loss trains on it. */
   dropped?: true;
 }
 
 /**
- * Where a reward applies: a call's whole completion, or its tokens from `token` to `endToken`
- * (exclusive; default `token` + 1), counted within the completion. A turn's address is its call;
- * scoring maps a span of characters to tokens.
+ * Where a reward applies: a call's whole completion, or its tokens from `token` to `endToken` (exclusive; default `token` + 1). A turn's
+ * address is its call; scoring maps a span of characters to tokens.
  */
 export interface RewardAddress {
   call: number;
@@ -150,10 +122,7 @@ export interface RewardValue {
   at: RewardAddress | null;
 }
 
-/**
- * Text that was inserted into a message or used as its prefill: a segment of owner "inserted" holds
- * it.
- */
+/** Text inserted into a message or used as its prefill: a segment of owner "inserted" holds it. */
 export interface InsertedHint {
   /** Name of the hint's part. */
   name: string;
@@ -212,10 +181,7 @@ export interface Trajectory {
   rewards: RewardValue[];
   /** The combined reward; null when it cannot be scored, or before scoring. */
   reward: number | null;
-  /**
-   * Wall time in milliseconds by part; the only field that differs between two runs of one seed, and not written to files.
-   * `firstTokenMs`: until a server began the first message.
-   */
+  /** Wall time by part, the only field that differs between two runs of one seed; not written to files. `firstTokenMs`: of a server. */
   timings?: Partial<Record<"modelMs" | "firstTokenMs" | "searchMs", number>>;
 }
 
@@ -223,9 +189,7 @@ export interface Trajectory {
 const OPENING = "<answer>";
 
 /**
- * The share of what the policy wrote that stands before its first answer, in characters, because a server may keep its tokens: how long a reader waits.
- *
- * @returns from 0 to less than 1; null where no message opens an answer.
+ * The share of what the policy wrote before its first answer, in characters (a server may keep its tokens); null without an answer.
  * @example "<think>abc</think><answer>d</answer>" // 18 of 36 characters: .5
  */
 export function firstAnswerAt({ turns }: Pick<Trajectory, "turns">): number | null {

@@ -11,12 +11,9 @@ import { fieldFlags, type Fields } from "../data/fields.ts";
 import { datasets } from "./datasets.ts";
 
 /**
- * The value of a dataset flag: a registered dataset, NAME:SPLIT, a question file, or a BEIR folder (also with :SPLIT).
- * A name wins over a file.
- *
- * @param where the flag, for messages.
- * @param fields the user's names for the fields of a question file.
- * @throws {ConfigError} PART_UNKNOWN when it is none of these, with the nearest name; USAGE for fields of a dataset whose fields are known.
+ * The value of a dataset flag: a registered dataset (which wins over a file), NAME:SPLIT, a question file, or a BEIR folder (also :SPLIT).
+ * @param where the flag, for messages. @param fields the user's names for the fields of a question file.
+ * @throws {ConfigError} PART_UNKNOWN with the nearest name; USAGE for fields of a dataset whose fields are known.
  */
 export function datasetNamed(given: string, where: string, fields: Fields = {}): DatasetSetting {
   const found = namedOrFile(given, where);
@@ -43,13 +40,9 @@ function namedOrFile(given: string, where: string): DatasetSetting {
 }
 
 /**
- * Opens the dataset of a recipe or flag: a registered dataset with options (`{ name: hotpotqa, split: dev }`), or a text for
- * `datasetNamed`.
- *
- * @param where the recipe key or flag, for messages.
- * @param own tasks of the recipe's environment, if it makes any.
- * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT with the command that downloads it.
- * @throws {DataError} FILE_MISSING
+ * Opens the dataset of a recipe or flag: options (`{ name: hotpotqa, split: dev }`), or a text for `datasetNamed`.
+ * @param where the recipe key or flag, for messages. @param own tasks of the recipe's environment, if it makes any.
+ * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT. @throws {DataError} FILE_MISSING
  */
 export async function openDataset(
   given: string | DatasetSetting,

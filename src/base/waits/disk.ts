@@ -12,11 +12,7 @@ export function setDiskDeadline(deadlineMs: number | null): void {
 }
 
 /**
- * One operation on a file, with a deadline, because a disk or a network file system may never answer. The system cannot cancel an
- * operation, so after the deadline its thread is abandoned.
- *
- * @param doing the operation, such as "write" or "flush".
- * @throws {ExternalError} DISK_STALLED past the deadline.
+ * One file operation (`doing`: "write", "flush") with a deadline, after which its thread is abandoned. @throws {ExternalError} DISK_STALLED
  */
 export function onDisk<T>(
   path: string,

@@ -13,10 +13,7 @@ export interface LongWait {
   others: number;
 }
 
-/**
- * One sentence about a long pending call.
- * @example longWaitMessage(…) // 'waiting 45 s: tool corpus-search for trajectory 3-1-2 (query "x"), since 04:31:07; deadline 120 s'
- */
+/** One sentence about a long pending call: 'waiting 45 s: tool corpus-search for trajectory 3-1-2, since 04:31:07; deadline 120 s'. */
 export function longWaitMessage(wait: LongWait): string {
   const { owner, subject, waitedMs, since, deadlineMs, others } = wait;
   const end = deadlineMs === null ? "no deadline" : `deadline ${seconds(deadlineMs)}`;

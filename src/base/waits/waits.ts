@@ -1,9 +1,6 @@
 /**
- * The register of pending calls to tools, servers, the engine's threads and disks. Each has an owner and a deadline, after which the
- * wait ends even if the other side never answers; meanwhile, notices say who waits for what and since when.
- *
- * Thousands of pending calls share one timer. Time does not count while the process was stopped (SIGSTOP, a suspended
- * machine) or its thread was busy for more than a second, because it could not have received an answer.
+ * The register of pending calls to tools, servers, threads and disks, each with an owner and a deadline; notices say who waits since when.
+ * One timer serves all. Time does not count while the process was stopped (SIGSTOP) or its thread busy for more than a second.
  */
 import { abortLinks } from "./abort-links.ts";
 import type { LongWait } from "./long-wait.ts";
@@ -53,10 +50,7 @@ export interface Waits {
   /** Number of pending calls. */
   readonly size: number;
   begin(wait: PendingCall, bounds: WaitBounds): OpenWait;
-  /**
-   * Waits for work until its deadline. Then its signal is aborted, and its result is ignored.
-   * @throws the work's error; the error of `late` after the deadline; the signal's reason if it is already aborted.
-   */
+  /** Waits until the deadline; then aborts the work's signal. @throws the work's error; that of `late`; the reason of an aborted signal. */
   waitFor<T>(
     wait: PendingCall,
     options: WaitOptions,

@@ -1,9 +1,6 @@
 /** What stops a template, without its file and line: the renderer adds them. */
 export class TemplateFault extends Error {
-  /**
-   * wrong: jinja2 fails here, too. unsupported: jinja2 knows this, this renderer does not. endless: past a limit. refused: the
-   * template's own `raise_exception`.
-   */
+  /** wrong: jinja2 fails too. unsupported: jinja2 knows this, we do not. endless: past a limit. refused: the template's `raise_exception`. */
   readonly kind: "wrong" | "unsupported" | "endless" | "refused";
   line: number | undefined;
 

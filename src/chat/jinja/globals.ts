@@ -65,12 +65,7 @@ const MONTHS = [
   ...["August", "September", "October", "November", "December"],
 ];
 
-/**
- * A date by C's format letters, in UTC and English: a, A, b, B, d, D, e, f, F, h, H, I, j, m, M, n, p, R, S, t, T, w, y, Y, %, and `-`
- * before a letter to remove leading zeros.
- * @throws {TemplateFault} unsupported for other letters.
- * @example strftime(new Date("2026-02-03T04:05:06Z"), "%d %b %Y, %-H:%M") // "03 Feb 2026, 4:05"
- */
+/** A date by C's format letters, in UTC and English; `-` before a letter removes leading zeros. @throws unsupported for other letters. */
 export function strftime(date: Date, format: string): string {
   return format.replace(/%(-?)([\s\S]?)/g, (whole, bare: string, letter: string) => {
     const text = parts(date)[letter];

@@ -225,10 +225,7 @@ export function sequenceOf(value: Value): readonly Value[] | null {
   return value instanceof Tuple || value instanceof Range ? value.items : null;
 }
 
-/**
- * JSON as a template sees it. Whole numbers are int, since JSON's 1.0 and 1 are one number in JavaScript.
- * @throws {TemplateFault} unsupported for numbers that JavaScript does not hold exactly.
- */
+/** JSON as a template sees it; whole numbers are int. @throws {TemplateFault} for numbers that JavaScript does not hold exactly. */
 export function valueOf(given: unknown): Value {
   if (given === undefined || given === null) return null;
   if (typeof given === "string" || typeof given === "boolean") return given;

@@ -18,10 +18,8 @@ export interface MicroBatch {
 const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
 /**
- * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share its tokens (`prefixGroups`); the others are sorted by
- * length, and neighbours packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
- *
- * @param maxTokens positions per micro-batch; a longer row is alone in its micro-batch. Small enough for the CPU's cache.
+ * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share it (`prefixGroups`); others are sorted by length
+ * and packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
  * @param workers that get the micro-batches in turn: the sizes balance their load.
  */
 export function microBatches(
@@ -122,10 +120,7 @@ export function microBatchShape(
   return { batch, length, scored: Math.ceil(share * batch * length) };
 }
 
-/**
- * The largest size, or about two thirds or half of it: the one with the smallest load of the busiest worker. For 32 rows, at
- * most 6 together, on two workers: 6 gives three micro-batches of 6 each, 4 gives four of 4.
- */
+/** The largest size, or two thirds or half of it: the smallest load of the busiest worker. 32 rows on two workers, at most 6: 4 give 4 × 4. */
 function batchSize(count: number, most: number, workers: number): number {
   if (count < most) return most;
   const busiest = (size: number): number => Math.ceil(Math.ceil(count / size) / workers) * size;
@@ -179,9 +174,7 @@ interface Division {
 }
 
 /**
- * Divides rows into groups with a common prefix, which are trained with the prefix computed once, such that the fewest tokens are
- * computed: the rollouts of one prompt are a group, and where some of them share more, they may be one of their own.
- *
+ * Divides rows into groups with a common prefix, which is computed once, such that the fewest tokens are computed.
  * @param fitting number of rows that fit into one micro-batch, given their prefix and the longest rest of a row.
  */
 export function prefixGroups(

@@ -17,10 +17,7 @@ import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 import { exactByteType, int8Constants, packedConstants } from "./sampling-constants.ts";
 
-/**
- * Rows of the smallest step. Products of fewer rows take other kernels, whose sums differ in the last bits; from eight on they were equal to the
- * bit (test/engine/local/sampling.test.ts).
- */
+/** Rows of the smallest step: products of fewer rows take other kernels, whose sums differ in the last bits. */
 const FEWEST_ROWS = 8;
 /** A step has a multiple of this many rows: with every number, sequences would move at every end of one. */
 const ROW_STEP = 4;
@@ -193,11 +190,7 @@ function rowCountsOf(slots: number): number[] {
 /** A collection of a worker's small heap takes some milliseconds: less is left to V8. */
 const WORTH_BYTES = 128e6;
 
-/**
- * Frees large arrays at once that became garbage. V8 collects when JavaScript allocates, but what comes next is allocated by the runtime,
- * which V8 does not see: gigabytes would stay.
- * @param bytes of the garbage.
- */
+/** Frees garbage arrays of `bytes` at once: V8 does not see what the runtime allocates next, so gigabytes would stay. */
 function collectGarbage(bytes: number): void {
   if (bytes < WORTH_BYTES) return;
   setFlagsFromString("--expose-gc");

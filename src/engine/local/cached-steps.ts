@@ -21,11 +21,7 @@ export interface CachedModel {
   weightsChanged(): void;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
-  /**
-   * Computes each slot's newest token and draws the next one. Idle slots run as well, so that a row's result never depends on the others.
-   * @param newest by slot, of one of the `rowCounts` slots; null: the slot is idle and keeps its cache.
-   * @returns the draws, by slot.
-   */
+  /** Draws each slot's next token; idle slots run as well, so that a row never depends on the others. @param newest by slot; null: idle. */
   step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;
 }
 
@@ -50,10 +46,7 @@ export interface CachedModelOptions {
   weights?: SamplingWeightType | { type: ByteType };
 }
 
-/**
- * Splits a prompt into chunks: the largest sizes that fit, the rest padded to the smallest size that fits.
- * @param sizes ascending.
- */
+/** Splits a prompt into chunks: the largest sizes that fit, the rest padded to the smallest that fits. @param sizes ascending. */
 export function pieces(
   ids: readonly number[],
   at: number,

@@ -4,9 +4,8 @@ import type { Session } from "../../onnx/session.ts";
 export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
 
 /**
- * Nodes of the graphs that are kept, together; each takes about 5 KB. A step trains on about thirty shapes in turn, and a smaller cache would recompile each
- * of them at every step: small models' graphs of 600 to 3 000 nodes fit. A deep model's of 10 000 to 25 000 do not, but a run of one takes
- * several times as long as its compilation.
+ * Nodes of the kept graphs together, about 5 KB each. A step trains on about thirty shapes in turn, which fit for small models;
+ * for deep ones they do not, but a run takes several times as long as its compilation.
  */
 const KEPT_NODES = 130_000;
 

@@ -75,11 +75,8 @@ export function hasTrainingState(folder: string): boolean {
 
 /**
  * Opens a model's folder, or an adapter's folder and that of its base.
- *
- * @param options.base folder of an adapter's base; default: the one in `adapter_config.json`.
- * @param options.lora new adapters over a whole model; for an adapter folder, the adapters that it must contain.
- * @param options.valueHead a critic's: beside or instead of the output matrix. With adapters it belongs to these.
- * @throws {ConfigError} RECIPE_BAD_VALUE when a folder's adapters differ from the requested ones.
+ * @param options.base of an adapter; default: the one in `adapter_config.json`. lora: new adapters, or those that the folder must contain.
+ * valueHead: a critic's, beside or instead of the output matrix. @throws {ConfigError} RECIPE_BAD_VALUE when adapters differ.
  */
 export async function openModel(
   model: string,
@@ -128,11 +125,7 @@ function isSame(config: DecoderConfig, one: LoraConfig, other: LoraConfig): bool
   return isDeepStrictEqual(meaning(one), meaning(other));
 }
 
-/**
- * Saves the trained part: a Hugging Face folder, or an adapter folder in PEFT's layout that names its base; with `merged` always the
- * former.
- * @throws {ExternalError} FILE_WRITE_FAILED
- */
+/** Saves a Hugging Face folder, or PEFT's layout with the base's name (`merged`: always the former). @throws FILE_WRITE_FAILED */
 export async function saveTrained(
   folder: string,
   { config, lora, base }: TrainedModel,

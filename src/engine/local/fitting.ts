@@ -7,9 +7,8 @@ export interface Fitting {
 }
 
 /**
- * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches down to one sequence,
- * selective recomputation, recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots.
- * @returns null when the smallest load does not fit.
+ * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches, selective recomputation,
+ * recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots. Null when the smallest does not fit.
  */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
   const fitted = (each: EngineLoad): Fitting | null => {

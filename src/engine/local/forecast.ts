@@ -61,10 +61,7 @@ export interface MemoryForecast {
   total: number;
 }
 
-/**
- * Fixed costs: Node, the runtime's library, the tokenizer, some hundred questions with their index, and garbage; and the heap of each worker
- * thread. Measured on Linux x64 (docs/devices.md): heaps reach this size during the first evaluation, for any model.
- */
+/** Fixed costs: Node, runtime, tokenizer, some hundred questions, garbage; and the heap of each worker. Measured: docs/devices.md. */
 const PROCESS_BYTES = 180e6;
 const WORKER_BYTES = 50e6;
 /** Per node of a compiled graph that has run: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes), with fragmentation. */
@@ -77,10 +74,7 @@ export function withAllowance(planned: number, recompute: Recompute): number {
   return planned * (recompute !== false ? RECOMPUTE_ALLOWANCE : 1);
 }
 
-/**
- * Forecasts the memory of a training step: of the whole process on a CPU, of the device on a device with its own memory.
- * Activations come from a plan of the largest graph (`runMemory`); everything else is counted.
- */
+/** Forecasts the memory of a training step: of the process on a CPU, else of the device. Activations come from the largest graph's plan. */
 export function forecastMemory(load: EngineLoad): MemoryForecast {
   if (load.critic !== "own") return forecastModel(load);
   const policy = forecastModel({ ...load, critic: null });
@@ -172,10 +166,7 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   ];
 }
 
-/**
- * What keys and values take all the time, while a step trains and while sequences are sampled. A device with memory of its own always has
- * the whole cache; in host memory it is empty while a step trains, and grows layer by layer.
- */
+/** What keys and values take. Device memory holds the whole cache always; in host memory it grows by layer, and is empty while training. */
 function cacheParts(
   load: EngineLoad,
 ): Record<"always" | "training" | "sampling", MemoryForecast["parts"]> {
@@ -320,10 +311,7 @@ function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): Trainin
 /** Shapes per length: full micro-batches, and the rest of a batch. */
 const SHAPES_OF_A_LENGTH = 2;
 
-/**
- * Distinct shapes among this many micro-batches: most repeat. search-r1's mini tier has 5 among a worker's first 9, 17 among 63, 30 among
- * 225, 36 among 900.
- */
+/** Distinct shapes among this many micro-batches: search-r1's mini tier has 5 among 9, 17 among 63, 30 among 225, 36 among 900. */
 function shapesAmong(microBatches: number): number {
   return Math.min(microBatches, Math.ceil(2 * Math.sqrt(microBatches)));
 }

@@ -13,10 +13,8 @@ import { parameterTensors } from "./parameter-tensors.ts";
 const STORED = { float16: "F16", bfloat16: "BF16" } as const;
 
 /**
- * The 16-bit storage dtype of frozen matrices; null for float32.
- *
- * @param stored dtype of the checkpoint's matrices; null when mixed or unknown.
- * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device without bfloat16.
+ * The 16-bit storage dtype of frozen matrices; null for float32. @param stored that of the checkpoint; null when mixed or unknown.
+ * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device without it.
  */
 export function heldType(
   asked: StorageDtype,
@@ -44,11 +42,7 @@ export async function storageDtypeOf(
   return heldType(asked, device, asked === "auto" ? await storedTypeOf(folder) : null);
 }
 
-/**
- * Loads a folder's model as frozen: matrices in 16 bits and in one layout.
- * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; errors of `readWeights`.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the device does not support the dtype.
- */
+/** Loads a frozen model: matrices in 16 bits and in one layout. @throws WEIGHT_TOO_LARGE beyond float16's range; RECIPE_BAD_VALUE */
 export async function frozenWeights(
   config: DecoderConfig,
   folder: string,

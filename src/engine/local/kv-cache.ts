@@ -14,11 +14,7 @@ export interface KvCache {
   slot(index: number): Feeds;
   /** The same of a slot without positions. */
   nothing(): Feeds;
-  /**
-   * Stores the keys and values that a run computed for new tokens.
-   * @param results the run's outputs.
-   * @param place.row row of the results, `place.slot` target slot, `place.at` position of the first token.
-   */
+  /** Stores a run's keys and values of new tokens. @param place `row` of the results, target `slot`, `at` the first token's position. */
   write(results: Feeds, place: { row: number; slot: number; at: number }): void;
   /** Copies the first `count` positions of one slot to another. */
   copy(from: number, to: number, count: number): void;

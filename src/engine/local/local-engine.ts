@@ -66,10 +66,7 @@ export interface LocalEngineOptions {
   lora?: FreshLora;
   /** Device; default the CPU; `auto` selects by `fastestDevice`. */
   device?: DeviceName | "auto";
-  /**
-   * Worker threads, with one replica each; default: `defaultWorkers`. The number changes the last
-   * bits of results (order of sums).
-   */
+  /** Worker threads with a replica each; default: `defaultWorkers`. The number changes the last bits of results (order of sums). */
   workers?: number;
   /** Threads of each worker; default: every core for a single worker, else one. */
   threads?: number;
@@ -87,10 +84,7 @@ export interface LocalEngineOptions {
   critic?: CriticTrunk;
   /** false: inference only; no gradients and no optimizer state are allocated. */
   trains?: boolean;
-  /**
-   * Deadline in milliseconds for a heartbeat of a busy worker thread; null: none. Default: that of
-   * `defaultDeadlines`.
-   */
+  /** Deadline for a heartbeat of a busy worker thread; null: none; default: `defaultDeadlines`. */
   stallMs?: number | null;
 }
 
@@ -106,10 +100,9 @@ export interface LocalEngine extends PolicyEngine {
 }
 
 /**
- * Loads a model and starts its workers: data-parallel replicas with one thread each, which are faster than one session with as
- * many threads (docs/lab-log.md). Several workers run the optimizer step together in shared memory.
- * @throws {DataError} when the folder does not contain a supported model.
- * @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED, here and from every call, when a worker thread fails.
+ * Loads a model and starts its workers: replicas with one thread each, faster than one session with many (docs/lab-log.md).
+ * @throws {DataError} when the model is not supported. @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED,
+ * here and from every call, when a worker thread fails.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { critic, ...rest } = options;

@@ -35,10 +35,7 @@ export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "res
   return !device.resident && isSmall(config);
 }
 
-/**
- * Whether sampling holds a copy of the matrices in the layout of the runtime's kernels, which makes products of few rows twice as fast.
- * Small models have transposed copies instead, which training uses too.
- */
+/** Whether sampling holds packed copies of the matrices, twice as fast for few rows; small models share transposed copies with training. */
 export function packsForSampling(
   { transposed, frozen }: Layout,
   device: Pick<Device, "resident">,
@@ -47,9 +44,7 @@ export function packsForSampling(
 }
 
 /**
- * @param initial values in the order of `parameterSpecs`, which are copied; or a function that writes them into an array, which in host
- *   memory is the parameters' own.
- * @param flat the parameters' array in host memory (`parameterTensors`).
+ * @param initial values in the order of `parameterSpecs`, copied, or a function that writes them. @param flat the host array of parameters.
  */
 export async function modelWeights(
   config: DecoderConfig,
@@ -102,11 +97,7 @@ async function makeWeights(
   };
 }
 
-/**
- * A model with adapters over the frozen, shared parameters of another.
- * @param adapter initial values; copied.
- * @param flat the adapters' array in host memory (`parameterTensors`).
- */
+/** A model with adapters (`initial` values, copied) over the frozen, shared parameters of another. */
 export async function adaptedWeights(
   config: DecoderConfig,
   base: ModelWeights,

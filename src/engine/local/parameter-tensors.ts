@@ -15,10 +15,7 @@ export interface ParameterTensors {
   clear(): Promise<void>;
 }
 
-/**
- * Zero-initialised parameters.
- * @param flat zeros, one per number, which host memory uses as its array. Default: an own one.
- */
+/** Zero-initialised parameters. @param flat zeros that host memory uses as its array; default: an own one. */
 export async function parameterTensors(
   device: Device,
   specs: readonly ParameterSpec[],

@@ -22,10 +22,7 @@ import { isPlainPick, pickToken } from "./pick-token.ts";
 /** Chunk sizes of prefill: larger than on a CPU, because small runs leave a GPU idle. */
 const CHUNKS = [16, 64, 128, 256, 512] as const;
 
-/**
- * A cache in device memory: graphs read it, write it and draw the tokens, so that only tokens and their log-probabilities are
- * transferred. A draw with top-k, top-p, min-p or a bias transfers its row of probabilities.
- */
+/** A cache in device memory: only tokens and log-probabilities are transferred, and the row of probabilities for top-k, top-p, min-p, bias. */
 export async function residentModel(
   config: DecoderConfig,
   weights: ModelWeights,

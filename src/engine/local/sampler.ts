@@ -85,10 +85,7 @@ export async function makeSampler(
   let clock = 0;
   let patience: NodeJS.Timeout | undefined;
 
-  /**
-   * Assigns slots to waiting requests, in order: a sequence with a slot continues at once, before all waiting ones; others take
-   * unused slots.
-   */
+  /** Assigns slots in order: a sequence with a slot continues at once, before all waiting ones. */
   function admit(): Slot[] {
     const admitted: Slot[] = [];
     for (const active of [...waiting]) {
@@ -121,9 +118,8 @@ export async function makeSampler(
   }
 
   /**
-   * A sequence that waits for its environment keeps its slot: a cache that is recomputed in other chunks can differ in its last bits,
-   * so eviction must not depend on timing. Only after a long time without progress (an ended sequence was not forgotten), the
-   * least recently used one is evicted.
+   * A sequence that waits for its environment keeps its slot: eviction by timing would change last bits. Only after a long time without
+   * progress (an ended sequence was not forgotten), the least recently used one is evicted.
    */
   function giveWay(): void {
     const [oldest] = slots.toSorted((a, b) => a.usedAt - b.usedAt);
@@ -132,9 +128,8 @@ export async function makeSampler(
   }
 
   /**
-   * Prefills all prompt tokens except the last, which the next decode run computes. If another slot starts with
-   * the whole prompt, it is copied: a group's prompt is computed once. Parts of prompts are not shared, because they were
-   * computed in other chunks and could differ in their last bits.
+   * Prefills all prompt tokens except the last, which the next run computes. A whole prompt in another slot is copied; parts of prompts
+   * are not, since other chunks could differ in their last bits.
    */
   async function fill(slot: Slot): Promise<void> {
     const { promptIds } = slot.active!.request;

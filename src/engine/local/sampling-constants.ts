@@ -99,8 +99,7 @@ export function int8Constants(
 }
 
 /**
- * The type of 8-bit matrices that the runtime multiplies exactly: its kernels for processors without dot products of 8 bits (VNNI) add pairs
- * of products in 16 bits, which overflow for int8. It multiplies uint8 exactly everywhere, but slower.
+ * The type of 8-bit matrices that the runtime multiplies exactly: without VNNI its int8 kernels overflow 16 bits; uint8 is exact but slower.
  */
 export async function exactByteType(device: Device): Promise<ByteType> {
   const size = 64;

@@ -8,10 +8,7 @@ interface Shard {
   batches: MicroBatch[];
 }
 
-/**
- * Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. Each worker receives only its own
- * rows.
- */
+/** Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. */
 export async function spread<T>(
   rows: readonly TrainingRow[],
   over: { links: readonly WorkerLink[]; microBatchTokens: number },

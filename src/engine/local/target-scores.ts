@@ -30,16 +30,11 @@ import {
 export const SCORES_BYTES = 64 * 2 ** 20;
 
 /**
- * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats.
- *
- * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks. Under a frozen head the forward pass also
- * computes what the backward pass needs of a chunk (`rowGradients`); otherwise that recomputes the chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
- * of it, so chunks then have at least D rows, whose scores are equally large. A large 16-bit head is scored in chunks of the vocabulary
- * instead (`scoresByVocabulary`).
- *
- * @param hidden [K, D].
- * @param targets int32 [K, 1].
- * @returns [K, 1] each; `entropy` is null unless requested.
+ * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats: [K, 1] each.
+ * Scores [K, V] larger than `scoresBytes` are computed in chunks of rows. Under a frozen head the forward pass also computes what the
+ * backward pass needs (`rowGradients`); otherwise that recomputes the scores (`checkpoint`). A trained head's gradient [V, D] is passed over
+ * once per chunk, so chunks have at least D rows. A large 16-bit head: `scoresByVocabulary`.
+ * @param hidden [K, D]. @param targets int32 [K, 1].
  */
 export function targetScores(
   parameters: ParameterValues,
@@ -99,15 +94,8 @@ function chunkRows(
 }
 
 /**
- * `targetScores` for a 16-bit output matrix that is too large for float32: all rows are scored against one chunk of the vocabulary
- * after the other, and each pass widens each chunk once. A chunk gives its log-sum-exp, the target's log-probability
- * within the chunk and, if requested, its entropy. All chunks combine by
- * ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of chunk s.
- *
- * @param head [V, D], as stored.
- * @param hidden [K, D].
- * @param targets int32 [K, 1].
- * @returns [K, 1], or [K, 2] with the entropy.
+ * `targetScores` for a 16-bit head [V, D] too large for float32: all rows against one chunk of the vocabulary after the other. Chunks
+ * combine by ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of chunk s. @returns [K, 1], or [K, 2] with the entropy.
  */
 function scoresByVocabulary(
   head: Value,

@@ -42,10 +42,7 @@ export interface Trainer {
 /** Memory options of the graphs; the weights determine what is trained, and the layouts. */
 export type TrainerMemory = Pick<TrainingGraphOptions, "recompute" | "scoresBytes">;
 
-/**
- * @param options.lora the trained adapters; null trains every parameter. Log-probabilities may use any weights.
- * @param options.gradients the gradients' array in host memory (`parameterTensors`).
- */
+/** @param options.lora the trained adapters; null trains every parameter. gradients: their array in host memory (`parameterTensors`). */
 export async function makeTrainer(
   config: DecoderConfig,
   device: Device,

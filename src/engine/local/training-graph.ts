@@ -54,10 +54,8 @@ export interface TrainingGraphOptions extends Partial<Layout> {
 }
 
 /**
- * Forward and, with a loss, backward pass for one padded shape. Outputs: of each scored target the log-probability or the value, as far
- * as they are computed, and the accumulated gradients (inputs plus new ones) of all parameters or, with adapters, of the adapters.
- *
- * @param goal a loss, or what is computed without one.
+ * Forward and, with a loss, backward pass for one padded shape. Outputs: log-probability or value of each scored target, and the
+ * accumulated gradients (inputs plus new ones) of all parameters or of the adapters. @param goal a loss, or what is computed without one.
  */
 export function trainingGraph(
   config: DecoderConfig,

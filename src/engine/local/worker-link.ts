@@ -20,10 +20,7 @@ import { isSmall } from "./model-weights.ts";
 
 /** The main thread's side of a worker: typed calls. */
 export interface WorkerLink {
-  /**
-   * @throws {ExternalError} ENGINE_STALLED when the worker shows no progress within the deadline, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED when
-   *   its thread ends; after either, every later call throws it too.
-   */
+  /** @throws {ExternalError} ENGINE_STALLED past the deadline, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED; then every later call throws it too. */
   call<K extends keyof WorkerCalls>(
     call: K,
     argument: WorkerCalls[K][0],
@@ -56,10 +53,7 @@ const STOP_MS = 10_000;
 /** How long the thread of a stalled worker may take to terminate. */
 const CUT_MS = 5000;
 
-/**
- * Default number of workers: one per core for a small model on the CPU. One with all cores for a large model, whose weights would else be
- * in memory once per core and read from there by each at every step of sampling; and one on another device.
- */
+/** One worker per core for a small model on the CPU; one with all cores for a large one, and on another device. */
 export function defaultWorkers(device: DeviceName, config: DecoderConfig): number {
   return device === "cpu" && isSmall(config) ? availableParallelism() : 1;
 }

@@ -1,7 +1,6 @@
 /**
  * Sampling at an OpenAI-compatible server that loads adapters while it runs (vLLM), beside a training server that does not sample.
- * Each version of the policy that is sampled from is exported by the training server and becomes an adapter with a name of its own, so
- * no reply of another version is taken for it.
+ * Each exported version of the policy becomes an adapter with its own name, so no reply of another version is taken for it.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -32,10 +31,7 @@ import {
 /** Adapters that stay loaded: the newest, and the one that rollouts under way may still ask for. */
 const KEPT = 2;
 
-/**
- * Connects to the sampling server.
- * @throws as `samplingServer`.
- */
+/** Connects to the sampling server. @throws as `samplingServer`. */
 export async function adapterSampling(
   sampler: SamplerServer,
   limits: SamplingLimits,
@@ -86,11 +82,7 @@ export async function adapterSampling(
 const COMPARED_TOKENS = 32;
 const LARGEST_NATS = 0.25;
 
-/**
- * Draws some tokens at the sampling server and scores them at the training server, before anything is trained.
- * @param forward log-probabilities at the training server.
- * @throws {ConfigError} ENGINE_UNFIT when the servers hold different models.
- */
+/** Draws some tokens at the sampling server and scores them at the training server (`forward`). @throws ENGINE_UNFIT when models differ. */
 export async function requireSameModel(
   draw: Draw,
   forward: (rows: readonly TrainingRow[]) => Promise<Float32Array[]>,
@@ -130,10 +122,7 @@ interface SamplingServer {
   load(name: string, folder: string): Promise<void>;
   /** A server that lost the adapter has nothing to unload. */
   unload(name: string): Promise<void>;
-  /**
-   * @param adapter name of a loaded one.
-   * @throws {ExternalError} HTTP_BAD_REPLY when the reply is of another model or prompt, or a token has no id or log-probability.
-   */
+  /** @throws {ExternalError} HTTP_BAD_REPLY for a reply of another model or prompt, or a token without id or log-probability. */
   complete(adapter: string, request: SampleRequest): Promise<SampledSequence>;
 }
 
@@ -156,10 +145,7 @@ const replySchema = z.object({
 /** Replies that are read, not thrown. */
 const REFUSALS = [400, 404, 405, 409, 422, 500];
 
-/**
- * @throws {ConfigError} ENGINE_UNFIT when it has no such base; HTTP_KEY_MISSING.
- * @throws {ExternalError} as `HttpClient.json`.
- */
+/** @throws {ConfigError} ENGINE_UNFIT when it has no such base; HTTP_KEY_MISSING. @throws {ExternalError} as `HttpClient.json`. */
 export async function samplingServer(
   sampler: SamplerServer,
   limits: { stallMs: number | null; http?: Partial<HttpSettings> },

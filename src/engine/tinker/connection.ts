@@ -35,16 +35,9 @@ export interface WireAnswer {
 export interface Connection {
   /** The server, without secrets. */
   readonly where: string;
-  /**
-   * Sends a request once, or with retries where it does no harm.
-   * @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400 that is not retried.
-   */
+  /** Sends a request, with retries where harmless. @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400. */
   call<S extends z.ZodType>(path: string, schema: S, request?: WireRequest): Promise<z.output<S>>;
-  /**
-   * Waits for the result of a future.
-   * @throws {ExternalError} ENGINE_STALLED after the deadline; ENGINE_REFUSED when it failed; ENGINE_LOST when the server does not know
-   *   it any more.
-   */
+  /** Waits for a future. @throws {ExternalError} ENGINE_STALLED; ENGINE_REFUSED when it failed; ENGINE_LOST when it is unknown. */
   future(requestId: string): Promise<WireAnswer>;
   /** The bytes of a file that a path leads to, redirects on the same server followed; a file: address where it redirects to one. */
   download(path: string): Promise<Uint8Array | URL>;

@@ -52,10 +52,7 @@ const plain: Omit<Dialect, "name"> = {
   minP: false,
 };
 
-/**
- * Servers by name, as they were found in November 2026: `agentrl serve engine`; SkyRL 0.4 with its JAX backend, and with FSDP or
- * Megatron; TuFT 0.2; Open-RL (April 2026); the hosted service.
- */
+/** Servers as found in November 2026: `agentrl serve engine`; SkyRL 0.4 (JAX, FSDP or Megatron); TuFT 0.2; Open-RL; the hosted service. */
 const servers = {
   agentrl: {
     ...plain,

@@ -9,11 +9,7 @@ import type { Dialect } from "./dialect.ts";
 /** A largest gradient norm that clips nothing. */
 const NO_CLIPPING = 1e6;
 
-/**
- * Options of the optimiser that the server would ignore.
- * @throws {ConfigError} ENGINE_UNFIT for those with an effect here: clipping and weight decay. Moments' decay and epsilon are then the
- *   server's own; `machine` and docs/servers.md say so.
- */
+/** @throws {ConfigError} ENGINE_UNFIT for clipping and weight decay that the server would ignore; decay of moments and epsilon are its own. */
 export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dialect): void {
   const refuse = (key: string, value: number, remedy: string): ConfigError =>
     new ConfigError(
@@ -28,10 +24,7 @@ export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dia
     throw refuse("weightDecay", adam.weightDecay, "Set optimizer.weightDecay: 0.");
 }
 
-/**
- * Only the targets' log-probabilities at temperature 1 cross the network, from which those at another cannot be had.
- * @throws {ConfigError} ENGINE_UNFIT for rows at other temperatures, which the server would ignore.
- */
+/** Only log-probabilities at temperature 1 cross the network. @throws {ConfigError} ENGINE_UNFIT for rows at other temperatures. */
 export function requireTemperatures(rows: readonly TrainingRow[], dialect: Dialect): void {
   const other = rows.flatMap((row) => row.fields[TEMPERATURES] ?? []).find((each) => each !== 1);
   if (other !== undefined) requireTemperature(other, dialect);
@@ -73,10 +66,7 @@ export function requireExpressible({
   );
 }
 
-/**
- * Only the targets' log-probabilities cross the network.
- * @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values.
- */
+/** Only log-probabilities cross the network. @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values. */
 export function requireComputable(loss: LossSpec): void {
   const reads = losses.get(loss.name, "loss").reads(loss.options);
   const other = reads.find((each) => each !== "logprobs");

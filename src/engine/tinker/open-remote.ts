@@ -166,8 +166,7 @@ const STILL = {
 };
 
 /**
- * Finds out whether an unknown server sums losses or divides by weights: the gradient of one row with weights 1 and with weights 2, on
- * adapters that are thrown away. Of a sum the second is twice the first.
+ * Whether an unknown server sums losses or divides by weights: gradient norms of one row with weights 1 and 2, on discarded adapters.
  * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm.
  */
 async function probedDialect(

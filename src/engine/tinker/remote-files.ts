@@ -44,10 +44,7 @@ export function writeRemote(folder: string, weights: RemoteWeights): Promise<voi
   return writeJson(join(folder, REMOTE_FILE), weights);
 }
 
-/**
- * @param server the address of the server that is asked.
- * @throws {DataError} CHECKPOINT_MISFIT when the folder names none, or those of another server.
- */
+/** @throws {DataError} CHECKPOINT_MISFIT when the folder names no checkpoint of this server. */
 export async function readRemote(folder: string, server: string): Promise<RemoteWeights> {
   const where = join(folder, REMOTE_FILE);
   const found = isRemoteFolder(folder) ? checkOptions(remoteSchema, await readJson(where)) : null;
@@ -75,10 +72,7 @@ export async function baseOfRemote(folder: string): Promise<string> {
   return remoteSchema.parse(await readJson(join(folder, REMOTE_FILE))).base;
 }
 
-/**
- * Writes a standalone model from the adapter that a server exports, merged into the base that lies here.
- * @throws {ConfigError} ENGINE_UNFIT when the server exports none, or the base's weights are not here.
- */
+/** Merges the adapter that a server exports into the local base. @throws {ConfigError} ENGINE_UNFIT when either is missing. */
 export async function exportMerged(
   folder: string,
   { archive, base, dtype }: { archive: Uint8Array | URL | null; base: string; dtype: StoredType },
@@ -93,8 +87,7 @@ export async function exportMerged(
 }
 
 /**
- * Writes PEFT's two files of an exported adapter into a folder that exists.
- * @param archive tar.gz, or the address of the folder where the server keeps them (TuFT), which may be on this machine.
+ * Writes PEFT's two files of an exported adapter. @param archive tar.gz, or the address of the server's folder (TuFT), maybe local.
  * @throws {ConfigError} ENGINE_UNFIT when one is missing.
  */
 export async function unpackAdapter(folder: string, archive: Uint8Array | URL): Promise<void> {

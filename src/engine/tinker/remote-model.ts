@@ -65,10 +65,7 @@ const created = z.object({
   lora_config: z.object({ alpha: z.number().nullish() }).nullish(),
 });
 
-/**
- * Makes fresh adapters, which change nothing at first.
- * @throws {ConfigError} ENGINE_UNFIT when the server's adapters have another scale than the recipe's.
- */
+/** Makes fresh adapters. @throws {ConfigError} ENGINE_UNFIT when the server's scale differs from the recipe's. */
 export async function createModel(session: RemoteSession, lora: FreshLora): Promise<RemoteModel> {
   const { connection, dialect, sessionId, baseModel } = session;
   const { rank, alpha, seed, targets } = lora;

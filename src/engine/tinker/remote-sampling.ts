@@ -69,11 +69,7 @@ export function remoteSampling(
   };
 }
 
-/**
- * The tokens that a completion may have.
- * @throws {DataError} PROMPT_TOO_LONG
- * @throws {ConfigError} ENGINE_UNFIT for a token bias.
- */
+/** The tokens that a completion may have. @throws {DataError} PROMPT_TOO_LONG @throws {ConfigError} ENGINE_UNFIT for a token bias. */
 export function roomOf(
   { promptIds, logitBias, maxTokens }: SampleRequest,
   { maxPositions }: SamplingLimits,

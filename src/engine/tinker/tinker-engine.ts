@@ -1,7 +1,6 @@
 /**
- * A model behind a server of the Tinker API (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The
- * server holds the weights and adapters, computes log-probabilities and gradients, and steps; losses that it does not have are computed
- * here from log-probabilities, in two passes (docs/servers.md).
+ * A model behind a Tinker API server (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The server holds
+ * weights, computes gradients and steps; losses that it lacks are computed here from log-probabilities, in two passes (docs/servers.md).
  */
 import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError, InternalError } from "../../base/errors.ts";
@@ -27,9 +26,8 @@ import { type RemoteModel, createModel } from "./remote-model.ts";
 import { type Draw, remoteSampling } from "./remote-sampling.ts";
 
 /**
- * Connects, and makes adapters at the server; where another server samples, checks that both hold one model.
- * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked.
- * @throws {ExternalError} HTTP_UNREACHABLE and others of `HttpClient`; ENGINE_REFUSED.
+ * Connects, and makes adapters; where another server samples, checks that both hold one model.
+ * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked. @throws {ExternalError} as `HttpClient`; ENGINE_REFUSED
  */
 export async function openTinkerEngine(options: TinkerEngineOptions): Promise<PolicyEngine> {
   const { lora, server } = options;
@@ -219,12 +217,7 @@ function remoteLosses(): string[] {
   return losses.names.filter((name) => name !== "value");
 }
 
-/**
- * Checks rows before they are sent: some servers accept arrays of unequal length, unknown tokens and sequences that are too long in
- * silence.
- * @throws {DataError} PROMPT_TOO_LONG
- * @throws {InternalError} LOSS_FIELD_MISSING
- */
+/** Some servers accept ragged arrays, unknown tokens and too long sequences in silence. @throws PROMPT_TOO_LONG, LOSS_FIELD_MISSING */
 function checkRows(
   rows: readonly TrainingRow[],
   { maxPositions, vocabSize }: { maxPositions: number; vocabSize: number },

@@ -31,10 +31,7 @@ export interface StepResult {
   end: EndReason | null;
   /** What the environment pays for this message; the reward part `environment` adds it up. */
   reward?: number;
-  /**
-   * The message as the environment understood it, such as without actions that do not exist: the policy reads and learns this text in its
-   * place. As written when absent.
-   */
+  /** The message as the environment understood it, which the policy reads and learns in its place; as written when absent. */
   canonical?: string;
   /** State of the world after it, in the environment's own words: "goal", "hole". */
   status?: string;
@@ -150,10 +147,7 @@ export function isCapable(
   }
 }
 
-/**
- * Searching in an environment whose strategy declares that it needs it.
- * @throws {ConfigError} STRATEGY_UNFIT
- */
+/** Searching in an environment whose strategy needs it. @throws {ConfigError} STRATEGY_UNFIT */
 export function requireSearching({ name, searching }: Environment): Searching {
   if (searching !== undefined) return searching;
   throw new ConfigError(
@@ -162,10 +156,7 @@ export function requireSearching({ name, searching }: Environment): Searching {
   );
 }
 
-/**
- * Prompts with passages, in an environment whose strategy declares that it needs them.
- * @throws {ConfigError} STRATEGY_UNFIT
- */
+/** Prompts with passages, where the strategy needs them. @throws {ConfigError} STRATEGY_UNFIT */
 export function requirePrompt({
   name,
   renderPrompt,

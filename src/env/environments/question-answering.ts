@@ -83,10 +83,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
   });
 }
 
-/**
- * Refuses a tool that no message of the grammar can call: what the grammar writes for it is read as something else.
- * @throws {ConfigError} TOOL_UNCALLABLE
- */
+/** Refuses a tool whose call the grammar would read as something else. @throws {ConfigError} TOOL_UNCALLABLE */
 function requireCallable(
   name: string,
   protocol: Protocol,

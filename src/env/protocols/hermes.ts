@@ -43,16 +43,10 @@ const options = z.strictObject({
 });
 
 /**
- * Calls of tools as JSON, several in one message if need be: `<tool_call>{"name": "search", "arguments": {"query": "…"}}</tool_call>`,
- * answered by `<tool_response>` blocks; the answer in `<answer>` tags. Chat servers that parse such calls give them in a field of
- * their own, and take each result as a message.
- *
- * Thoughts do nothing, whatever calls and answers they quote: as reading parsers of servers do for Qwen3. Where a server stops at `stopStrings`
- * inside of a thought, the message is without an action.
- *
- * Arguments that a tool does not declare are dropped. A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
- *
- * Options make other papers' grammars of it:
+ * Calls of tools as JSON: `<tool_call>{"name": "search", "arguments": {"query": "…"}}</tool_call>`, answered by `<tool_response>` blocks;
+ * the answer in `<answer>` tags. Chat servers that parse such calls give them in a field, and take each result as a message.
+ * Thoughts do nothing, as in Qwen3's parsers; a message cut inside of a thought has no action. Undeclared arguments are dropped. A call that
+ * is not JSON, or lacks a name, is answered with its problem; the others are run. Options make other papers' grammars of it:
  * - Agent-R1 (arXiv 2511.14460): thoughtTag think, firstCallOnly, opensThought
  * - MT-GRPO (arXiv 2505.11821): callTag tool, argumentsKey args, resultTag result, thoughtTag reasoning, firstCallOnly
  */

@@ -58,10 +58,7 @@ export interface Protocol {
   parse(text: string): ParsedMessage;
   /** All tags of its texts: for checks that are stricter than `parse`, which takes what it can read. */
   readonly tags: readonly ProtocolTag[];
-  /**
-   * A message as a policy that knows the grammar would write it: `parse` gives its action back.
-   * @param tools whose arguments have names where the grammar tells them.
-   */
+  /** A message as a policy that knows the grammar would write it: `parse` gives its action back. */
   write(message: PlannedMessage, tools: readonly ToolSchema[]): string;
   /** What a message's observations look like to the policy. */
   renderObservations(observations: readonly Observation[]): string;
@@ -77,10 +74,7 @@ export interface Protocol {
   readonly answerOpening: string;
   /** Asks for an answer, for strategies that would force one on a policy whose messages cannot be begun for it. */
   readonly answerRequest: string;
-  /**
-   * Calls that a server or a chat template has a place of its own for, as this grammar's text. Absent: calls are written in the text
-   * by the policy itself.
-   */
+  /** Native calls of a server or template as this grammar's text; absent: the policy itself writes calls in the text. */
   readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
   /** A message without its thoughts, for the answer's rule. Absent: the rule reads the whole message. */
@@ -200,10 +194,7 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * The continuation of a message's prefill, so that the whole message follows the plan: the rest of the planned text if the prefill is part
- * of it, else the rest of the thought and the action.
- *
- * @param prefill start of the message: an opened answer, a first thought, an inserted hint.
+ * The continuation of a prefill, so that the message follows the plan: the rest of the planned text, else of the thought, and the action.
  * @returns "" if the prefill already contains an action.
  * @example <think> and </think> around thoughts, "<think> Wait." → " It is Oslo.</think><answer> Oslo</answer>"
  */

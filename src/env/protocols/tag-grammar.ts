@@ -79,10 +79,7 @@ export interface Tags {
   answer: ProtocolTag;
 }
 
-/**
- * A grammar of tags: a pair around the input of each tool and around the answer, results between a pair of their own. A message is cut after its
- * first action, which is all that is read of it.
- */
+/** A grammar of tags around each tool's input, the answer and results. A message is cut after its first action. */
 export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   const { boxed = false, spliced = false, intermediateAnswers = false } = options;
   const { thoughts = true } = options;

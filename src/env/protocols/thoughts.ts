@@ -5,10 +5,8 @@ import { between, type Protocol, type ProtocolTag } from "./protocol.ts";
 const NAMES = ["think", "thinking", "thought", "reasoning"];
 
 /**
- * A message with blanks in place of its thoughts, so that places in it stay: what it says to its environment. Thoughts end with their closing tag;
- * one that is not closed lasts to the end of the message. A closing tag without an opening one ends a thought that the prompt opened.
- *
- * @param acting tags whose texts are no thoughts, whatever they quote.
+ * A message with blanks in place of its thoughts, so that places stay. An unclosed thought lasts to the end; a closing tag without an
+ * opening one ends a thought that the prompt opened. @param acting tags whose texts are no thoughts, whatever they quote.
  * @param options.whole the message has ended: a thought that names its own tag without closing it ends with the last closing tag.
  */
 export function withoutThoughts(

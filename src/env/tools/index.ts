@@ -67,10 +67,7 @@ export function allNamed(names: Iterable<string>, retriever: Retriever): Record<
   return Object.fromEntries([...names].map((name) => [name, retriever]));
 }
 
-/**
- * One of the recipe's `retrievers`, or its `retriever` where no name is given.
- * @throws {ConfigError} PART_UNKNOWN with the nearest name.
- */
+/** One of the recipe's `retrievers`; its `retriever` where no name is given. @throws {ConfigError} PART_UNKNOWN with the nearest name. */
 export function retrieverNamed(
   name: string | undefined,
   { retriever, retrievers = {} }: ToolResources,

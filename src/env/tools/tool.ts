@@ -154,10 +154,7 @@ type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
   ) => { open(context: ToolContext): ToolSession<z.output<P>> };
 };
 
-/**
- * Makes a tool; its arguments are checked by `parameters` before they reach a session.
- * @throws {ConfigError} PLUGIN_BAD_PART without description, parameters or create.
- */
+/** Makes a tool; `parameters` check arguments before a session. @throws {ConfigError} PLUGIN_BAD_PART without a required member. */
 export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   described: Described<O, P>,
 ): ToolPart {
@@ -171,9 +168,7 @@ export function stateless<A>(call: ToolSession<A>["call"]): ToolSession<A> {
 }
 
 /**
- * The arguments of a call, from what a protocol read. A tool with one text parameter takes the input as it is; any other takes an object
- * in JSON, or, where the input is none, its first parameter's value.
- *
+ * The arguments of a call: one text parameter takes the input as it is; others a JSON object, or their first parameter's value.
  * @example readArguments(z.object({ query: z.string() }), "capital of Norway") // { arguments: { query: "capital of Norway" } }
  */
 export function readArguments(

@@ -247,10 +247,7 @@ function withoutTrajectory(name: string): ConfigError {
   );
 }
 
-/**
- * A call with a deadline, registered while it lasts: a call that hangs costs one trajectory, not the run.
- * @throws {RolloutError} TOOL_TIMEOUT past the deadline.
- */
+/** A registered call with a deadline: one that hangs costs one trajectory, not the run. @throws {RolloutError} TOOL_TIMEOUT */
 function bounded<T>(
   bound: { setting: Setting; found: NamedTool; input: string; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,

@@ -30,11 +30,7 @@ const rowSchema = z.object({
 
 const ROWS_FILE = "rows.jsonl";
 
-/**
- * Reads the answers to judge.
- *
- * @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation.
- */
+/** Reads the answers to judge. @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation. */
 export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersRead> {
   if (await isFolder(source.predictions)) return evaluationRows(source.predictions);
   const { questionField = "question", ...answered } = source;

@@ -20,11 +20,8 @@ const SYMBOLS = ["{ }", "\\boxed{}", "( )", "[]", "$$", "<answer></answer>", "â€
 const LETTERS = Array.from("abcdefghijklmnopqrstuvwxyz");
 
 /**
- * All attacks, in the order of tables.
- *
- * Source: the six families that "Pitfalls of Rule- and Model-based Verifiers" (arXiv 2505.22203, table 3) measures, and the single symbols
- * and openers with which policies misled trained verifiers; vague answers from locomo's issue 23. The texts are ours, so rates are not
- * comparable with that table.
+ * All attacks, in the order of tables. Source: the six families of "Pitfalls of Rule- and Model-based Verifiers" (arXiv 2505.22203, table 3),
+ * and the single symbols and openers with which policies misled trained verifiers; vague answers from locomo's issue 23. Texts are ours.
  */
 export const attacks = registry<Attack>("attack", [
   { name: "empty", summary: "Nothing at all.", write: () => "" },
@@ -134,12 +131,7 @@ interface AttackCase extends JudgeCase {
   attack: string;
 }
 
-/**
- * Every attack on every question, attack by attack.
- *
- * @param questions at least two with different answers: wrong answers come from other questions.
- * @param options.seed of gibberish and of the choice among symbols.
- */
+/** Every attack on every question, attack by attack. @param questions at least two with different answers, which serve as wrong ones. */
 export function attackCases(
   questions: readonly AttackedQuestion[],
   { seed, leavesOut = [] }: { seed: number; leavesOut?: readonly string[] },
@@ -204,10 +196,7 @@ export interface AttackResult {
   example: { question: string; prediction: string; reason: string } | null;
 }
 
-/**
- * Attacks a judge: every attack on every question, each with a request to the model.
- * @throws {ScoreError} JUDGE_UNREACHABLE when a request fails.
- */
+/** Attacks a judge: every attack on every question. @throws {ScoreError} JUDGE_UNREACHABLE when a request fails. */
 export async function attackReport(
   judge: Judge,
   questions: readonly AttackedQuestion[],

@@ -30,10 +30,7 @@ export function casesFor({ prompt }: Pick<Judge, "prompt">): CalibrationCase[] {
   return CALIBRATION_CASES.filter(({ kind }) => !prompt.leavesOut.includes(kind));
 }
 
-/**
- * Asks a judge about known right and wrong answers.
- * @throws {ScoreError} JUDGE_UNREACHABLE when a request fails.
- */
+/** Asks a judge about known right and wrong answers. @throws {ScoreError} JUDGE_UNREACHABLE when a request fails. */
 export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Calibration> {
   const cases = casesFor(judge);
   const ask = (asked: CalibrationCase, stop: AbortSignal): ReturnType<Judge["judge"]> =>
@@ -66,9 +63,7 @@ export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Cal
   };
 }
 
-/**
- * @throws {ScoreError} JUDGE_UNCALIBRATED when a rate is below the minimum, JUDGE_UNPARSABLE when too few verdicts could be read.
- */
+/** @throws {ScoreError} JUDGE_UNCALIBRATED when a rate is below the minimum, JUDGE_UNPARSABLE when too few verdicts could be read. */
 export function checkCalibration(
   { rightAccepted, wrongRejected, unparsed }: Calibration,
   { minimum, maxUnparsed }: CalibrationBounds,

@@ -68,9 +68,7 @@ export const humanVerdictLayouts = registry<HumanVerdictLayout>("layout of human
 ]);
 
 /**
- * The accepted answers in an EvOUNA file, which joins them by slashes. The whole text is also one of them: in "AC/DC" the slash belongs to
- * the name.
- * @example evounaReferences("AC/DC") // ["AC/DC", "AC", "DC"]
+ * The accepted answers in an EvOUNA file, joined by slashes; the whole text is one too. @example evounaReferences("AC/DC") // AC/DC, AC, DC
  */
 export function evounaReferences(golden: string): string[] {
   const parts = golden
@@ -177,12 +175,7 @@ export interface HumanAgreement {
   notEvaluated: number;
 }
 
-/**
- * Agreement of verdicts with humans', over all and per system.
- *
- * @param given [n] in the order of `humans`; null if there is none.
- * @param options.seed of the bootstrap.
- */
+/** Agreement of verdicts with humans', over all and per system. @param given [n] in the order of `humans`; null if there is none. */
 export function humanAgreement(
   humans: readonly HumanVerdict[],
   given: readonly (boolean | null)[],

@@ -20,12 +20,7 @@ export interface JudgingOptions {
   onRow?: (row: JudgedRow, done: number) => void;
 }
 
-/**
- * Judges answers and keeps the rows of the log; each new row is appended at once.
- *
- * @returns in the order of the answers.
- * @throws {ScoreError} JUDGE_UNREACHABLE after many failed requests in a row; a single failed request gives a row that was not evaluated.
- */
+/** Judges answers, keeps the log's rows and appends each new one. @throws {ScoreError} JUDGE_UNREACHABLE after many failures in a row. */
 export async function judgeAnswers(
   judge: Judge,
   answers: readonly AnswerToJudge[],
@@ -57,12 +52,7 @@ export async function judgeAnswers(
   );
 }
 
-/**
- * Checks that all answers were evaluated; call it after the results are written.
- *
- * @param maxUnparsed share of answers whose verdict may be unreadable.
- * @throws {ScoreError} JUDGE_UNREACHABLE when a request failed, JUDGE_UNPARSABLE when too many verdicts could not be read.
- */
+/** Checks that answers were evaluated, after results are written. @throws {ScoreError} JUDGE_UNREACHABLE; JUDGE_UNPARSABLE for too many. */
 export function checkEvaluated(rows: readonly JudgedRow[], maxUnparsed: number): void {
   const failed = rows.flatMap(({ problem }) => (problem?.message === undefined ? [] : problem));
   const [first] = failed;

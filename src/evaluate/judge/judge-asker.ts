@@ -72,11 +72,7 @@ type Ask = (
   signal: AbortSignal | undefined,
 ) => Promise<JudgeReply>;
 
-/**
- * Asks the cache, then the server. Equal concurrent requests are sent once.
- * @param told.traffic is increased.
- * @throws {ConfigError} HTTP_KEY_MISSING
- */
+/** Asks the cache, then the server; equal concurrent requests are sent once. @param told.traffic is increased. @throws HTTP_KEY_MISSING */
 export function judgeAsker(
   settings: JudgeSettings,
   told: { format: VerdictFormat; prompt: JudgePrompt; traffic: JudgeTraffic },

@@ -29,10 +29,7 @@ export interface JudgeSummary {
   /** Count of each verdict. */
   verdicts: Record<string, number>;
   calibration: Calibration | null;
-  /**
-   * Agreement of the judge with string metrics, on the judged answers: `falseAccept` counts answers that the metric calls wrong and the
-   * judge right.
-   */
+  /** Agreement of the judge with string metrics; `falseAccept`: the metric says wrong, the judge right. */
   agreement: { em: Agreement; "f1>=0.5": Agreement; cover_em: Agreement };
   /** Answers whose repeats disagree; null without repeats. */
   flips: Share | null;

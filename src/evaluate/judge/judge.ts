@@ -49,10 +49,7 @@ export interface Judge {
   readonly prompt: JudgePrompt;
   readonly identity: JudgeIdentity;
   readonly traffic: Readonly<JudgeTraffic>;
-  /**
-   * @param options.repeat number of the repeat of the same case, from 0.
-   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY; FILE_WRITE_FAILED of the cache.
-   */
+  /** @param options.repeat number of the repeat of the same case, from 0. @throws {ExternalError} HTTP_…; FILE_WRITE_FAILED of the cache. */
   judge(
     asked: JudgeCase,
     options?: { repeat?: number; signal?: AbortSignal | undefined },
@@ -67,10 +64,8 @@ const PROBE: JudgeCase = {
 };
 
 /**
- * Opens a judge: asks the server one question, with `verdictFormat: auto` in the strictest format that it accepts.
- *
- * @throws {ScoreError} JUDGE_UNREACHABLE when the server answers in no format.
- * @throws {ConfigError} HTTP_KEY_MISSING
+ * Opens a judge: asks one question, with `verdictFormat: auto` in the strictest format that the server accepts.
+ * @throws {ScoreError} JUDGE_UNREACHABLE when it answers in no format. @throws {ConfigError} HTTP_KEY_MISSING
  */
 export async function openJudge(settings: JudgeSettings, opening: JudgeOpening): Promise<Judge> {
   const prompt = judgePrompts.get(settings.prompt, "judge.prompt");

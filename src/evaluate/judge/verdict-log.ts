@@ -28,12 +28,8 @@ const VERDICTS_FILE = "verdicts.jsonl";
 export const RESULTS_FILE = "judge.json";
 
 /**
- * Opens `verdicts.jsonl` in a folder.
- *
- * @param options.identity hash of everything beside the answer that a verdict depends on.
- * @param options.resume continues with the rows of the file.
- * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another judge.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Opens `verdicts.jsonl` in a folder. @param options.identity hash of all that a verdict depends on beside the answer.
+ * @throws {ConfigError} EVALUATION_EXISTS for rows without `resume`, or of another judge. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openVerdictLog(
   folder: string,
@@ -65,10 +61,7 @@ export async function openVerdictLog(
   };
 }
 
-/**
- * Refuses a folder that already has verdicts, before the first request.
- * @throws {ConfigError} EVALUATION_EXISTS
- */
+/** Refuses a folder that already has verdicts, before the first request. @throws {ConfigError} EVALUATION_EXISTS */
 export function checkVerdictFolder(folder: string, resume: boolean): void {
   const path = join(folder, VERDICTS_FILE);
   if (resume || !existsSync(path)) return;

@@ -140,11 +140,7 @@ export const answerMetrics = registry<AnswerMetric>("answer metric", [
 ]);
 
 /**
- * One answer by every metric.
- *
- * @param answer with at least one reference.
- * @param normalization for metrics without their own.
- * @returns null for a metric that is not defined.
+ * One answer (at least one reference) by every metric; null where it is not defined. `normalization`: for metrics without their own.
  * @example answerScores({ prediction: "Oslo fjord", references: ["oslo"] }).f1 // 2 · (1/2) · 1 / (3/2) = 2/3
  */
 export function answerScores(
@@ -187,9 +183,7 @@ export const ANSWER_KINDS = ["yes-no", "in-question", "open"] as const;
 export type AnswerKind = (typeof ANSWER_KINDS)[number];
 
 /**
- * Whether a reference is yes or no, or stands in the question word for word. A question of several references is open only if none can be
- * guessed or copied.
- *
+ * Whether a reference is yes or no, or stands in the question; "open" only if none can be guessed or copied.
  * @example answerKind("Which is older, Oslo or Bergen?", ["Bergen"]) // "in-question"
  */
 export function answerKind(question: string, references: readonly string[]): AnswerKind {

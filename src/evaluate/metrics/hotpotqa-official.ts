@@ -63,18 +63,11 @@ export const hotpotqaMetrics = registry<Part & { name: HotpotqaMetric }>(
 );
 
 /**
- * One question by HotpotQA's evaluation.
- *
- * A missing prediction scores 0, and so do its joint metrics. Facts are compared as sets of (title, sentence), with exact titles; two empty
- * sets have em 1 and the rest 0. An answer's f1, precision and recall are 0 where one side is yes, no or noanswer and the other differs.
- * Joint f1 is computed from the products of precisions and recalls, not the product of F1s. The mean over a file divides by the number of
- * gold questions.
- *
- * Source: `hotpot_evaluate_v1.py` of HotpotQA, arXiv 1809.09600. Different here: of several references the best counts, by f1
- * for precision and recall.
- *
- * @example of an answer with precision 1 and recall 1/2, facts with precision 2/3 and recall 1:
- * // joint_precision 2/3, joint_recall 1/2, joint_f1 4/7
+ * One question by HotpotQA's evaluation. A missing prediction scores 0. Facts are sets of (title, sentence); two empty sets have em 1 and the
+ * rest 0. An answer's f1, precision and recall are 0 where one side is yes, no or noanswer and the other differs. Joint f1 is computed from
+ * the products of precisions and recalls. The mean over a file divides by the number of gold questions.
+ * Source: `hotpot_evaluate_v1.py`, arXiv 1809.09600. Different here: of several references the best counts, by f1 for precision and recall.
+ * @example answer with precision 1, recall 1/2, facts 2/3, 1: // joint_precision 2/3, joint_recall 1/2, joint_f1 4/7
  */
 export function scoreHotpotqa(
   { references, facts }: HotpotqaQuestion,

@@ -138,10 +138,7 @@ const messageMetrics = [
 /** Search rounds with a metric of their own. */
 const ROUNDS = [1, 2, 3, 4] as const;
 
-/**
- * Whether the policy saw the gold passages, and how it used them. For questions with known gold passages; a strategy's search before the
- * prompt counts as shown.
- */
+/** Whether the policy saw the gold passages (a strategy's search before the prompt counts), and how it used them. */
 export const evidenceMetrics = [
   sparseRowMetric({
     name: "evidence_recall",

@@ -38,10 +38,7 @@ export function shownValue(
   return isHidden ? null : value;
 }
 
-/**
- * The metrics that tables show of those that were measured: answers first, then searches and messages, then what the recipe measures. A
- * reward that is a headline metric by another name is left out.
- */
+/** The measured metrics that tables show: answers, searches and messages, then the recipe's; without rewards that are headline metrics. */
 export function shownMetrics(measured: Readonly<Record<string, unknown>>): string[] {
   return [...headlinesIn(measured, rowMetrics.parts), ...ownMeasures(measured)];
 }

@@ -2,9 +2,8 @@ import { type CoreMetric, rowMetrics } from "./index.ts";
 import { passAtK, passCounts, potentialAtK } from "./draw-metrics.ts";
 
 /**
- * By metric, the mean over questions of each question's mean over its draws; NaN when nothing was measured. With k draws per
- * question also `avg@k` (which is em), `pass@1`, `pass@2`, `pass@4`, … `pass@k`, `majority@k` and `potential@k`. A metric that no
- * row has is absent.
+ * By metric, the mean over questions of each question's mean over its draws; NaN when nothing was measured. With k draws also `avg@k`,
+ * `pass@1`, `pass@2`, `pass@4`, … `pass@k`, `majority@k` and `potential@k`.
  */
 export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
 

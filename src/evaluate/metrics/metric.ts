@@ -14,18 +14,10 @@ export interface MeasuredDraw extends Scored {
 }
 
 /**
- * A metric, from its name, its options and one function, which returns null where the metric does not apply.
- *
- * @param described.range 0 to 1 when absent.
- * @param described.isShare whether the range is 0 to 1 when absent.
+ * A metric, from its name, its options and one function, which returns null where the metric does not apply. `range` 0 to 1 when absent.
  * @throws {ConfigError} PLUGIN_BAD_PART without its function, or with the name of a metric that every evaluation has.
- * @example
- * defineMetric({
- *   name: "answer-words",
- *   summary: "Words of the answer.",
- *   range: [0, Infinity],
- *   score: ({ row }) => row.answer?.split(/\s+/).length ?? null,
- * })
+ * @example defineMetric({ name: "answer-words", summary: "Words of the answer.", range: [0, Infinity],
+ * score: ({ row }) => row.answer?.split(/\s+/).length ?? null })
  */
 export function defineMetric<S extends z.ZodObject>({
   isShare,

@@ -62,10 +62,7 @@ export interface RewardCheck {
   rewards: CheckedReward[];
   /** null if not judged: a reward was checked alone, or an accepted answer could not be scored. */
   combined: CheckedSum | null;
-  /**
-   * The largest share of an accepted answer's combined reward that a case without knowledge of the answer earns; null if an accepted answer
-   * earns nothing.
-   */
+  /** The largest share of an accepted answer's reward that a case without the answer earns; null if an accepted answer earns nothing. */
   withoutAnswering: { case: RewardCase; share: number } | null;
   /** Cases that cannot be written under the protocol. */
   notWritten: RewardCase[];
@@ -94,9 +91,8 @@ interface Played extends Scored {
 }
 
 /**
- * Checks rewards: a scripted policy writes every case, environment and protocol play it on every question, and rewards score it. An
- * answer reward must give what it declares for each case. The combined reward must not pay more for a case that does not know the answer
- * than for an accepted answer.
+ * Checks rewards: a scripted policy plays every case on every question. An answer reward must give what it declares for each case; the
+ * combined reward must not pay more for a case that does not know the answer than for an accepted answer.
  */
 export async function checkRewards(options: CheckRewardsOptions): Promise<RewardCheck> {
   const { rewards, environment, tasks, signal, judgesSum = true } = options;

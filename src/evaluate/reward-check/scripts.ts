@@ -24,10 +24,7 @@ interface Writing {
   search: ((query: string) => string) | null;
 }
 
-/**
- * Every case of the check for one task. A case that the protocol cannot write is left out.
- * @param tasks all tasks of the check: wrong answers and candidates come from them.
- */
+/** Every case of the check for one task that the protocol can write. @param tasks all tasks: wrong answers come from them. */
 export function scriptsOf(environment: Environment, task: Task, tasks: readonly Task[]): Script[] {
   const { answer, think, opening, closing, search } = writingUnder(environment);
   const [reference = ""] = task.references;

@@ -29,11 +29,7 @@ import {
 
 const CALLER = commandCaller("policy", "policy.endpoint");
 
-/**
- * A policy behind any OpenAI-compatible server. The server keeps its tokens: input and output are recorded as text.
- *
- * @throws {ConfigError} HTTP_KEY_MISSING
- */
+/** A policy behind an OpenAI-compatible server, which keeps its tokens: recorded as text. @throws {ConfigError} HTTP_KEY_MISSING */
 export function endpointPolicy(
   settings: EndpointSettings,
   environment?: HttpEnvironment,
@@ -57,10 +53,7 @@ interface ChatPlace extends RemotePlace {
   pending: readonly ToolCall[];
 }
 
-/**
- * A dialogue with a chat server: the prompt and the environment's replies are user messages, or tool messages if the protocol leaves tool
- * calls to the server.
- */
+/** A dialogue with a chat server: prompt and replies are user messages, or tool messages for native tool calls. */
 function chatDialogue(
   client: ChatClient,
   settings: EndpointSettings,

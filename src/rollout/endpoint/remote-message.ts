@@ -64,12 +64,7 @@ export function contextFull({ budgets }: DialogueSetting, { tokens }: RemotePlac
   return tokens >= (budgetOf(budgets, "context")?.limit ?? Infinity);
 }
 
-/**
- * Sends a request to a server. A refusal because of the context length is no failure.
- *
- * @returns null when its context is full.
- * @throws {RolloutError} with the code of the failed request.
- */
+/** Sends a request to a server; null when its context is full. @throws {RolloutError} with the code of the failed request. */
 export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
@@ -80,12 +75,7 @@ export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Records a server's message as a call, cut as its protocol says.
- *
- * @param reply.text with tool calls written into it.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
- */
+/** Records a server's message, with tool calls written into it, cut as its protocol says. @throws COMPLETION_FILTERED, COMPLETION_EMPTY */
 export function recordReply(
   setting: DialogueSetting,
   place: RemotePlace,
@@ -98,12 +88,8 @@ export function recordReply(
 }
 
 /**
- * Adds a server's text to a message, up to the protocol's end.
- *
- * Servers omit the stop string; if the message is complete only with it, it is added again.
- *
- * @returns the finish reason.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
+ * Adds a server's text up to the protocol's end, with the stop string that servers omit where the message needs it.
+ * @returns the finish reason. @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
  */
 export function takeReply(
   setting: DialogueSetting,

@@ -14,11 +14,7 @@ export interface AgentSettings {
 
 /** Agents that answer questions by the run's own policy. */
 export interface AgentPool {
-  /**
-   * @returns what the agent wrote as its answer: a line of stdout.
-   * @throws {RolloutError} AGENT_FAILED, AGENT_TIMEOUT
-   * @throws the signal's reason when it aborts.
-   */
+  /** @returns the agent's answer: a line of stdout. @throws {RolloutError} AGENT_FAILED, AGENT_TIMEOUT. @throws the signal's reason. */
   ask(question: string, serving: Serving, signal: AbortSignal): Promise<string>;
 }
 

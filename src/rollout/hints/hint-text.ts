@@ -161,10 +161,7 @@ export function begunThought(thought: string, thoughtOpening: string): string {
   return thought.startsWith(thoughtOpening) ? thought : thoughtOpening + thought;
 }
 
-/**
- * Replaces each `{name}` in one pass, so values may contain braces. Unknown names in braces stay.
- * @returns null if the text uses a name whose value is null.
- */
+/** Replaces each known `{name}` in one pass, so values may contain braces; null if a used name's value is null. */
 export function filled(
   text: string,
   known: Readonly<Record<string, string | null>>,

@@ -36,10 +36,7 @@ export interface HintPart extends PartWithOptions {
   readonly source: string;
   /** Whether its text contains references or gold annotations of the question, under these options. */
   readonly readsGold: (options: unknown) => boolean;
-  /**
-   * @param options checked by the part's own schema.
-   * @param random stream of this rollout and hint.
-   */
+  /** @param options checked by the part's own schema. @param random stream of this rollout and hint. */
   open(options: unknown, random: Random): OpenedHint;
 }
 

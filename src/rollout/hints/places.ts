@@ -26,10 +26,7 @@ export interface Phrase {
   end: number;
 }
 
-/**
- * Where a message's thinking ends: before the last end tag, else before the first call or answer, else at the end. Never within the
- * characters that must stay.
- */
+/** Where a message's thinking ends: before the last end tag, else the first call or answer, else at the end; never within fixed text. */
 export function endOfThought(moment: HintMoment, thinkingEnd: string): number {
   const { message, from, place } = moment;
   const thought = message.lastIndexOf(thinkingEnd);
@@ -74,9 +71,7 @@ interface Choice {
 }
 
 /**
- * The next place that gets a hint; null: none.
- * @param found all phrases of the message, so that each keeps its number between calls.
- * @param random of the hint: each place is drawn once, by its turn and number.
+ * The next place that gets a hint; null: none. @param found all phrases of the message. @param random draws each place once, by its number.
  */
 export function nextPlace(
   { from, fired, firedHere, place }: HintMoment,

@@ -54,10 +54,7 @@ export interface Conversation {
   tokens: number;
   /** A request did not fit the context. */
   isFull: boolean;
-  /**
-   * @throws {ServedError} 400
-   * @throws as the policy's engine.
-   */
+  /** @throws {ServedError} 400. @throws as the policy's engine. */
   chat(messages: readonly WireMessage[], tools: readonly unknown[], draw: Draw): Promise<Answer>;
   /** @param prompt text, or token ids. @throws as `chat`. */
   complete(prompt: string | readonly number[], draw: Draw): Promise<Answer>;

@@ -15,10 +15,7 @@ export interface WireMessage extends TemplateMessage {
   tool_calls?: readonly WireCall[];
 }
 
-/**
- * A key for every beginning of a conversation: element i stands for the first i messages. Spaces around an assistant's message do not
- * count, because agents trim them.
- */
+/** A key for every beginning of a conversation (the first i messages). Spaces around an assistant's message do not count. */
 export function messageKeys(messages: readonly WireMessage[], tools: readonly unknown[]): string[] {
   const keys = [digest("", tools)];
   for (const { role, content, tool_calls = [] } of messages) {
@@ -49,8 +46,7 @@ export const plainTemplate: MessageTemplate = {
 const BLOCK = /<tool_call>(.*?)<\/tool_call>/gs;
 
 /**
- * Calls that a model wrote as Hermes and Qwen do: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
- * @param id begins the ids of the calls.
+ * Calls that a model wrote as Hermes and Qwen do: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`. @param id begins their ids.
  * @returns the text without them. A block that is no call stays in the text, for the agent to see.
  */
 export function toolCallsOf(text: string, id: string): { content: string; calls: WireCall[] } {

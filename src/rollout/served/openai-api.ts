@@ -33,11 +33,7 @@ export type ApiReply = { conversation: string | null } & (
   { status: number; json: object } | { status: 200; events: string }
 );
 
-/**
- * Answers a request of OpenAI's API.
- * @param path `/v1/models`, `/v1/chat/completions` or `/v1/completions`.
- * @throws what the engine throws, if it is no error of agentrl's own.
- */
+/** Answers a request of OpenAI's API: `/v1/models`, `/v1/chat/completions` or `/v1/completions`. @throws what the engine throws. */
 export async function answerOpenAi(
   api: OpenAiApi,
   method: string,

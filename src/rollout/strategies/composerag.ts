@@ -20,9 +20,8 @@ const options = z.strictObject({
 type Settings = z.output<typeof options>;
 
 /**
- * Modules, each one prompt: decompose; for each sub-question, with the answers before it filled in: gate (look it up at all?), rewrite,
- * search, rerank, answer, verify; then compose and verify. An unsupported answer is retried: a sub-question from its query, the whole from
- * its decomposition; after the last try the answer stays.
+ * Modules, each one prompt: decompose; for each sub-question: gate, rewrite, search, rerank, answer, verify; then compose and verify. An
+ * unsupported answer is retried: a sub-question from its query, the whole from its decomposition; after the last try it stays.
  */
 export const composerag = defineStrategy({
   name: "composerag",

@@ -129,10 +129,7 @@ function readAnswer(line: string): { answer: string | null; reward: number | nul
   return { answer: answer === "" ? null : answer, reward };
 }
 
-/**
- * Every answer of the policy is a turn; what the agent sends behind it is the result of its action, if it has one. The agent's reward is that
- * of the last turn.
- */
+/** Every answer of the policy is a turn; what the agent sends next is its action's result. The agent's reward is that of the last turn. */
 function takeTurns(
   { environment: { protocol } }: RolloutOptions,
   trajectory: Trajectory,

@@ -14,10 +14,7 @@ const options = onceOptions.extend({
   gold: z.enum(["passages", "sentences"]).optional(),
 });
 
-/**
- * No search: the prompt shows the question's own passages, numbered from 1 in the dataset's order (distractor setting), and the policy
- * answers from them. Passages that do not fit the budget of an observation are cut off.
- */
+/** No search: the prompt shows the question's own passages, numbered in the dataset's order, as far as the budget of an observation allows. */
 export const given = defineStrategy({
   name: "given",
   summary: "No search: the policy answers from the question's own passages, numbered.",

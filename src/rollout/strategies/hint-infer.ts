@@ -21,10 +21,7 @@ const options = z.strictObject({
   hints: z.array(partSchema(hints)).min(1).prefault(["before-answer"]),
 });
 
-/**
- * The agent's loop with hints inserted into the policy's messages: the text before a hint stays the policy's, and it continues after the
- * hint. A policy without prefill gets hints as replies.
- */
+/** The agent's loop with hints inserted into the policy's messages; a policy without prefill gets hints as replies. */
 export const hintInfer = defineStrategy({
   name: "hint-infer",
   summary: "An agent steered by hints: by default, a hint to search before it answers.",
@@ -51,11 +48,8 @@ interface Hint {
 }
 
 /**
- * Plays each turn of one rollout with hints. Of several hints for one message, the one with the earliest place comes first; the final
- * turn, without tools, gets none.
- *
- * A server that cannot prefill gets a prefill as an instruction. It gets any other hint as a reply to the message that the hint
- * interrupts; that message has no effect and is recorded as a draft.
+ * Plays each turn of one rollout with hints: of several the earliest place comes first; the final turn gets none. A server that cannot
+ * prefill gets a prefill as an instruction, any other hint as a reply to the message, which has no effect and is recorded as a draft.
  */
 function hintedTurns(
   settings: readonly HintSettings[],

@@ -22,10 +22,7 @@ export interface OpenedStrategy {
   runAll: (options: RolloutOptions) => Promise<Trajectory[]>;
 }
 
-/**
- * @param where the recipe key or flag that named it, for messages.
- * @throws {ConfigError} PART_UNKNOWN, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE
- */
+/** @param where the recipe key or flag, for messages. @throws {ConfigError} PART_UNKNOWN, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE */
 export function openStrategy(named: NamedStrategy, where: string): OpenedStrategy {
   const { name, ...settings } = typeof named === "string" ? { name: named } : named;
   const strategy = strategies.get(name, where);
@@ -50,11 +47,7 @@ export function loadStrategy(named: NamedStrategy, where: string): Promise<Opene
   return withParts(() => openStrategy(named, where));
 }
 
-/**
- * Refuses a strategy in an environment that lacks what it needs.
- * @param where the recipe key or flag that named it.
- * @throws {ConfigError} STRATEGY_UNFIT .
- */
+/** Refuses a strategy in an environment that lacks what it needs. @throws {ConfigError} STRATEGY_UNFIT */
 export function requireFitting(
   named: NamedStrategy,
   environment: Environment,

@@ -14,10 +14,8 @@ const options = z.strictObject({
 });
 
 /**
- * A transcript grows by `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two of each step. If a message has no
- * action, its first line is kept as a thought and a second request asks for the action. Without steps left there is no answer.
- *
- * This is a strategy and not a protocol: steps are numbered, and the agent's loop has no second request.
+ * A transcript of `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two. Of a message without an action the first
+ * line is kept as a thought, and a second request asks for the action. Without steps left there is no answer.
  */
 export const react = defineStrategy({
   name: "react",

@@ -14,10 +14,7 @@ const options = z.strictObject({
 const MARK = "Final Information";
 const NOTHING = "No helpful information found.";
 
-/**
- * The agent's loop, but the policy reads passages in a separate prompt, with its own reasoning so far, and only its summary enters the
- * chain. The record keeps the passages.
- */
+/** The agent's loop, but the policy reads passages in a separate prompt, and only its summary enters the chain; the record keeps them. */
 export const searchO1 = defineStrategy({
   name: "search-o1",
   summary: "Search-o1: an agent that condenses passages before they enter its chain.",

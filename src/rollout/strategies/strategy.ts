@@ -32,10 +32,7 @@ export interface Strategy extends PartWithOptions {
   readsGold: (settings?: unknown) => boolean;
   /** Trajectories that one training rollout makes, at most. */
   leaves: (settings?: unknown) => number;
-  /**
-   * @param settings its options; default: its defaults.
-   * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
-   */
+  /** @param settings its options; default: its defaults. @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE */
   run: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory>;
   /** In training, where a rollout makes several trajectories that branch off from each other; absent: `run` makes the one. */
   runAll?: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory[]>;

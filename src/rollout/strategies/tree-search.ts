@@ -32,9 +32,7 @@ const options = z.strictObject({
 const SPARE = 1.5;
 
 /**
- * Breadth first: each chain is continued by several queries; each of these is judged by rollouts of a few more steps, by the mean
- * penalty of their ends; the best are kept.
- *
+ * Breadth first: each chain is continued by several queries, judged by the mean penalty of rollouts of a few more steps; the best are kept.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS before anything is asked.
  */
 export const treeSearch = defineStrategy({

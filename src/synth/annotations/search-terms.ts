@@ -22,14 +22,10 @@ const options = z.strictObject({
 });
 
 /**
- * Finds, for each step of a question's decomposition (or each of its triples, if it has none), search queries that work, as `searchTerms`:
- * a query is kept if it is valid for at least half of the retrievers; queries that work for more retrievers come first.
- *
- * A query is valid if the step's gold passage is among the hits, by its id or its title; without a gold passage, if a hit contains the
- * step's answer; without both, if there is a hit. The queries tried are the step's question with earlier answers filled in, its content
- * words, name and relation in both orders, and the teacher's rewrites.
- *
- * Different here: the paper lets GPT-4o decompose and rewrite, and calls any result of an engine valid; here the dataset decomposes.
+ * Finds, for each step of a question's decomposition (or each triple), search queries that work, as `searchTerms`: valid for at least half
+ * of the retrievers, those that work for more first. A query is valid if the gold passage is among the hits, by id or title; without one, if
+ * a hit contains the step's answer; without both, if there is a hit. Tried are the step's question, its content words, name and relation in
+ * both orders, and the teacher's rewrites. Different here: the paper lets GPT-4o decompose and calls any result valid.
  */
 export const searchTerms = defineAnnotation({
   name: "search-terms",
@@ -202,10 +198,7 @@ interface Rewriting {
   signal: AbortSignal;
 }
 
-/**
- * The teacher's rewrites of a step, one a line.
- * @throws {RolloutError} when its server fails.
- */
+/** The teacher's rewrites of a step, one a line. @throws {RolloutError} when its server fails. */
 async function rewritesOf(
   { question }: Sought,
   task: Task,

@@ -40,10 +40,7 @@ export interface Telling {
   tools: readonly ToolSchema[];
 }
 
-/**
- * A trajectory's main line as conversations: one, or, with new prompts, one for each prompt that no other call continues. Drafts, other
- * chains and other roles are left out.
- */
+/** A trajectory's main line as conversations: one, or one for each prompt that no other call continues; without drafts and other roles. */
 export function conversationsOf(trajectory: Trajectory, telling: Telling): Message[][] {
   const { calls, turns } = trajectory;
   const main = new Map(
@@ -203,10 +200,7 @@ interface SplitMessage {
   inputs: string[];
 }
 
-/**
- * A message without its calls, and its calls: JSON between tool_call tags, or the first pair of tags with a tool's name. Text after a call
- * was never shown and is left out. null: no call can be removed.
- */
+/** A message without its calls, and its calls (JSON between tool_call tags, or a tool's first pair of tags); null: no call can be removed. */
 function splitCalls(text: string, tools: readonly ToolSchema[]): SplitMessage | null {
   const json = [...text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)];
   if (json.length > 0) {

@@ -46,10 +46,7 @@ const verl: SampleFormat = {
 
 const SPEAKERS = { user: "human", assistant: "gpt", tool: "observation" } as const;
 
-/**
- * Conversations for LLaMA-Factory (`formatting: sharegpt`): a person or an observation speaks first, then turns alternate. A native call is a
- * message of its own kind, JSON after the message's text.
- */
+/** Conversations for LLaMA-Factory (`formatting: sharegpt`), with alternating turns. A native call is a message of its own kind, in JSON. */
 const sharegpt: SampleFormat = {
   name: "sharegpt",
   summary: "conversations, system and tools: LLaMA-Factory's sharegpt format.",

@@ -4,12 +4,8 @@ import { pairedTags } from "../steps/paired-tags.ts";
 import type { Message, Telling } from "./conversation.ts";
 
 /**
- * Reads a conversation's messages back by the protocol, before they are written: tags must be paired, and each message must have the
- * action that the environment read.
- *
- * @param turns of the trajectory.
- * @param follows false for a strategy with its own prompts, whose messages need no action of the protocol.
- * @returns what is wrong with the first message that cannot be read; null: nothing.
+ * Reads messages back by the protocol: tags must be paired, and each must have the action that the environment read.
+ * @param follows false for a strategy with its own prompts. @returns what is wrong with the first unreadable message; null: nothing.
  */
 export function misread(
   messages: readonly Message[],

@@ -10,11 +10,7 @@ export interface TeacherFiles {
   template: ChatTemplate | null;
 }
 
-/**
- * Decodes a teacher's messages and prompts.
- * @param teacher null: the text itself was recorded, as for a server's model.
- * @throws {DataError} EXPORT_TOKENS when `textOf` needs a tokenizer and there is none.
- */
+/** Decodes a teacher's messages and prompts. @param teacher null: the text itself was recorded. @throws {DataError} EXPORT_TOKENS */
 export function teacherText(
   teacher: TeacherFiles | null,
   where: string,

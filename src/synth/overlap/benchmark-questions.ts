@@ -33,16 +33,11 @@ interface BenchmarkQuestion {
 }
 
 /**
- * Finds benchmark questions in questions that were changed a little, wrapped in other text or spelt differently. A match contains all names
- * and numbers of the benchmark question, four fifths of its other content words, and a share of its word n-grams. So the same pattern about
- * another entity does not match, nor another question about the same entity. A benchmark question without capitals must match with all
- * content words, because any of them may be a name.
- *
- * N-grams of 8 (Tülu 3, arXiv 2411.15124: overlap of 8-grams) and 13 words (GPT-3, arXiv 2005.14165) are published for long texts; half of
- * HotpotQA's questions are shorter than 16 words, so n-grams shrink with the question.
- *
- * @param files in any layout that questions are read from, streamed; about 1 kB a question stays in memory.
- * @throws {DataError} as `readTasks`.
+ * Finds benchmark questions in changed, wrapped or differently spelt questions. A match contains all names and numbers, four fifths of the
+ * other content words, and a share of the word n-grams; without capitals all content words, because any may be a name.
+ * Published n-grams are of 8 (Tülu 3, arXiv 2411.15124) and 13 words (GPT-3, arXiv 2005.14165); half of HotpotQA's questions have fewer
+ * than 16 words, so n-grams shrink with the question.
+ * @param files in any layout of questions, streamed; about 1 kB a question stays in memory. @throws {DataError} as `readTasks`.
  */
 export async function benchmarkQuestions(
   files: readonly string[],

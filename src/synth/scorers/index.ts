@@ -14,13 +14,9 @@ import {
 } from "./scorer.ts";
 
 /**
- * Likelihood of the gold answer under the teacher's model after a trajectory: the prompt up to the last observation, then the answer as the
- * protocol writes it, with its opening as a prefill. The trajectory's own last thought and answer are left out. The score counts the tokens
- * of the reference and of the closing tag, so that a longer answer with the same start does not match. Of several references the likeliest
- * counts, separately for each score.
- *
- * For strategies with new prompts the last prompt counts: for `corag` that is log P(A | Q, chain, passages of Q).
- *
+ * Likelihood of the gold answer under the teacher's model: the last prompt up to the last observation, then the answer as the protocol
+ * writes it, with its opening as a prefill (for `corag` log P(A | Q, chain, passages of Q)). The score counts the tokens of the reference and
+ * of the closing tag, so that a longer answer with the same start does not match. Of several references the likeliest counts.
  * Different here: CoRAG stops a chain when this exceeds a bound; chains here are drawn whole.
  */
 const answerLikelihood = defineScorer({
@@ -60,8 +56,7 @@ const answerLikelihood = defineScorer({
 });
 
 /**
- * The model's context for its last message or, if observations followed it, for the next one; without hidden hints, which may contain the
- * answer and are not trained on.
+ * The model's context for its last message, or for the next one after observations; without hidden hints.
  * @returns null if there is no message, the next observations did not fit or failed, or a server keeps the tokens.
  */
 function readBefore(
@@ -130,13 +125,9 @@ const options = z.strictObject({
 const REMEMBERED = 256;
 
 /**
- * Difficulty of a question in the teacher's judgement, without its answer: P("1") / (P("1") + P("0")) at the start of its reply. All draws
- * of a question get the same number.
- *
- * Different here: the judge is the teacher's own model and the prompt in our words; both probabilities are computed, while the paper's code
- * looks at the two likeliest tokens and counts an absent one as 0. A digit of several tokens counts as a whole.
- *
- * @example P("1") = 0.3, P("0") = 0.1 → 0.75
+ * Difficulty of a question in the teacher's judgement, without its answer: P("1") / (P("1") + P("0")) at the start of its reply.
+ * Different here: the teacher's own model and our words; both probabilities are computed (the paper's code takes an absent one of the two
+ * likeliest as 0). A digit of several tokens counts as a whole. @example P("1") = 0.3, P("0") = 0.1 → 0.75
  */
 const difficulty = defineScorer({
   name: "difficulty",

@@ -43,10 +43,7 @@ export const defineScorer = definer<SampleScorer>()("sample scorer", {
   },
 });
 
-/**
- * The teacher, if it can score texts.
- * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
- */
+/** The teacher, if it can score texts. @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS */
 export function scoringTeacher(policy: Policy, scorer: string): ScoringPolicy {
   const instead = `Set synth.teacher to { name: model }, or remove ${scorer}.`;
   return requireLogprobs(policy, instead, `synth.scores (${scorer})`);
@@ -58,10 +55,7 @@ export interface TextLikelihood {
   tokens: number;
 }
 
-/**
- * Likelihood of a text after a prompt.
- * @returns null when the two do not fit the policy's context, or the text has no token.
- */
+/** Likelihood of a text after a prompt; null when they do not fit the context, or the text has no token. */
 export async function likelihoodOf(
   policy: ScoringPolicy,
   promptIds: readonly number[],

@@ -75,10 +75,8 @@ function orderByDifficulty(
 }
 
 /**
- * Keeps the samples whose joint rank w · rank by difficulty + (1 − w) · rank by length is best, by default 10 %. Rank 1 is the hardest and
- * the longest; equal values share the mean of their ranks; the seed breaks ties of the joint rank. With weight 0 no difficulty is needed.
- * The kept samples keep their order.
- *
+ * Keeps, in order, the samples whose joint rank w · rank by difficulty + (1 − w) · rank by length is best, by default 10 %. Rank 1 is the
+ * hardest and longest; equal values share the mean rank; the seed breaks ties. With weight 0 no difficulty is needed.
  * Different here: length is the number of characters that the policy wrote (paper: tokens, code: characters).
  */
 const jointRank = defineSelector({
@@ -186,10 +184,7 @@ const quota = defineSelector({
   },
 });
 
-/**
- * Largest number of samples of each cell that fits the shares.
- * @example limitsOf(new Map([["a", 10], ["b", 3]]), { a: 1, b: 1 }) // a: 3, b: 3
- */
+/** Largest number of samples of each cell that fits the shares. @example limitsOf(new Map([["a", 10], ["b", 3]]), { a: 1, b: 1 }) // 3, 3 */
 function limitsOf(
   sizes: ReadonlyMap<string, number>,
   shares: Readonly<Record<string, number>>,
@@ -205,10 +200,8 @@ function limitsOf(
 }
 
 /**
- * Keeps the samples whose score is within a band, both limits included.
- *
- * The default is SwS's: two to six of eight draws are right. CoRT takes the hardest solved questions: from and to 0.125. SPEED-RL takes
- * questions that are sometimes right: 0.25 to 0.75 of four draws.
+ * Keeps the samples whose score is within a band, limits included. The default is SwS's: two to six of eight draws are right. CoRT takes the
+ * hardest solved questions (from and to 0.125); SPEED-RL those sometimes right: 0.25 to 0.75 of four draws.
  */
 const difficultyBand = defineSelector({
   name: "difficulty-band",

@@ -61,8 +61,7 @@ interface Valued {
 }
 
 /**
- * The samples with their value, in order; samples without a value are dropped.
- * @param by a score's name, or `reward`, `length`, `searches`, `hops`. @param selector name of the part, for messages.
+ * The samples with their value (a score's name, or `reward`, `length`, `searches`, `hops`), in order; those without one are dropped.
  * @throws {ConfigError} RECIPE_BAD_VALUE if no sample has the value: no part of the pipeline gives it.
  */
 export function valuesOf(
@@ -89,10 +88,7 @@ function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: st
   return scores[by] ?? own[by] ?? null;
 }
 
-/**
- * The rank of each value from the largest (1) to the smallest; equal values share the mean of their ranks.
- * @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5]
- */
+/** The rank of each value from the largest (1); equal values share the mean rank. @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5] */
 export function placesFromLargest(values: readonly number[]): number[] {
   const order = values.map((_, i) => i).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0));
   const places = new Array<number>(values.length).fill(0);
@@ -126,11 +122,7 @@ export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): bo
 /** The schema's error message. */
 export const ONE_DIFFICULTY = "expected either difficulty or easiness";
 
-/**
- * Difficulty of the samples: a large value is hard. Samples without one are dropped.
- * @param usual default of the options.
- * @throws as `valuesOf`.
- */
+/** Difficulty of the samples, large being hard; those without one are dropped. @param usual default of the options. @throws as `valuesOf`. */
 export function difficultiesOf(
   samples: readonly SampleFacts[],
   { difficulty, easiness }: DifficultyOptions,

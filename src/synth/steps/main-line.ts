@@ -36,10 +36,7 @@ export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextO
   return [...openings, ...completion].map(textOf).join("");
 }
 
-/**
- * The observations that the policy read after each turn of the main line, cut to its budget as in the next prompt; in full if the next
- * prompt was rebuilt or there is none.
- */
+/** The observations that the policy read after each turn of the main line, cut as in the next prompt; in full if that was rebuilt. */
 export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
   const turns = mainTurns(trajectory);
   return turns.map(({ call, observations }, i) => {

@@ -96,10 +96,7 @@ export const mostCalls = defineGate({
   },
 });
 
-/**
- * Gives all candidates of a question the teacher's share of right answers as the score `pass-rate`. It must see wrong candidates too:
- * put it before gates that drop them.
- */
+/** Gives all candidates of a question its share of right answers as `pass-rate`; put it before gates that drop wrong candidates. */
 export const passRate = defineStep({
   name: "pass-rate",
   kind: "filter",
@@ -141,10 +138,7 @@ export const passRate = defineStep({
   }),
 });
 
-/**
- * It must see wrong candidates too: put it before gates that drop them. A question without a candidate of the other draw is dropped,
- * because it is unknown whether that draw solves it.
- */
+/** Put it before gates that drop wrong candidates. A question without a candidate of the other draw is dropped: it may be solved there. */
 export const solvedOnlyBy = defineStep({
   name: "solved-only-by",
   kind: "filter",

@@ -6,10 +6,7 @@ interface FoundTag extends ProtocolTag {
   end: number;
 }
 
-/**
- * The tag pairs of a message in order, or their problem.
- * @example pairedTags("a</think>", protocol.tags) // "unpaired tag"
- */
+/** The tag pairs of a message in order, or their problem. @example pairedTags("a</think>", protocol.tags) // "unpaired tag" */
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;

@@ -38,9 +38,8 @@ function defineRepair(
 }
 
 /**
- * Removes the segments of hints from calls and their text from messages. Everything else stays, except the log-probabilities of tokens that
- * were sampled after a hint. A trajectory is dropped if a message's action, or the partner of one of its tags, is in a hint. Gates that look for hints must come
- * before this step.
+ * Removes hints from calls and messages, and the log-probabilities of tokens sampled after them. Drops a trajectory if a message's action,
+ * or the partner of one of its tags, is in a hint. Gates that look for hints must come before this step.
  */
 export const dropHints = defineRepair(
   {
@@ -105,10 +104,7 @@ function cutOut(message: string, hint: string, place: number): string {
   return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
 }
 
-/**
- * Removes a message whose calls all repeat earlier calls, and its observations, as if the policy had not written it. Drops the trajectory
- * if that is impossible: a prompt was rebuilt, or other chains continue it.
- */
+/** Removes a message whose calls all repeat earlier ones, with its observations; drops the trajectory where that is impossible. */
 export const dropRepeatedCalls = defineRepair(
   {
     name: "drop-repeated-calls",
@@ -142,14 +138,9 @@ function nameOf({ tool, input }: Action): string {
 }
 
 /**
- * A trajectory without one message and its observations, as if the policy had never written it:
- * - the next call continues the call before the message, from the prompt before it;
- * - indices of calls (parents, turns, hints, addresses of rewards) count the remaining calls;
- * - later completions were sampled after other text, so their log-probabilities are dropped.
- *
- * @param call of the message.
- * @returns null if the message cannot be removed: no call or several calls follow it, a later prompt was rebuilt, or a prompt beside it
- * contains an inserted hint.
+ * A trajectory without one message (of `call`) and its observations, as if the policy had never written it: the next call continues the one
+ * before, indices count the remaining calls, and later completions lose their log-probabilities.
+ * @returns null if no call or several calls follow it, a later prompt was rebuilt, or a prompt beside it contains a hint.
  */
 function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null {
   const gone = trajectory.calls[call];
@@ -242,10 +233,8 @@ function withoutPassages(
 }
 
 /**
- * Writes the question's first reference in place of the drawn answer, so that training learns the right answer after the searches that were drawn.
- * Trajectories without an answer are dropped. The answer's tokens are encoded anew; no log-probability stays with them.
- * Hints in the last message become its own text: `drop-hints` comes before.
- *
+ * Writes the question's first reference in place of the drawn answer, without log-probabilities; trajectories without one are dropped. Hints
+ * in the last message become its own text: `drop-hints` comes before.
  * @example "<think> so</think><answer> Bergen</answer>", reference "Oslo" → "<think> so</think><answer> Oslo</answer>"
  */
 export const referenceAnswer = defineRepair(

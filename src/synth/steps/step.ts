@@ -41,10 +41,7 @@ export interface OpenedStep {
   apply(group: SampleGroup): StepResult;
 }
 
-/**
- * A step of synthesis over the draws of one question. A pure function of the draws, so that it can run again on the same draws. A part that
- * needs a model or a search is a scorer.
- */
+/** A step of synthesis over the draws of one question: a pure function, which can run again. A part that needs a model is a scorer. */
 export interface SynthStep extends PartWithOptions {
   /** For lists and the table of yields. */
   readonly kind: "gate" | "filter" | "repair" | "weight" | "pairs";

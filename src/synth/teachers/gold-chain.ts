@@ -27,15 +27,9 @@ const options = z.strictObject({
 type GoldChainSettings = z.output<typeof options>;
 
 /**
- * A teacher without a model that follows a dataset's gold annotations in the real environment: every query is run, and its results decide
- * the next message. Messages follow the environment's protocol.
- *
- * The same question, seed and turns give the same message.
- *
- * With style brief it also answers a strategy's own prompts, where the strategy says what they ask for.
- *
- * A rollout fails with TEACHER_GAVE_UP if its searches do not find what the answer needs, and with TEACHER_CANNOT_PLAY (a ConfigError: the
- * run stops) if it cannot answer a strategy's own prompts.
+ * A teacher without a model that follows gold annotations in the real environment: every query is run, and its results decide the next
+ * message. Equal question, seed and turns give the same message. With style brief it also answers a strategy's own prompts.
+ * @throws TEACHER_GAVE_UP if searches do not find what the answer needs; TEACHER_CANNOT_PLAY (the run stops) for prompts it cannot answer.
  */
 export const goldChain = defineTeacher({
   name: "gold-chain",

@@ -11,11 +11,8 @@ import { worlds } from "../../worlds/index.ts";
 import { goldChain } from "./gold-chain.ts";
 
 /**
- * A teacher that answers with the first reference in its first message, without a thought or a search. It teaches nothing where a question
- * does not tell its answer.
- *
- * A rollout fails with TEACHER_GAVE_UP if its question has no reference, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
- * strategy has its own prompts.
+ * Answers with the first reference at once, which teaches nothing where a question does not tell its answer.
+ * @throws TEACHER_GAVE_UP without a reference; TEACHER_CANNOT_PLAY (the run stops) for a strategy's own prompts.
  */
 export const reference = defineTeacher({
   name: "reference",
@@ -37,9 +34,7 @@ export const reference = defineTeacher({
 });
 
 /**
- * A teacher that plays as an environment's own player does: well-formed messages without skill. What learns from it starts reinforcement
- * with the grammar and with chance.
- *
+ * Plays as an environment's own player does: well-formed messages without skill, a start for reinforcement.
  * @throws {ConfigError} TEACHER_CANNOT_PLAY where the environment has no player, or a strategy asks with prompts of its own.
  */
 export const player = defineTeacher({

@@ -28,10 +28,8 @@ export interface Knowledge {
 const MOST_CLUES = 12;
 
 /**
- * Queries for a step, best first, with words from the question or the replies only: the step's own phrase, the name of its passage, the
- * question, its content words, then the content words of question and found passages that the gold passage contains.
- *
- * The gold annotations choose among such queries and add no word: a searcher without them could have written any of these queries.
+ * Queries for a step, best first, with words from question or replies only: the step's phrase, its passage's name, the question, its content
+ * words, then those of question and found passages that the gold passage contains. A searcher without gold could have written any of them.
  */
 export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Query> {
   const { question, isKnown, found } = knowledge;

@@ -49,10 +49,7 @@ function factsOf(
   return [...steps.map(({ answer }) => answer), ...triples.map(({ object }) => object)];
 }
 
-/**
- * The first sentence of a text that mentions each fact; the whole text if there are no facts or one is written otherwise. A long passage
- * is often cut: its end is not needed if the facts stand before it.
- */
+/** The first sentence that mentions each fact; the whole text if there are none, or one is written otherwise. Long passages are often cut. */
 function stating(facts: readonly string[], text: string): string[] {
   const sentences = sentencesOf(text);
   const stated = facts.flatMap((fact) => {
@@ -65,9 +62,8 @@ function stating(facts: readonly string[], text: string): string[] {
 const MOST = 0.6;
 
 /**
- * Which passages were read: a search returned the passage and its needed texts were shown. For a corpus with other ids, most of each needed
- * text was shown; its title is enough only if no text is known. A title alone proves nothing: several passages may have it.
- * @param shown replies as shown; they may be shorter than the found passages.
+ * Which passages were read: a search returned the passage and its needed texts were shown; in a corpus with other ids, most of each. A title
+ * proves nothing unless no text is known. @param shown replies as shown; they may be shorter than the found passages.
  */
 export function readingOf(
   turns: readonly Turn[],
@@ -116,10 +112,7 @@ export interface SoughtStep {
   answer: string | null;
 }
 
-/**
- * The facts to find, from the dataset's gold: a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA), or only passages
- * (HotpotQA), each with its passage. Empty if the dataset has only answers.
- */
+/** The facts to find, from a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA) or passages (HotpotQA); else empty. */
 export function soughtSteps(task: Task): SoughtStep[] {
   const { decomposition = [], evidences = [] } = task.annotations;
   const passages = neededPassages(task);

@@ -48,14 +48,9 @@ interface View extends Knowledge, ThoughtPlace {
 }
 
 /**
- * The next message of a search trajectory from the dataset's gold: searches for what the answer still needs, and answers once that was
- * read. A pure function of the place.
- *
- * The teacher answers a question with known passages when it read all of them and they contain the answer (unless the answer is yes or no,
- * or one of the question's own names); without known passages, when the replies contain the answer. Without queries or searches left, it
- * gives an answer that one of the passages contains.
- *
- * @returns null when it gives up.
+ * The next message of a search trajectory from gold: searches for what the answer still needs, and answers once that was read: all known
+ * passages, and they contain the answer (unless it is yes, no or a name of the question); without known passages, a reply that contains the
+ * answer. Without queries or searches left, it gives an answer that one of the passages contains. Null when it gives up.
  */
 export function tellingPlan(place: PlanPlace, settings: TellingSettings): PlannedMessage | null {
   const view = viewOf(place);

@@ -87,10 +87,7 @@ const parents: LintRule = {
     ),
 };
 
-/**
- * A call holds only the tokens after its parent's sequence. The usual mistake is a prompt that
- * repeats the whole conversation.
- */
+/** A call holds only the tokens after its parent's sequence; the usual mistake is a prompt that repeats the conversation. */
 const prefix: LintRule = {
   name: "prefix",
   summary:

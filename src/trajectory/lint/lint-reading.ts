@@ -15,9 +15,7 @@ export interface LintGrammar {
 
 /** How trajectories were made, as far as known. */
 export interface LintContext {
-  /**
-   * Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts.
-   */
+  /** Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts. */
   grammar: LintGrammar | null;
   /** Sampling temperature of the messages; null: unknown, or not the same for all. */
   temperature: number | null;

@@ -33,10 +33,7 @@ export interface Lint {
   report(): LintReport;
 }
 
-/**
- * Checks trajectories against all rules, line by line.
- * @param options.keep most violations of one code that are kept; all are counted.
- */
+/** Checks trajectories against all rules. @param options.keep most violations of one code that are kept; all are counted. */
 export function openLint(reading: LintReading, { keep }: { keep: number }): Lint {
   const seen = new Map<string, number>();
   const report: LintReport = { checked: 0, counts: {}, violations: [], unknown: {} };

@@ -84,11 +84,10 @@ export const banditEnvironment = defineEnvironment({
 });
 
 /**
- * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once. Payments are not shown. It tells what a method
- * credits: where one round decides and others pay by luck alone, a method that credits every message with the sum learns from noise.
- *
- * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568), where the first action decides and each
- * step pays noise. Different here: several rounds, and the deciding one pays at once.
+ * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once, unseen. It tells what a method credits:
+ * where one round decides and others pay by luck, a method that credits every message with the sum learns from noise.
+ * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568). Different here: several rounds, and
+ * the deciding one pays at once.
  */
 export const bandit = defineWorld({
   name: "bandit",

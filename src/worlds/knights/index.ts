@@ -168,11 +168,9 @@ type KnightsBehaviour = z.output<typeof knightsBehaviourSchema>;
 const LAST_THOUGHT = "Now all are known.";
 
 /**
- * A teacher without a model that solves puzzles of knights and knaves person by person, with slips and guesses in given proportions: what is known, a
- * statement, and what follows. The same question and seed give the same message.
- *
- * A rollout fails with TEACHER_GAVE_UP if a question is no such puzzle or needs cases to be assumed, and with TEACHER_CANNOT_PLAY (a ConfigError: the run
- * stops) if a strategy has its own prompts or begins the message.
+ * Solves puzzles of knights and knaves person by person, with slips and guesses in given proportions; equal question and seed give the
+ * same message. @throws TEACHER_GAVE_UP for another question, or one that needs cases; TEACHER_CANNOT_PLAY (the run stops) for a strategy
+ * that has its own prompts or begins the message.
  */
 export const knightsTeacher = defineTeacher({
   name: "knights-plan",
@@ -190,10 +188,7 @@ export const knightsTeacher = defineTeacher({
     },
 });
 
-/**
- * The thoughts and answers of a solution, the whole answer last.
- * @returns null where some person does not follow from what they say and the people before.
- */
+/** The thoughts and answers of a solution, the whole answer last; null where some person does not follow from those before. */
 export function knightsPlan(
   puzzle: Puzzle,
   { slip, skip, interleave }: KnightsBehaviour,
@@ -271,8 +266,7 @@ function faultOf({ question, references }: Task): { code: string; message: strin
 
 /**
  * Puzzles of knights, who always say the truth, and knaves, who always lie. Everyone makes one statement, and exactly one assignment fits
- * all of them, found by trying all. Sub-answers are the truth values, person by person.
- *
+ * all of them. Sub-answers are the truth values, person by person.
  * Source: the form of arXiv 2410.23123 (Logic-RL, arXiv 2502.14768, trains on it). Different here: one statement a person of at most two parts.
  */
 export const knights = defineWorld({

@@ -135,10 +135,7 @@ export function forced(statement: Statement, known: Known): boolean | null {
   return values.size === 1 && only !== undefined ? only : null;
 }
 
-/**
- * A way to solve it person by person in the order in which they speak, each from what they say and the people before.
- * @returns null where a person follows from others as well.
- */
+/** A way to solve it person by person in the order in which they speak; null where a person follows from others as well. */
 export function deduction({ names, statements }: Puzzle): Deduced[] | null {
   const known: (boolean | undefined)[] = names.map(() => undefined);
   const steps: Deduced[] = [];

@@ -103,7 +103,6 @@ export const lake = defineEnvironment({
 
 /**
  * A frozen lake: the player P walks over ice (.) to the goal G and falls into holes (O). Reaching the goal pays 1, all else 0.
- *
  * Source: FrozenLake of Gymnasium, as RAGEN (arXiv 2504.20073) plays it in text. Different here: maps are drawn for each task, a slip is
  * an option (there 2/3), and a move off the map is a problem of its message.
  */
@@ -224,10 +223,7 @@ function slipped({ settings: { slip }, slips }: Lake, move: Move, number: number
 /** Draws without a map of the split, after which there is taken to be none. */
 const MOST_DRAWS = 2000;
 
-/**
- * Maps of a split, without an end. A small lake has few: they come again within their split, and never in another.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the split has no map.
- */
+/** Maps of a split, without an end; those of a small lake come again. @throws {ConfigError} RECIPE_BAD_VALUE when the split has no map. */
 function* drawnTasks(settings: Settings, { split, seed }: TaskDraw): Generator<Task> {
   let number = 0;
   for (let draw = 0, missed = 0; missed < MOST_DRAWS; draw++) {

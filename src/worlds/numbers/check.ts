@@ -29,11 +29,9 @@ export interface NumberWorldReport {
 
 /**
  * Verifies problems from their text: parses each sentence, computes the answer with arithmetic of its own, and compares.
- *
- * For each problem: every sentence has exactly one meaning; all accepted spellings have the value that the text gives (none has it in a
- * mislabelled problem, and an impossible one lacks a number); the numbers of every solution come from the text, every step is computed
- * rightly, and the last gives the answer; no two solutions are equal; the concepts are the kind and the operations of the first solution; the
- * problem belongs to the split that its id names; a duplicate equals its original.
+ * Every sentence has exactly one meaning; all accepted spellings have the text's value (none in a mislabelled problem; an impossible one
+ * lacks a number); solutions take their numbers from the text, are computed rightly, end in the answer and differ; the concepts are the kind
+ * and the first solution's operations; the id names the problem's split; a duplicate equals its original.
  */
 export function checkNumberWorld(tasks: Iterable<Task>): NumberWorldReport {
   const all = [...tasks];

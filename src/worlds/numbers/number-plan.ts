@@ -50,10 +50,8 @@ interface NumberPlace {
 const CALLABLE: readonly Operation[] = ["+", "-", "*", "/"];
 
 /**
- * The part of a written solution that follows the last call: short steps ("48 + 17 = 65."), each from the results before it, up to the next
- * call or the answer. Every draw of the same random stream gives the same solution, whose calls are replaced by their results.
- *
- * @returns null when the task has no solution to follow.
+ * The part of a written solution after the last call: short steps ("48 + 17 = 65."), up to the next call or the answer. Equal random
+ * streams give the same solution, whose calls are replaced by their results. @returns null when the task has no solution to follow.
  */
 export function numberPlan(
   { task, results, canCall }: NumberPlace,

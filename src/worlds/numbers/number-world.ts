@@ -81,10 +81,7 @@ export type NumberWorldSettings = z.output<typeof numberWorldSchema>;
 
 /** Problems by number. Nothing is stored; everything is a pure function of the settings and the number. */
 export interface NumberWorld {
-  /**
-   * @param number any integer from 0.
-   * @throws {ConfigError} RECIPE_BAD_VALUE when it is not such an integer, or when no problem has the wanted concepts.
-   */
+  /** @param number any integer from 0. @throws {ConfigError} RECIPE_BAD_VALUE for another, or when no problem has the wanted concepts. */
   problem(number: number): Task;
 }
 
@@ -95,7 +92,6 @@ const APART = 1350;
 
 /**
  * A world of sums: expressions, and word problems of two to six steps in a small closed language, each with its solution.
- *
  * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY
  */
 export function numberWorld(options: z.input<typeof numberWorldSchema>): NumberWorld {

@@ -94,10 +94,7 @@ const LAST_YEAR = 2100;
 const MOST_ATTEMPTS = 5000;
 const ATTEMPTS_OF_KIND = 250;
 
-/**
- * Draws until a problem fits.
- * @throws {ConfigError} RECIPE_BAD_VALUE when none of many does: the level and the concepts exclude each other.
- */
+/** Draws until a problem fits. @throws {ConfigError} RECIPE_BAD_VALUE when level and concepts exclude each other. */
 export function drawnProblem(draw: Random, wanted: Wanted): Problem {
   const {
     steps: [least, most],
@@ -160,10 +157,7 @@ function hidden({ kind, text }: Problem): string {
   );
 }
 
-/**
- * The split to which a problem belongs, whatever world it is drawn for: by its kind and its numbers in ascending order. So no split has
- * another's numbers in other words or in another order.
- */
+/** The split of a problem, by its kind and its sorted numbers: no split has another's numbers in other words or in another order. */
 export function splitOfProblem(kind: string, text: string): TinyWorldSplit {
   const numbers = (text.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b);
   const place = seedFrom("numberworld", kind, ...numbers) % TINY_WORLD_SPLITS.length;

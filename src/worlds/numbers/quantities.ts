@@ -79,11 +79,8 @@ export function partsOf(text: string): { operation: Operation; operands: string[
 }
 
 /**
- * Every accepted spelling of a value, the plainest first.
- *
- * @param value not negative; a whole number, or a multiple of 1/4.
- * @example spellings(1200) // ["1200", "1,200", "1 200"]
- * @example spellings(7.5)  // ["7.5", "15/2", "7 1/2", "7.50"]
+ * Every accepted spelling of a value, the plainest first. @param value not negative; a whole number, or a multiple of 1/4.
+ * @example spellings(1200) // ["1200", "1,200", "1 200"]; spellings(7.5) // ["7.5", "15/2", "7 1/2", "7.50"]
  */
 export function spellings(value: number): string[] {
   if (!Number.isInteger(value)) return fractionSpellings(value);

@@ -1,9 +1,7 @@
 import { HIDDEN } from "./language.ts";
 
 /**
- * The value of an expression of numbers, + - * / % and max or min ( … , … ): products and remainders before sums, from the left. NaN when it
- * depends on a number that is not told; null when it cannot be read.
- *
+ * The value of an expression of numbers, + - * / % and max or min ( … , … ), products first; NaN for an untold number, null if unreadable.
  * @example readExpression("( 12 + 5 ) * 3 % 10") // 1
  */
 export function readExpression(text: string): number | null {

@@ -10,11 +10,9 @@ import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./numbe
 const CALCULATOR = "calculator";
 
 /**
- * A teacher without a model that solves problems of the number world step by step, with slips, re-checks, detours and calls in given
- * proportions. The same question, seed and turns give the same message.
- *
- * A rollout fails with TEACHER_GAVE_UP if a question has no computed steps, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
- * strategy has its own prompts.
+ * Solves problems of the number world step by step, with slips, re-checks, detours and calls in given proportions. Equal question, seed and
+ * turns give the same message.
+ * @throws TEACHER_GAVE_UP without computed steps; TEACHER_CANNOT_PLAY (the run stops) for a strategy's own prompts.
  */
 export const numberTeacher = defineTeacher({
   name: "number-plan",

@@ -11,16 +11,11 @@ export interface TinyWorldReport {
 }
 
 /**
- * Verifies a written tiny world from its text only: it parses passages and questions by the language's templates, without
- * the generator's facts.
- *
- * For each question: its words lead, fact by fact, through passages that state each fact, to the reference; all
- * gold annotations agree; only one passage states each fact, and passages state only facts of
- * their title; the question contains neither the answer nor a name on the way; and beyond one hop, no passage that states something of the
- * question's entity states the answer (for pairs: none is about both). Filler and rumours state nothing; a rumour about a
- * needed fact must be wrong. The answer "unknown" is right if no passage states a fact of the chain. An intersection has one
- * answer, and each of its conditions several.
- *
+ * Verifies a written tiny world from its text only: parses passages and questions by the language's templates, without the facts.
+ * Each question's words lead, fact by fact, through passages that state each fact, to the reference; gold annotations agree; one passage
+ * states each fact, of its title; the question contains neither the answer nor a name on the way; beyond one hop, no passage about the
+ * question's entity states the answer (for pairs: none is about both). Filler states nothing; a rumour about a needed fact is wrong.
+ * "unknown" is right if no passage states a fact of the chain. An intersection has one answer, its conditions several.
  * Memory grows with the questions, and by one title and id per passage; with intersections, by every fact.
  */
 export async function checkTinyWorld(

@@ -68,12 +68,9 @@ const SHARES: Record<Kind, number> = {
 export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind();
 
 /**
- * The facts of a world of `people` persons.
- *
- * A seeded, invertible permutation spreads the values of a relation evenly, so that "which passages name
- * this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Two
- * relations are constrained: teachers form one cycle (nobody teaches their own teacher), and the capital of a
- * region is one of its towns. Years are independent: a firm may be older than its founder.
+ * The facts of a world of `people` persons. A seeded, invertible permutation spreads a relation's values evenly, so that "which passages
+ * name this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Teachers form one cycle,
+ * and the capital of a region is one of its towns. Years are independent: a firm may be older than its founder.
  */
 export function tinyWorldFacts(
   seed: number,

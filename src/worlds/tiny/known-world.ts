@@ -20,10 +20,8 @@ export function knownWorld({
 }
 
 /**
- * The wrong answer that a policy with a faulty memory gives to a chain of the known world; null where it remembers the answer rightly.
- * The facts of a share of the entities are misremembered, always the same entities with the same wrong values.
- *
- * @param share of the entities, from 0 to 1.
+ * The wrong answer of a faulty memory to a chain of the known world; null where it remembers rightly.
+ * @param share of the entities, from 0 to 1, always the same ones, whose facts are misremembered.
  */
 export function misremembered(task: Task, share: number): string | null {
   const last = task.annotations.decomposition?.at(-1)?.question;
@@ -34,9 +32,7 @@ export function misremembered(task: Task, share: number): string | null {
 }
 
 /**
- * The answers of a chain's steps as a policy with a faulty memory remembers them; null where it cannot follow the chain by heart: it is no
- * chain, or a step before the last is misremembered.
- *
+ * The answers of a chain's steps as a faulty memory remembers them; null if it is no chain, or a step before the last is misremembered.
  * @param share of the entities, from 0 to 1, whose facts are misremembered.
  */
 export function rememberedSteps(task: Task, share: number): string[] | null {

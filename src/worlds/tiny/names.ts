@@ -37,10 +37,9 @@ export interface Namer {
 }
 
 /**
- * Names `count` entities: a seeded bijection from indices to the names of the split. The last words form
- * rows of four; for each prefix (a, or a and m) and row, a fixed hash distributes the row's words over the four splits. So every
- * word occurs in every split, no name occurs in two, and no simple rule predicts the last words of a first word: with
- * such a rule a model would learn to complete the names of its own split and misread those of the others.
+ * Names `count` entities: a seeded bijection from indices to the split's names. The last words form rows of four; for each prefix and row a
+ * fixed hash distributes the row's words over the four splits. So every word occurs in every split, no name occurs in two, and no simple
+ * rule predicts the last words of a first word, which a model would learn for its own split.
  */
 export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: number): Namer {
   const { first, last } = POOLS[kind];

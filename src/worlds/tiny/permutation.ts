@@ -1,7 +1,4 @@
-/**
- * Worlds of different splits share no entity name, for any seeds and sizes; worlds of one split may.
- * "base" is for pre-training a policy, so that train, dev and test stay unseen.
- */
+/** Worlds of different splits share no entity name, for any seeds and sizes. "base" is for pre-training a policy. */
 export const TINY_WORLD_SPLITS = ["train", "dev", "test", "base"] as const;
 
 export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
@@ -17,13 +14,8 @@ export interface Permutation {
 const ROUNDS = 6;
 
 /**
- * A seeded shuffle of any size in constant memory, computable in both directions.
- *
- * An unbalanced Feistel network over a grid of `a × b ≥ size` cells (a = ⌈√size⌉, so fewer than `a` cells are outside),
- * iterated until the result is inside (cycle walking): slightly more than one iteration on average.
- *
- * @param size from 1 to 2³⁰.
- * @param key 32 bits; selects the shuffle.
+ * A seeded shuffle of 1 to 2³⁰ items in constant memory, computable in both directions: an unbalanced Feistel network over a grid of
+ * `a × b ≥ size` cells (a = ⌈√size⌉), iterated until the result is inside (cycle walking). @param key 32 bits; selects the shuffle.
  */
 export function permutation(size: number, key: number): Permutation {
   const a = Math.ceil(Math.sqrt(size));

@@ -197,10 +197,7 @@ export function conditionsOf({ x, y }: Intersection): readonly (readonly Relatio
   );
 }
 
-/**
- * Questions for the one entity that meets two conditions, each of which several entities meet. Steps go from the question's names to the
- * answer.
- */
+/** Questions for the one entity that meets two conditions, each of which several entities meet. Steps go from the names to the answer. */
 function intersectDeck(facts: Facts, isWanted: (chain: readonly Relation[]) => boolean): Deck {
   const rows = INTERSECTIONS.flatMap((intersection) => {
     const conditions = conditionsOf(intersection);

@@ -176,10 +176,7 @@ function conditionsIn(text: string): QuestionReading[] {
   });
 }
 
-/**
- * Names of entities in a text: all runs of two or three capitalised words, including parts of longer runs, and "the painter Fala Rosholt"
- * beside "Fala Rosholt".
- */
+/** Names of entities in a text: all runs of two or three capitalised words, and "the painter Fala Rosholt" beside "Fala Rosholt". */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>();
   for (const [run] of text.matchAll(/[A-Z][a-z]+(?: [A-Z][a-z]+)+/g)) {

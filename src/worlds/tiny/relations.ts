@@ -13,9 +13,8 @@ export interface Wording {
 export const WORDING_SHARES = [0.5, 0.3, 0.2] as const;
 
 /**
- * One kind of fact, with all its English sentences. Slots:
- * `{s}` the subject's name, `{ref}` the subject again ("He", "It", "The firm"), `{noun}` its noun, `{o}` the value,
- * and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to it.
+ * One kind of fact, with its sentences. Slots: `{s}` the subject's name, `{ref}` again ("He", "It", "The firm"), `{noun}` its noun, `{o}`
+ * the value, and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to it.
  */
 export interface Relation {
   readonly name: string;
@@ -59,10 +58,7 @@ export const NOUNS: Record<Kind, readonly string[]> = {
 /** First and last possible year. */
 export const YEARS = { first: 1850, last: 1999 } as const;
 
-/**
- * All relations; the order within a kind is the order of its sentences. Every inverse must be
- * computable: see `facts.ts`.
- */
+/** All relations; the order within a kind is the order of its sentences. Every inverse must be computable: see `facts.ts`. */
 export const RELATIONS: readonly Relation[] = [
   {
     name: "person-birth-year",

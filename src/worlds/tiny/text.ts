@@ -8,19 +8,12 @@ const PRONOUNS = ["He", "She", "It"];
 /** Words that begin a statement; after the source of a rumour they stand in lower case. */
 const BEGINNINGS = [...PRONOUNS, "The", "Its"];
 
-/**
- * Words and punctuation marks of the tiny world: splits letters, digits and signs, keeps case.
- *
- * @example tinyWorldWords("When was Bera Jardak born?") // ["When", "was", "Bera", "Jardak", "born", "?"]
- */
+/** Words and punctuation marks, case kept. @example tinyWorldWords("When was Bera Jardak born?") // ["When", "was", "Bera", "Jardak", …] */
 export function tinyWorldWords(text: string): string[] {
   return text.match(/[A-Za-z]+|\d+|[^\sA-Za-z\d]/g) ?? [];
 }
 
-/**
- * Every distinct word and sign, without the years, of any passage, question, answer or step of any world, sorted. Derived
- * from the templates and name pools: with the digits they cover the whole encyclopedia.
- */
+/** Every distinct word and sign, without the years, of any world, sorted, derived from templates and name pools. */
 export function tinyWorldVocabulary(): string[] {
   const templates = RELATIONS.flatMap((relation) => [
     ...relation.wordings.flatMap(({ statement, query }) => [statement, query]),
@@ -44,12 +37,7 @@ export function valueText(facts: Facts, relation: Relation, value: number): stri
   return relation.object === "year" ? String(value) : facts.name(value);
 }
 
-/**
- * The question that follows a chain of relations from an entity to its last value.
- *
- * @param relations from the entity outwards; the question asks for the last one's value.
- * @param bits selects among the wordings.
- */
+/** The question that follows a chain of relations from an entity outwards to its last value. @param bits selects among the wordings. */
 export function chainQuestion(name: string, relations: readonly Relation[], bits: number): string {
   let x = name;
   for (const [i, relation] of relations.entries()) {
@@ -81,7 +69,6 @@ export function aliasStep(alias: string): string {
 
 /**
  * The queries that find a step's fact by a word of its statement, for the most frequent wording first.
- * @param label the step: "birthplace of Aldo Brenn".
  * @example stepQueries("birthplace of Aldo Brenn") // ["Aldo Brenn comes", "Aldo Brenn grew", "Aldo Brenn native"]
  */
 export function stepQueries(label: string): string[] {
@@ -90,10 +77,7 @@ export function stepQueries(label: string): string[] {
   return (wordings ?? []).map(({ query }) => `${name ?? ""} ${query}`);
 }
 
-/**
- * The relation and the name that a step asks about; null when it is no step from an entity to a value.
- * @example readStep("birthplace of Aldo Brenn") // { relation: …, name: "Aldo Brenn" }
- */
+/** The relation and name that a step asks about, or null. @example readStep("birthplace of Aldo Brenn") // { relation: …, name: … } */
 export function readStep(label: string): { relation: Relation; name: string } | null {
   const [, asked, name] = STEP.exec(label) ?? [];
   const relation = relationLabelled(asked);

@@ -32,44 +32,28 @@ export interface TinyWorldQuestionOptions {
   distractors?: number;
 }
 
-/**
- * A fictional encyclopedia: passages and questions by number. Nothing is stored; everything is a pure function of
- * (seed, split, people, number), byte-identical on every machine.
- */
+/** A fictional encyclopedia: passages and questions by number, a pure function of (seed, split, people, number) on every machine. */
 export interface TinyWorld {
   readonly seed: number;
   readonly split: TinyWorldSplit;
   readonly people: number;
   /** Number of passages: 1.7 times `people` with one for each entity, 5.6 times with one for each fact. */
   readonly size: number;
-  /**
-   * @param index from 0 to `size` - 1.
-   * @throws {ConfigError} RECIPE_BAD_VALUE when it is out of range.
-   */
+  /** @param index from 0 to `size` - 1. @throws {ConfigError} RECIPE_BAD_VALUE */
   passage(index: number): TinyPassage;
   /** All passages in order, generated one by one. */
   passages(): Generator<TinyPassage>;
-  /**
-   * @param number any integer from 0; small numbers give distinct questions.
-   * @throws {ConfigError} RECIPE_BAD_VALUE when it is not such an integer, or when no weight of the mix is above 0;
-   *   TINY_WORLD_TOO_SMALL when the world has no question of the kind.
-   */
+  /** @param number any integer from 0; small numbers give distinct questions. @throws {ConfigError} RECIPE_BAD_VALUE; TINY_WORLD_TOO_SMALL */
   question(number: number, options?: TinyWorldQuestionOptions): Task;
   /** Questions 0 … count-1. */
   questions(count: number, options?: TinyWorldQuestionOptions): Generator<Task>;
 }
 
 /**
- * A world of fictional people, towns, regions, firms, works and events that no model has memorised: a correct answer
- * requires a search.
- *
- * @param options.split worlds of different splits share the language but no entity, for any seeds and sizes; worlds
- *   of one split with different seeds have different facts, and mostly different names.
- * @param options.people persons, 2 to 10⁶; there are 1.7 passages per person. Names have two words up to about 8 000
- *   people and three beyond.
- * @throws {ConfigError} RECIPE_BAD_VALUE when an option is out of range.
- *
- * @example tinyWorld({ seed: 7, split: "train", people: 1000 }).size // 1700
+ * A world of fictional people, towns, regions, firms, works and events that no model has memorised: a right answer requires a search.
+ * @param options.split worlds of different splits share the language but no entity; of one split with different seeds mostly other names.
+ * @param options.people 2 to 10⁶, with 1.7 passages each. Names have two words up to about 8 000 people and three beyond.
+ * @throws {ConfigError} RECIPE_BAD_VALUE. @example tinyWorld({ seed: 7, split: "train", people: 1000 }).size // 1700
  */
 export function tinyWorld(options: TinyWorldSettings): TinyWorld {
   const settings = parseOptions(tinyWorldSchema, options, "tinyworld");

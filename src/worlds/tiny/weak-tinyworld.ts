@@ -29,12 +29,9 @@ const options = tinyWorldSchema.extend({
 });
 
 /**
- * New questions of the kinds that a policy fails at, from another world: weak questions are grouped into categories, and each category
- * gets its share of the new questions. They are distinct draws from the category's deck; a small category may give fewer.
- *
- * Source: SwS, arXiv 2506.08989. Different here: a category's concept is its relation, and the world writes the question, where SwS
- * uses models to extract concepts and to write, judge and answer problems. For SwS's difficulty filter use the synthesis step
- * `pass-rate` or the selector `difficulty-band`.
+ * New questions of the kinds that a policy fails at, from another world: weak questions are grouped into categories, and each gets its share
+ * of distinct new questions. Source: SwS, arXiv 2506.08989. Different here: a category's concept is its relation, and the world writes the
+ * question, where SwS uses models. For its difficulty filter use the step `pass-rate` or the selector `difficulty-band`.
  */
 export const weakTinyWorld = defineDataset({
   name: "weak-tinyworld",
@@ -76,10 +73,7 @@ function requireNewWorld(epochs: readonly PassRate[][], { seed, split, rows }: S
   );
 }
 
-/**
- * Categories, and the number of new questions for each.
- * @throws {DataError} DATA_BAD_RECORD for a question that is not from a tiny world; DATA_EMPTY when none is weak.
- */
+/** Categories, and the number of new questions for each. @throws {DataError} DATA_BAD_RECORD for another dataset; DATA_EMPTY */
 function categoryBudgets(
   epochs: readonly PassRate[][],
   { rows, below, falling, by, budget, questions }: Settings,
@@ -193,13 +187,9 @@ interface WeaknessRule {
 }
 
 /**
- * The weak questions of a policy: the pass rate is below the limit in every epoch and, over several epochs and if the
- * rule says so, its fitted line falls.
- *
- * @param epochs pass rates by question, earliest first; a question is judged by the epochs that contain it.
- *
- * Source: SwS, arXiv 2506.08989, section 2.1 (limit 0.5, falling). A question that was never solved does not fall, so it is not weak by
- * this rule: the policy cannot learn from questions out of its reach.
+ * The weak questions of a policy: the pass rate is below the limit in every epoch (earliest first) that contains the question and, if the
+ * rule says so, its fitted line falls. Source: SwS, arXiv 2506.08989, section 2.1 (limit 0.5, falling): a question that was never solved
+ * does not fall, so it is not weak.
  */
 export function weakQuestions(
   epochs: readonly (readonly PassRate[])[],
@@ -223,10 +213,7 @@ export function weakQuestions(
   });
 }
 
-/**
- * Least-squares slope of rates over epochs; 0 for a single epoch.
- * @example slopeOf([{ epoch: 0, rate: 0.4 }, { epoch: 1, rate: 0.2 }]) // -0.2
- */
+/** Least-squares slope of rates over epochs; 0 for one. @example slopeOf([{ epoch: 0, rate: 0.4 }, { epoch: 1, rate: 0.2 }]) // -0.2 */
 function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -238,9 +225,7 @@ function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
 }
 
 /**
- * Splits a budget proportionally to weights, into integers that sum to it: rounds up the largest remainders, ties in
- * order.
- * @example shareOut(10, [1, 1, 4]) // [2, 2, 6]: 1.67, 1.67, 6.67 rounded down leave 2, for the first and the second
+ * Splits a budget proportionally to weights, into integers: the largest remainders are rounded up. @example shareOut(10, [1, 1, 4]) // 2, 2, 6
  */
 export function shareOut(budget: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);

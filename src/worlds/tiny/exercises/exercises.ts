@@ -190,10 +190,8 @@ export const readerExercises: DatasetPart = exercises({
 });
 
 /**
- * For simulated search engines: a query of a question, the question and its answer, and whether the passages shall be useful. Useful passages
- * are the one that the query looks for and another; noisy ones are two others. The simulator cannot know a value on the way to the answer, so it
- * learns to invent one.
- *
+ * For simulated search engines: a query, its question and answer, and whether passages shall be useful: the one that the query looks for and
+ * another, or two others. The simulator cannot know a value on the way to the answer, so it learns to invent one.
  * Source: the simulators of ZeroSearch, arXiv 2505.04588, tuned on trajectories. Different here: the queries are those of gold chains.
  */
 export const simulatorExercises: DatasetPart = exercises({
@@ -234,10 +232,7 @@ export const simulatorExercises: DatasetPart = exercises({
   },
 });
 
-/**
- * For entailment verifiers: passages and a sentence about one fact. The passages state the fact as the sentence does, or with another value, or
- * not at all.
- */
+/** For entailment verifiers: passages and a sentence about one fact, which they state as it does, or with another value, or not at all. */
 export const entailmentExercises: DatasetPart = exercises({
   name: "entailment-exercises",
   summary: "Passages and a sentence, for a role that verifies.",

@@ -12,10 +12,7 @@ const share = z.number().min(0).max(1);
 /** What an answer to judge is. */
 type Kind = "right" | "wrong" | "hedged";
 
-/**
- * For judges: a question's references and an answer. A right answer is a reference, perhaps with words around it; a wrong one is another
- * value, or a part of a reference; a hedged one offers both.
- */
+/** For judges: references and an answer: right (perhaps with words around it), wrong (another value, or a part), or hedged (both). */
 export const judgeExercises: DatasetPart = exercises({
   name: "judge-exercises",
   summary: "Answers to questions, for a role that judges.",
