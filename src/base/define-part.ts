@@ -9,11 +9,9 @@ export interface MadeCall<Args> {
   what: string;
   name: string;
   args: Args;
-  /** The part, its defaults filled in. */
   part: object;
 }
 
-/** How one function of a kind of part is called. */
 interface FunctionRule<F> {
   /** Place of the part's options among its arguments, if it takes them. They are checked before each call. */
   at?: number;
@@ -31,13 +29,10 @@ interface FunctionRule<F> {
 
 type FunctionRules<P> = { readonly [K in keyof P]?: FunctionRule<NonNullable<P[K]>> };
 
-/** What all parts of a kind have in common. */
 interface KindRules<R, D> {
   /** Functions that take the part's options, by name. */
   functions: R;
-  /** Other members that a part must have. */
   members?: Members;
-  /** Members that the file of a part may leave out. */
   defaults?: D;
 }
 

@@ -9,7 +9,6 @@ export class WrittenNumber {
     this.text = text;
   }
 
-  /** For messages. */
   toJSON(): string {
     return this.text;
   }
@@ -92,7 +91,6 @@ function endOfText(text: string, open: number): number {
   }
 }
 
-/** Whether the part of a text between two strings has a number that JavaScript would change. */
 function hasOddNumber(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     if (!isOfNumber(text.charCodeAt(at))) continue;
@@ -104,7 +102,6 @@ function hasOddNumber(text: string, from: number, to: number): boolean {
     }
     if (isWhole && at - start < SAFE_DIGITS) continue;
     const number = text.slice(start, at);
-    // The e of true and false.
     if (number !== "e" && String(Number(number)) !== number) return true;
   }
   return false;

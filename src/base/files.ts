@@ -77,7 +77,6 @@ async function writeInto(path: string, produce: Parameters<typeof writeAtomic>[1
   }
 }
 
-/** Writes a file and flushes it to the disk. */
 async function writeWhole(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
@@ -96,10 +95,8 @@ async function writeWhole(
   }
 }
 
-/** Separates a file's name from the mark of the process that writes it. */
 const TEMPORARY = ".tmp-";
 
-/** Removes temporary files of killed processes. */
 async function removeRemains(path: string): Promise<void> {
   const [folder, prefix] = [dirname(path), `${basename(path)}${TEMPORARY}`];
   for (const name of await readdir(folder)) {
@@ -130,7 +127,6 @@ export async function readText(path: string): Promise<string> {
   return decodeText(path, await readBytes(path));
 }
 
-/** @throws {DataError} FILE_MISSING */
 async function readBytes(path: string): Promise<Buffer> {
   try {
     return await onDisk(path, "read", () => readFile(path));

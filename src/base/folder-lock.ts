@@ -26,7 +26,6 @@ export interface LockHolder {
 
 /** A lock held by this process. */
 export interface FolderLock {
-  /** False when the folder was removed or moved. */
   isThere(): Promise<boolean>;
   release(): void;
 }
@@ -67,7 +66,6 @@ export function lockFolder(
 
 const ATTEMPTS = 3;
 
-/** Any error other than ENOENT: the file may exist. */
 function isOtherThanGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code !== "ENOENT";
 }
@@ -85,7 +83,6 @@ function readStart(file: string): string {
   }
 }
 
-/** Removes half-made locks of dead processes. */
 function removeAbandoned(folder: string, lock: string): void {
   for (const name of namesIn(folder)) {
     if (!name.startsWith(`${lock}.`) || isAlive(name.slice(lock.length + 1))) continue;
@@ -93,7 +90,6 @@ function removeAbandoned(folder: string, lock: string): void {
   }
 }
 
-/** False when the lock exists. */
 function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);

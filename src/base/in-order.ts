@@ -3,7 +3,6 @@ export interface OrderedWork<R> {
   signal: AbortSignal;
   /** Work in progress must listen to its signal: aborted with `signal`, and on any failure. */
   halt: AbortController;
-  /** Items in progress at once. */
   window: number;
   /** Receives the results in the items' order. Several calls may run at once; they start in that order. */
   take: (result: R) => Promise<void>;

@@ -10,7 +10,6 @@ import { isStalledDisk, onDisk } from "./waits/disk.ts";
 /** One parsed line and its line number. */
 export interface JsonLine {
   value: unknown;
-  /** From 1. */
   line: number;
 }
 

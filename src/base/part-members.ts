@@ -1,7 +1,6 @@
 import { ConfigError } from "./errors.ts";
 import type { PartKind } from "./registry.ts";
 
-/** How a member of an object is checked. */
 type MemberType = "function" | "text" | "list" | "object" | "boolean" | "schema";
 
 /** Members that an object must have, by name. */

@@ -14,13 +14,10 @@ import { z } from "./schema.ts";
 
 /** A loaded file of user-defined parts. */
 export interface Plugin {
-  /** Its name in the recipe or flag. */
   readonly name: string;
-  /** Absolute path. */
   readonly file: string;
   /** The file and every file that it imports, directly or not, when it was loaded; absolute paths, its own first. */
   readonly files: readonly string[];
-  /** Hash of the contents of `files`. */
   readonly sha256: string;
   readonly parts: readonly { kind: PartKind; name: string }[];
 }
@@ -138,7 +135,6 @@ const partSchema = z.looseObject({
   summary: z.string().min(1),
 });
 
-/** The parts that a part brings, such as a world's dataset and environment. */
 function broughtBy(part: Part & { parts?: unknown }): (Part & { part: PartKind })[] {
   return typeof part.parts === "function"
     ? (part.parts as () => (Part & { part: PartKind })[])()
@@ -233,7 +229,6 @@ function watchImports(): void {
   });
 }
 
-/** A loaded file, and the files that it imports or requires, directly or not. */
 function importedFrom(file: string): string[] {
   for (;;) {
     const received = imports === null ? undefined : receiveMessageOnPort(imports);

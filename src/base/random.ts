@@ -7,11 +7,9 @@ export interface Random {
   next(): number;
   /** Uniform integer in [0, n). n at least 1, at most 2³². */
   int(n: number): number;
-  /** Standard normal (Box–Muller). */
   normal(): number;
   /** One of the items; the list must not be empty. */
   pick<T>(items: readonly T[]): T;
-  /** A new array in random order (Fisher–Yates). */
   shuffle<T>(items: readonly T[]): T[];
   /** An independent stream for these keys; does not advance this one. */
   derive(...keys: (string | number)[]): Random;

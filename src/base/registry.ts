@@ -42,9 +42,7 @@ export function templateOf(kind: PartKind): string {
 
 /** The fields of every registered part. Lists, help and hints are derived from them. */
 export interface Part {
-  /** File name = registered name = recipe value. */
   readonly name: string;
-  /** One sentence for lists and help. */
   readonly summary: string;
   /** The kind of registry, set by its define… helper; absent for kinds that plugins cannot extend. */
   readonly part?: PartKind;
@@ -54,17 +52,13 @@ export interface Registry<P extends Part> {
   readonly kind: string;
   /** Every name, also of parts that are not loaded yet. */
   readonly names: readonly string[];
-  /** Those of plug-ins among the parts. */
   readonly added: readonly P[];
   /** Every part. @throws {InternalError} PART_NOT_LOADED before `all()`, where parts load on demand. */
   readonly parts: readonly P[];
-  /** The parts that are loaded so far; of a plain list, every part. */
   readonly loaded: readonly P[];
   /** The part with this name. @throws {ConfigError} PART_UNKNOWN with the nearest name. @throws {PartNotLoaded} until it is loaded. */
   get(name: string, where: string): P;
-  /** As `get`, of a part that may have to be loaded. */
   load(name: string, where: string): Promise<P>;
-  /** Every part, loaded. */
   all(): Promise<readonly P[]>;
 }
 
@@ -106,7 +100,6 @@ export function loadersOf(name: string): (() => Promise<Part>)[] {
   return [...openRegistries.values()].flatMap((each) => each.loaderOf(name) ?? []);
 }
 
-/** Imports the module of a part, and takes the part from it. */
 type PartLoader<P extends Part> = () => Promise<P>;
 
 /** The registries of the modules loaded so far, by kind. */
@@ -114,13 +107,11 @@ const openRegistries = new Map<string, OpenRegistry>();
 
 interface OpenRegistry {
   parts: Registry<Part>;
-  /** Adds a plugin's part. */
   add(part: Part): void;
   /** How the part of a name is loaded; null: it is loaded, or there is none. */
   loaderOf(name: string): (() => Promise<Part>) | null;
 }
 
-/** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
 
 /**

@@ -21,7 +21,6 @@ interface Ramp extends Positions {
   from: number;
   to: number;
   start: number;
-  /** Absent: the last step. */
   end?: number | undefined;
 }
 
@@ -94,7 +93,6 @@ function resolved(value: unknown, step: number, totalSteps: number): unknown {
   return Object.fromEntries(entries.map(([key, each]) => [key, resolved(each, step, totalSteps)]));
 }
 
-/** Whether an option, once checked, is a schedule. */
 function isSchedule(value: unknown): value is Schedule {
   return isPlainObject(value) && KINDS.some((kind) => kind === value["schedule"]);
 }

@@ -8,7 +8,6 @@ export { z };
 /** What is wrong with a value, with the code and message of an AgentrlError. */
 export interface OptionProblem {
   code: ErrorCode;
-  /** Keys from the checked value to the invalid one. */
   path: string[];
   /** The rest of the sentence after the place: `is "a": expected number. …`. */
   message: string;

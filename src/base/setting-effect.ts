@@ -40,7 +40,6 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
 /** Conditions on other settings, by key (beside the setting, or else from the top): a value, or a test with its words. */
 type Conditions = Readonly<Record<string, Test | string | number | undefined>>;
 
-/** A condition that is not one value. */
 interface Test {
   /** After the key: `does not search`. */
   words: string;

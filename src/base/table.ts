@@ -33,7 +33,6 @@ function cellText(cell: Cell, format: NumberFormat = String): string {
   return typeof cell === "number" ? orAbsent(cell, format) : formatInterval(cell, format);
 }
 
-/** The alignment of a column. */
 function alignOf(column: Column | string | undefined): "left" | "right" {
   if (column === undefined || typeof column === "string") return "left";
   return column.align ?? (column.format === undefined ? "left" : "right");

@@ -19,10 +19,8 @@ export async function* textLines(path: string): AsyncGenerator<TextLine> {
   }
 }
 
-/** A decoded line. */
 interface DecodedLine {
   text: string;
-  /** From 1. */
   line: number;
   /** False when the bytes are not UTF-8: invalid ones became U+FFFD. */
   isText: boolean;

@@ -4,11 +4,7 @@
 export interface WebAssemblyApi {
   Memory: {
     new (size: { initial: number; maximum: number; shared: true }): SharedMemory;
-    new (size: { initial: number }): {
-      readonly buffer: ArrayBuffer;
-      /** Adds pages; detaches the old buffer. */
-      grow(pages: number): number;
-    };
+    new (size: { initial: number }): { readonly buffer: ArrayBuffer; grow(pages: number): number };
   };
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   Instance: new (

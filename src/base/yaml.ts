@@ -50,7 +50,6 @@ export function parseYamlValue(text: string, where: string): unknown {
   return parsed(text, () => where).value;
 }
 
-/** Far more than the longest recipe has. */
 const MOST_CHARACTERS = 2 ** 18;
 const MOST_VALUES = 20_000;
 const DEEPEST = 50;

@@ -14,11 +14,8 @@ export interface TemplateMessage {
 }
 
 export interface RenderOptions {
-  /** JSON schemas of functions, as OpenAI's `tools`. */
   tools?: readonly unknown[];
-  /** End with the generation prompt. */
   addGenerationPrompt?: boolean;
-  /** Further variables of the template, such as `enable_thinking`. */
   variables?: Readonly<Record<string, unknown>>;
   /** The time for `strftime_now`, in UTC; absent: no such function, so that templates write a fixed date and prompts stay equal. */
   now?: Date;
@@ -26,7 +23,6 @@ export interface RenderOptions {
 
 /** A model's chat template. */
 export interface ChatTemplate {
-  /** Jinja source, for hashes and manifests. */
   readonly source: string;
   /** The source file, for messages. */
   readonly where: string;

@@ -9,35 +9,25 @@ export interface PrefixFinding {
   level: "text" | "tokens";
   /** error: later prompts change text that the policy saw or wrote. notice: only white space or the split into tokens would change. */
   severity: "error" | "notice";
-  /** The probe's name. */
   probe: string;
   /** Number of messages before the added one. */
   messages: number;
-  /** Role of the added message. */
   role: string;
-  /** Characters (UTF-16 units) or tokens up to the first difference. */
   at: number;
-  /** The text around the difference, before the message is added. */
   before: string;
-  /** The text around the difference, after the message is added. */
   after: string;
 }
 
 export interface PrefixReport {
-  /** At most one per probe and level. */
   findings: PrefixFinding[];
-  /** Number of compared steps from n to n + 1 messages. */
   compared: number;
-  /** Probes that the template rejects, fully or in part. */
   unchecked: { probe: string; error: AgentrlError }[];
 }
 
 export interface PrefixOptions {
   /** Also compares token ids. */
   tokenizer?: Tokenizer;
-  /** The tools of the run; default: a search tool. */
   tools?: readonly unknown[];
-  /** The template variables of the run. */
   variables?: RenderOptions["variables"];
   probes?: readonly Probe[];
 }
@@ -139,7 +129,6 @@ function plainText(message: TemplateMessage): string {
   return plain && typeof content === "string" ? content : "";
 }
 
-/** Characters shown on each side of a difference. */
 const AROUND = 40;
 
 type Difference = Pick<PrefixFinding, "level" | "at" | "before" | "after">;

@@ -2,10 +2,8 @@ import type { TemplateMessage } from "./chat-template.ts";
 
 /** A test conversation for chat templates. */
 export interface Probe {
-  /** What the conversation tests, for messages. */
   name: string;
   messages: readonly TemplateMessage[];
-  /** Whether it offers tools. */
   tools: boolean;
 }
 

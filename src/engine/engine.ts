@@ -41,7 +41,6 @@ export interface Engine {
 
   /** Saves a Hugging Face folder or a PEFT folder that names its base; with `optimizer`, also the state for a resume. */
   save(folder: string, options?: SaveOptions): Promise<void>;
-  /** Replaces the weights (and the optimizer state, if saved) with those of a folder. */
   load(folder: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,7 +54,6 @@ export interface PolicyEngine extends Engine {
 
 /** Results depend on it in their last bits. */
 export interface EngineMachine {
-  /** `cpu`, `webgpu`, …; `remote` for a server. */
   device: string;
   /** Facts beside it, such as the number of workers or the server's address (without secrets). */
   [fact: string]: string | number | undefined;
@@ -66,11 +64,8 @@ export interface EngineCapabilities {
   maxPositions: number;
   /** Tokens that the output matrix scores. */
   vocabSize: number;
-  /** Only adapters are trained: no checkpoint holds the base's weights. */
   adapters: boolean;
-  /** Rows may have temperatures other than 1. */
   temperatures: boolean;
-  /** Names of the supported losses. */
   losses: readonly string[];
   /** own: a second decoder, trained apart from the policy. shared: a head on the policy's trunk. null: no values. */
   critic: CriticTrunk | null;
@@ -84,9 +79,7 @@ export type TrainedName = "policy" | "critic";
 
 export interface SampleRequest {
   promptIds: readonly number[];
-  /** Limit of the completion. */
   maxTokens: number;
-  /** Tokens that end the completion (and are part of it). */
   stopIds: readonly number[];
   /** Stop strings: the token that completes one is the last. */
   stopStrings: readonly string[];

@@ -13,7 +13,6 @@ type Unit = (typeof UNITS)[number];
 type Scope = (typeof SCOPES)[number];
 type OnExhausted = (typeof ON_EXHAUSTED)[number];
 
-/** What each scope can be counted in, and what can happen when it is used up. */
 const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnExhausted[] }[] = [
   { scope: "trajectory", units: ["turns"], on: ["final-turn", "end", "forced-answer"] },
   { scope: "trajectory", units: ["calls"], on: ["notice", "final-turn", "end", "forced-answer"] },

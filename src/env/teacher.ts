@@ -11,13 +11,10 @@ import type { PlannedMessage, Protocol } from "./protocols/protocol.ts";
 /** Facts for a script that writes messages: more than a model sees. */
 export interface ScriptPlace {
   task: Task;
-  /** Turns of the trajectory so far, drafts and candidates included. */
   turns: readonly Turn[];
-  /** The prompt, then each reply, as cut by budgets. */
   shown: readonly string[];
   /** The message so far: the prefill and inserted hints. */
   prefill: string;
-  /** Of the dialogue. */
   seed: number;
   protocol: Protocol;
   tools: readonly ToolSchema[];
@@ -62,21 +59,16 @@ export interface AnsweredQuestion {
 
 /** What a strategy's prompt asks for, as facts for scripted policies. `write` gives a reply the form that the strategy reads. */
 export type Asked =
-  /** The questions to answer first, in order. */
   | { for: "plan"; write: (questions: readonly string[]) => string }
   /** The next question to look up; an empty message: nothing is missing. */
   | { for: "next-question"; known: readonly AnsweredQuestion[] }
   /** Whether a question must be looked up. */
   | { for: "need"; write: (isNeeded: boolean) => string }
-  /** A query for a question. */
   | { for: "query"; question: string; failed: readonly string[] }
-  /** The numbers of passages, the best first. */
   | { for: "order"; question: string; passages: readonly ShownPassage[] }
   /** The short answer that passages give, or the text that says they do not. */
   | { for: "sub-answer"; question: string; passages: readonly ShownPassage[]; unknown: string }
-  /** Whether an answer to a question is supported. */
   | { for: "verdict"; answered: AnsweredQuestion; write: (isSupported: boolean) => string }
   /** A thought with an action; after `thought` the action alone. */
   | { for: "step"; write: (message: PlannedMessage) => string }
-  /** The answer to the main question, in the protocol's grammar. */
   | { for: "answer"; known: readonly AnsweredQuestion[] };

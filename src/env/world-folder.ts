@@ -40,7 +40,6 @@ export interface WorldManifest extends Record<string, unknown> {
 }
 
 export interface WorldReport {
-  /** Such as passages and questions. */
   counts: Record<string, number>;
   problems: readonly { where: string; code: string; message: string }[];
 }
@@ -122,7 +121,6 @@ export function worldFolder(world: Written): WorldFolder {
   };
 }
 
-/** A world's own dataset needs no other. */
 const ALONE: DatasetContext = {
   open: ({ name }) => Promise.reject(new TypeError(`A world opens no other dataset: ${name}.`)),
 };

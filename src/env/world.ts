@@ -17,7 +17,6 @@ export interface World extends Part {
   readonly datasets: readonly DatasetPart[];
   readonly environments: readonly EnvironmentPart[];
   readonly teachers: readonly Teacher[];
-  /** Recipes of policies to start from: names of recipes/bases, or absolute paths of recipe files. */
   readonly bases: readonly string[];
   /** Files of its questions and passages; absent where it has none, such as a game. */
   readonly folder?: WorldFolder;
@@ -65,17 +64,14 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   version?: number;
   /** Options of its dataset. `seed`, `split` and `questions` are added where they are missing. */
   options?: S;
-  /** The questions of a split, `questions` of them: a pure function of the settings. */
   tasks?: (settings: Settings<S>) => Iterable<MadeTask>;
   /** The passages of a split; absent: the questions need none. */
   passages?: (settings: Settings<S>) => Iterable<Passage>;
   /** Its dataset, in place of `options`, `tasks` and `passages`: one that loads without the rest of the world. */
   dataset?: DatasetPart;
-  /** Faults of questions and passages that were written, found from their texts. */
   check?: WorldCheck;
   /** How it is written: settings (default: the dataset's with `splits`), layout of questions (agentrl), whether with passages. */
   written?: { options?: z.ZodObject; layout?: TaskLayout; hasPassages?: boolean };
-  /** Datasets beside its own. */
   datasets?: readonly DatasetPart[];
   environments?: readonly EnvironmentPart[];
   teachers?: readonly Teacher[];

@@ -17,7 +17,6 @@ export type Answerer = (task: Task, sample: number, signal: AbortSignal) => Prom
 
 /** Settings of an evaluation, for any answerer. */
 export interface EvaluationRun {
-  /** Tasks with unique ids; they are streamed. */
   tasks: Iterable<Task> | AsyncIterable<Task>;
   /** Draws per question; above 1, sample with a temperature. */
   samplesPerTask?: number;
@@ -28,7 +27,6 @@ export interface EvaluationRun {
   measure?: (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>>;
   /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
-  /** Called as draws end, in no particular order. `em` is the mean so far. */
   onProgress?: (progress: EvaluationProgress) => void;
   /** Called for each new row, in the order of tasks and draws, as soon as all earlier ones are done. */
   onRow?: (row: EvaluationRow, trajectory: Trajectory) => Promise<void>;
@@ -37,12 +35,10 @@ export interface EvaluationRun {
 }
 
 export interface EvaluationProgress {
-  /** Draws done. */
   done: number;
   /** Failed draws among them. */
   failed: number;
   em: number;
-  /** Failure of the last draw, if it failed. */
   error?: NonNullable<EvaluationRow["error"]>;
 }
 
@@ -133,7 +129,6 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
 export interface EvaluatePolicyOptions extends EvaluationRun {
   policy: Policy;
   environment: Environment;
-  /** An inference strategy: its name, or name and options. */
   strategy: NamedStrategy;
   sampling: Sampling;
   /** Models that strategies ask by name; none when absent. */

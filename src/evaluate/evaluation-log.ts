@@ -21,7 +21,6 @@ export interface EvaluationLog {
   close(): Promise<void>;
 }
 
-/** A line of `rows.jsonl`. */
 interface LoggedRow extends EvaluationRow {
   /** Hash of the evaluation's identity and the question's content: equal keys mean equal results. */
   key: string;
@@ -41,7 +40,6 @@ export function requireNoRows(folder: string): void {
   );
 }
 
-/** An evaluation that ended before its first row leaves an empty file. */
 function hasRows(path: string): boolean {
   return existsSync(path) && statSync(path).size > 0;
 }
@@ -105,12 +103,10 @@ export async function openEvaluationLog(
   };
 }
 
-/** The id of a row's trajectory. */
 function idOf({ id, sample }: Pick<EvaluationRow, "id" | "sample">): string {
   return `${id}/${sample}`;
 }
 
-/** The rows of a log without errors, by their keys. */
 async function readRows(path: string, identity: string): Promise<Map<string, EvaluationRow>> {
   const rows = new Map<string, EvaluationRow>();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {

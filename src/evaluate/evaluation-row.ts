@@ -17,9 +17,7 @@ export const ANSWER_METRICS_VERSION = "squad-2";
 
 /** Result of one draw of one question: a line of `rows.jsonl`. Every figure of an evaluation is computed from rows. */
 export interface EvaluationRow {
-  /** The question's id. */
   id: string;
-  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: string[];
@@ -40,11 +38,9 @@ export interface EvaluationRow {
   searches: number;
   /** Searches by the strategy itself before the first message; absent for none. */
   strategySearches?: number;
-  /** Queries, in order. */
   queries: string[];
   /** Present if the question's gold passages are known. */
   evidence?: {
-    /** Number of gold passages. */
     gold: number;
     /** Number of them in the first prompt. */
     given: number;
@@ -52,7 +48,6 @@ export interface EvaluationRow {
     seen: number[];
   };
   turns: number;
-  /** Turns with a problem. */
   invalidTurns: number;
   end: EndReason;
   /** There is at least one message, and all parsed without a problem. */
@@ -155,7 +150,6 @@ function evidenceOf(task: Task, trajectory: Trajectory): EvaluationRow["evidence
   return { gold: gold.size, given, seen: after.filter((_, turn) => searched[turn]) };
 }
 
-/** Sum of the prompt tokens of all calls: recorded ids, or a remote server's counts. */
 function promptTokenCount({ calls }: Trajectory): number | undefined {
   const lengths: number[] = [];
   let read = 0;

@@ -18,7 +18,6 @@ import {
 import type { Interval } from "./statistics.ts";
 
 export interface EvaluationSummary {
-  /** Measured questions: at least one draw did not end in an error. */
   n: number;
   /** Requested draws per question. */
   samplesPerTask: number;
@@ -41,7 +40,6 @@ export interface EvaluationSummary {
 
 /** Failures of an evaluation. */
 export interface EvaluationErrors {
-  /** Rows. */
   n: number;
   /** Rows by the error's code, in the order of codes. */
   byCode: Record<string, number>;
@@ -50,7 +48,6 @@ export interface EvaluationErrors {
 }
 
 export interface GroupSummary {
-  /** Measured questions. */
   n: number;
   metrics: MetricValues;
 }
@@ -67,7 +64,6 @@ export function metricNames(samplesPerTask: number): string[] {
 export interface SummaryAccumulator {
   /** Adds the next row; rows of one question must be adjacent. Only numbers are kept of earlier questions. */
   add(row: EvaluationRow): void;
-  /** The summary. It closes the current question: no further row of it may come. */
   summary(): EvaluationSummary;
 }
 
@@ -120,7 +116,6 @@ interface Tally {
   readonly asWrong: { n: number; em: number; f1: number };
   readonly ends: Map<EndReason, number>;
   samplesPerTask: number;
-  /** The question of the current rows. */
   question: OpenQuestion | null;
 }
 
@@ -128,7 +123,6 @@ interface OpenQuestion {
   readonly id: string;
   readonly hops: number | undefined;
   readonly type: string | undefined;
-  /** Draws, including failed ones. */
   asked: number;
   readonly measured: EvaluationRow[];
 }
@@ -232,14 +226,12 @@ function count<K>(counts: Map<K, number>, key: K): void {
 
 /** Agreement of confidences with outcomes. */
 
-/** An answer's confidence, 0 to 1, and whether it was right. */
 interface Confident {
   confidence: number;
   right: boolean;
 }
 
 interface Calibration {
-  /** Answers with a confidence. */
   n: number;
   /** Expected calibration error over ten bins of equal width, the last one closed: 0 is best. */
   ece: number;

@@ -2,9 +2,7 @@ import { sha256 } from "../base/files.ts";
 
 /** Everything that a result depends on beside the policy: results with different parts are not comparable. */
 export interface ProtocolParts {
-  /** Fingerprint of questions and passages. */
   dataset: string;
-  /** Number of its questions, from the start. */
   questions: number;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
@@ -14,12 +12,10 @@ export interface ProtocolParts {
   strategy: string | Readonly<{ name: string } & Record<string, unknown>>;
   /** Environment with protocol, tools, budgets: its settings, including all defaults. */
   environment: unknown;
-  /** The prompt template. */
   prompt: string;
   /** How prompt and replies are rendered for the policy; absent: unchanged. */
   rendering?: unknown;
   sampling: unknown;
-  /** Version of the metrics. */
   metrics: string;
   /** sha256 of the plugins that environment, retriever and strategy come from, by file name; absent without any. */
   plugins?: Readonly<Record<string, string>>;
@@ -27,7 +23,6 @@ export interface ProtocolParts {
 
 /** A protocol's parts and their hash. */
 export interface Fingerprint {
-  /** Twelve hexadecimal digits. */
   hex: string;
   parts: ProtocolParts;
 }

@@ -29,7 +29,6 @@ export function measuresOf({ rewards, models, evaluation }: Measuring): Measures
   };
 }
 
-/** The settings that say what is measured. */
 interface Measuring {
   rewards: readonly NamedMeasure[];
   models?: Readonly<Record<string, unknown>>;

@@ -6,7 +6,6 @@ import { type Interval, pairedBootstrap } from "./statistics.ts";
 export interface PairedTest {
   left: number;
   right: number;
-  /** Left minus right. */
   difference: number;
   /** 95 % bootstrap interval of the difference, questions resampled in pairs. */
   ci95: Interval;
@@ -68,14 +67,12 @@ function verdictOf(difference: number, pHolm: number): Corrected["verdict"] {
   return difference > 0 ? "higher" : "lower";
 }
 
-/** Options of a permutation test. */
 interface PermutationOptions {
   seed: number;
   /** Sampled sign patterns if there are too many for all; default 10 000, so that p is at least 1 / 10 001. */
   draws?: number;
 }
 
-/** Outcome of a permutation test. */
 interface PermutationResult {
   /** Two-sided probability of a mean difference at least this far from 0, if the two sides of each pair were exchangeable. */
   p: number;

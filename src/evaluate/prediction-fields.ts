@@ -18,7 +18,6 @@ export interface PredictionFields {
   prediction: string;
   references: string;
   id: string;
-  /** Roles whose fields were guessed from their names. */
   guessed: readonly Role[];
 }
 

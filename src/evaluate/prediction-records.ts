@@ -1,4 +1,3 @@
-/** Records of predictions and references files, and the fields in them. */
 import { DataError } from "../base/errors.ts";
 import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
@@ -11,7 +10,6 @@ import { readRecords } from "../data/records.ts";
 /** A value of a file and its place. */
 export interface Placed {
   value: unknown;
-  /** For messages: file:line, or file and key. */
   where: string;
 }
 

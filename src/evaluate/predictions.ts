@@ -1,4 +1,3 @@
-/** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
 import { numberId, plainNumber } from "../base/exact-json.ts";
 import { readExactJson } from "../base/open-text.ts";
@@ -34,7 +33,6 @@ export interface PredictionSource extends FieldSource {
   answerSeparator?: string;
   /** Learns what accepted answers look like. */
   doubts?: AnswerDoubts;
-  /** Field with an external verdict on the answer. */
   verdictField?: string;
 }
 
@@ -226,7 +224,6 @@ const VERDICTS = new Map(
   }),
 );
 
-/** null: no verdict. */
 function verdictAt(record: Placed, field: string): boolean | null {
   const value = fieldAt(record, field);
   if (value === null) return null;
@@ -263,7 +260,6 @@ function mapValues<A, B>(
   return new Map([...map].map(([key, value]) => [key, change(value, key)]));
 }
 
-/** A question of a gold file with its prediction. */
 interface HotpotqaCase {
   id: string;
   gold: HotpotqaQuestion;
@@ -271,11 +267,9 @@ interface HotpotqaCase {
 }
 
 interface HotpotqaFiles {
-  /** In the gold file's order. */
   cases: HotpotqaCase[];
   /** Whether any question has predicted facts; without them only answers can be scored. */
   hasFacts: boolean;
-  /** Predicted answers and facts of questions that the gold file lacks; they are ignored. */
   unknown: number;
 }
 

@@ -10,7 +10,6 @@ export interface JudgedRanking {
   ideal: readonly number[];
 }
 
-/** A metric without its cutoff. */
 interface MetricFamily extends Part {
   /** Whether `@k` must follow the name, may, or cannot. */
   readonly cutoff: "required" | "optional" | "none";
@@ -86,7 +85,6 @@ export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
 export interface RetrievalMetric {
   /** As results spell it: `ndcg@10`. */
   name: string;
-  /** Cutoff; null: all hits. */
   cutoff: number | null;
   of(ranking: JudgedRanking): number;
 }

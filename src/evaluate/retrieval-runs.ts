@@ -1,4 +1,3 @@
-/** Rankings of many queries: made by a retriever, read from and written to TREC's run files. */
 import { DataError } from "../base/errors.ts";
 import { writeAtomic } from "../base/files.ts";
 import { quote } from "../base/schema.ts";
@@ -122,7 +121,6 @@ function distinctScores(hits: readonly RankedHit[]): RankedHit[] {
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
-/** The next smaller 32-bit float of a finite one. */
 function floatBelow(value: number): number {
   float[0] = value === 0 ? 0 : value;
   const [now = 0] = bits;

@@ -27,7 +27,6 @@ export interface RetrievalScores {
   fingerprint: string;
 }
 
-/** Means over some of the queries. */
 interface RetrievalGroup {
   n: number;
   metrics: Record<string, number>;
@@ -39,7 +38,6 @@ export interface QueryScores {
   metrics: Record<string, number>;
 }
 
-/** Metrics and depth. */
 interface RetrievalMeasurement {
   /** Default: `DEFAULT_RETRIEVAL_METRICS`. */
   metrics?: readonly RetrievalMetric[];
@@ -121,7 +119,6 @@ function scored(
   };
 }
 
-/** A metric's value of each query. */
 function valuesOf(perQuery: readonly QueryScores[], metric: string): number[] {
   return perQuery.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }

@@ -69,7 +69,6 @@ function parseTopics(text: string, path: string): RetrievalQuery[] {
     });
 }
 
-/** The text between a tag and the next one, with single spaces. */
 function field(topic: string, tag: string): string {
   const content = new RegExp(`<${tag}>([^<]*)`, "i").exec(topic)?.[1] ?? "";
   return content.replaceAll(/\s+/g, " ").trim();
@@ -81,7 +80,6 @@ function field(topic: string, tag: string): string {
 export interface RetrievalSet {
   queries: RetrievalQuery[];
   qrels: Qrels;
-  /** Names of the judgements and queries, for messages. */
   names: { qrels: string; queries: string };
   /** File with the passages, if the set has its own. */
   corpus?: string;

@@ -92,7 +92,6 @@ export async function summarizeRowsFile(
   return cases.length === 0 ? result : { ...result, searchNeed: searchNeed(cases) };
 }
 
-/** A run's measured rows by question and draw. */
 type OtherRun = ReadonlyMap<string, SearchNeedRow>;
 
 function caseOf(
@@ -138,16 +137,12 @@ async function* readRows(path: string): AsyncGenerator<EvaluationRow> {
 /** The compared fields of a row. */
 export type SearchNeedRow = Pick<EvaluationRow, "answer" | "em" | "searches">;
 
-/** A draw in the measured run, and the same draw of the same question in the other runs. */
 interface SearchNeedCase {
   free: SearchNeedRow;
-  /** From a run that could not search. */
   unaided?: SearchNeedRow;
-  /** From a run that had to search. */
   forced?: SearchNeedRow;
 }
 
-/** A share with its number of draws; null without draws. */
 interface CountedShare {
   n: number;
   share: number | null;

@@ -14,7 +14,6 @@ export type ScoreValues = Record<string, number | null>;
 
 /** Means over answers. */
 export interface AnswerScores {
-  /** Answers, including missing ones. */
   n: number;
   /** By metric, over the answers for which it is defined; a metric defined for none is absent. */
   metrics: Record<string, number>;
@@ -25,9 +24,7 @@ export interface AnswerScores {
 }
 
 export interface ScoreOptions {
-  /** "squad" by default. */
   normalization?: Normalization;
-  /** All by default. */
   metrics?: readonly AnswerMetricName[];
 }
 

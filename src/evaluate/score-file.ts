@@ -20,12 +20,10 @@ export interface ScoreFileOptions extends PredictionSource {
 /** A predictions file, scored answer by answer. */
 export interface ScoredFile {
   rows: ScoredRow[];
-  /** Metrics that are 0 or 1. */
   shares: readonly string[];
   normalization: Normalization;
   /** Answers without a prediction. */
   unanswered: number;
-  /** Notes for the reader. */
   notes: string[];
 }
 
@@ -38,7 +36,6 @@ export interface ScoredRow {
   scores: ScoreValues;
 }
 
-/** A kind of predictions file with its own rules of scoring. */
 interface ScoreLayout extends Part {
   /** Metrics that it can report, in the order of tables. */
   readonly metrics: readonly string[];

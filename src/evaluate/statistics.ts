@@ -9,9 +9,7 @@ export type Interval = [low: number, high: number];
 export interface Summary {
   n: number;
   mean: number;
-  /** Sample deviation (n − 1); null for one value. */
   deviation: number | null;
-  /** Student's t interval of the mean; null for one value. */
   ci95: Interval | null;
 }
 
@@ -122,9 +120,7 @@ function quantileOf(sorted: Float64Array, share: number): number {
 export interface Share {
   count: number;
   n: number;
-  /** null of no cases. */
   rate: number | null;
-  /** Wilson's 95 % interval; null of no cases. */
   ci95: Interval | null;
 }
 

@@ -3,7 +3,6 @@ import { mean } from "../base/statistics.ts";
 
 /** How long the parts of a question took, over the questions asked in this run; they differ from run to run. */
 export interface EvaluationTimings {
-  /** Whole run, in seconds. */
   seconds: number;
   questionsPerSecond: number;
   /** Waiting for the policy, milliseconds per question; null where none was asked. */
@@ -14,7 +13,6 @@ export interface EvaluationTimings {
   search: Spread | null;
 }
 
-/** Milliseconds. */
 interface Spread {
   mean: number;
   p50: number;

@@ -20,9 +20,7 @@ export interface AwaitedTurn {
   conversation: readonly ChatMessage[];
   /** Whether the conversation is new to the writer: the first of an episode, or one that its strategy begins. */
   opens: boolean;
-  /** Texts that end a message; what follows them is removed. */
   stop: readonly string[];
-  /** Budget of the message, in tokens. */
   maxTokens: number;
   /** Tools that the prompt does not describe, because a chat template does. */
   tools: readonly ToolSchema[];

@@ -9,7 +9,6 @@ import type { MessageTemplate } from "./served/message-keys.ts";
 
 /** Rendering of text for a chat model. */
 export interface Rendering {
-  /** A prompt as the first message, up to the start of the model's reply. */
   opening(prompt: string): string;
   /** The template's text around a reply of the environment. @param ended whether the model closed its message with EOS. */
   around(ended: boolean): { before: string; after: string };

@@ -5,10 +5,8 @@ import type { MessageEnding } from "./dialogue.ts";
 
 /** A message up to the cut. */
 export interface CutMessage {
-  /** Whole tokens, including the one with the cut. */
   ids: number[];
   logprobs: number[];
-  /** The text up to the cut, without EOS. */
   text: string;
 }
 

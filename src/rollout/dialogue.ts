@@ -23,19 +23,15 @@ export interface Input {
 export interface Message {
   /** Text up to the stop point, with inserted hints, without EOS and without the prefill. */
   text: string;
-  /** Index in the trajectory's calls. */
   call: number;
-  /** Hints inserted into it, in order. */
   put: readonly PutText[];
 }
 
 /** A hint to insert into a message. */
 export interface Interjection {
-  /** Name of the hint. */
   name: string;
   /** Characters of the message to keep; the rest is removed. */
   keep: number;
-  /** Text to insert; the policy continues after it. */
   text: string;
 }
 
@@ -43,7 +39,6 @@ export interface Interjection {
 export interface PutText {
   name: string;
   text: string;
-  /** Characters of the message before it. */
   at: number;
 }
 
@@ -67,12 +62,10 @@ export interface DialogueSetting {
   /** Grammar of tool calls, for servers with a field for them. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** Calls of the trajectory; the dialogue appends to them. */
   calls: Call[];
   /** For scripted policies, which may read more than a model. */
   task: Task;
   turns: readonly Turn[];
-  /** What a strategy's own prompt asks for, if the strategy says it. */
   asked?: Asked;
   /** Receives the time to the first token of each message, in milliseconds, if the server gives it. */
   onFirstToken?: (ms: number) => void;

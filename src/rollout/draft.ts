@@ -4,13 +4,11 @@ import type { Segment } from "../trajectory/trajectory.ts";
 import { cutTokens, wholeTokens } from "./cut-tokens.ts";
 import type { Input, Interjection, MessageEnding, PutText } from "./dialogue.ts";
 
-/** A message under construction: the prefill, the policy's text, and the interjections in it. */
 interface MessageDraft {
   /** Text up to the cut, without the prefill and without the end token. */
   text(): string;
   /** Segments, with the prefill. */
   segments(): Segment[];
-  /** Interjections so far, in order. */
   put(): readonly PutText[];
   /** Whether an interjection has completed the message, so that nothing is left to write. */
   isWhole(): boolean;
@@ -18,7 +16,6 @@ interface MessageDraft {
 
 /** A draft in tokens. */
 export interface Draft extends MessageDraft {
-  /** With the prefill. */
   ids(): number[];
   /** Adds the policy's tokens, up to the end of the message. @returns how many of them were kept. */
   write(result: SampleResult): number;
@@ -34,7 +31,6 @@ export interface TextDraft extends MessageDraft {
   write(written: string): string;
   /** Removes the text after a place and inserts text there. @returns false if the message has ended by then; the draft is then unchanged. */
   interrupt(interjection: Interjection): boolean;
-  /** Undoes the last interruption. */
   undo(): void;
 }
 
@@ -107,7 +103,6 @@ export function emptyDraft(
   };
 }
 
-/** Segments up to a character: whole tokens, and the text of a partial token after them. */
 function firstTokensOf(
   segments: readonly Segment[],
   length: number,
@@ -176,9 +171,7 @@ function firstCharacters(pieces: readonly Segment[], count: number): Segment[] {
   });
 }
 
-/** Where an interjection goes, and its text up to where the protocol ends the message. */
 interface Interruption {
-  /** Characters after the prefill that stay. */
   at: number;
   text: string;
   /** Whether the text ends the message. */

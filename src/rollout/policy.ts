@@ -18,10 +18,8 @@ export interface CompletionRequest extends SampleRequest {
 export interface TokenPolicy {
   /** Name under which its calls are recorded. */
   readonly role: string;
-  /** Optimizer steps of its weights; null if not trained. */
   readonly version: number | null;
   readonly tokenizer: Tokenizer;
-  /** Longest sequence, in tokens. */
   readonly maxPositions: number;
   /** Chat rendering; without it all text is sent unchanged. */
   readonly rendering?: Rendering;
@@ -35,7 +33,6 @@ export interface TokenPolicy {
 /** A model with a text interface: its server keeps the tokens. */
 export interface TextPolicy {
   readonly role: string;
-  /** Whether it accepts a prefill. */
   readonly takesPrefill: boolean;
   /** The start of a text in its own tokens; absent: they are unknown, and four characters count as one. */
   readonly firstTokens?: (text: string, maxTokens: number) => string;

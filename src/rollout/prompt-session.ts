@@ -28,13 +28,11 @@ export interface AskOptions {
   maxTokens?: number;
   /** What is drawn otherwise than the run says. */
   sampling?: Partial<Sampling>;
-  /** Tells draws from one another: equal prompts under equal keys are answered alike. */
   draw?: number | string;
   /** Prefill of the message; a server that cannot prefill gets it as an instruction. */
   prefill?: string;
   /** Line of the trajectory that the message is put under, in reports; the session's own when absent. */
   chain?: string;
-  /** What the prompt asks for, for policies that read no prompts. */
   asked?: Asked;
 }
 
@@ -42,7 +40,6 @@ export interface AskOptions {
 export interface Answered {
   /** Without the prefill and without what stopped it. */
   text: string;
-  /** Index of its turn. */
   turn: number;
   /** Index of its call: where its tokens and their log-probabilities stand. */
   call: number;
@@ -65,7 +62,6 @@ export interface PromptSession {
    * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
    */
   likelihood(prompt: string, text: string): Promise<number | null>;
-  /** The answer that a text holds by the protocol's own rule; null when there is none. */
   answerIn(text: string): string | null;
   /** Several sessions at once, each under its own name and seed, recorded one after another. A branch's indices are valid in it only. */
   branches<T>(

@@ -18,7 +18,6 @@ export interface RecomputedSummary {
 export interface RecomputeOptions {
   /** Largest accepted difference, nats. */
   tolerance: number;
-  /** Called once for each trajectory with a larger difference, with its worst token. */
   onDrift: (of: string, message: string) => void;
 }
 
@@ -29,7 +28,6 @@ export interface Recomputing {
   finish(): Promise<RecomputedSummary>;
 }
 
-/** Sequences per request to the engine. */
 const BATCH = 64;
 
 /** A sequence with the recorded value of each target; NaN for targets that are not compared. */
@@ -85,7 +83,6 @@ export function recomputeLogprobs(
       });
       const seen = new Set<number>();
       for (const { ids, logprobs, temperatures, callOf, calls } of tokenRows(trajectory)) {
-        // Branches share a prefix, which is compared once.
         const fresh = calls.filter((call) => wanted[call] === true && !seen.has(call));
         if (fresh.length === 0) continue;
         if (ids.length > maxPositions) {

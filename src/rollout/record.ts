@@ -18,7 +18,6 @@ export interface RolloutOptions {
   policy: Policy;
   environment: Environment;
   task: Task;
-  /** Unique in the run. */
   id: string;
   groupId: string;
   purpose: Trajectory["purpose"];
@@ -29,7 +28,6 @@ export interface RolloutOptions {
   progress?: TrainingProgress;
   /** The recipe's models, and `policy`, for strategies that ask one; none when absent. */
   roles?: Roles;
-  /** Clock in milliseconds; without it no timings are recorded. */
   clock?: () => number;
   /** Called after each turn of the dialogue with the record so far. Strategies with prompts of their own report at the end only. */
   onTurn?: (trajectory: Trajectory) => void;

@@ -22,7 +22,6 @@ export const chainShape = {
 /** Sub-answer if the passages do not help; chains are chosen by its likelihood as the main answer. */
 const NOTHING_RELEVANT = "No relevant information found";
 
-/** Most tokens of a message. */
 const QUERY_TOKENS = 64;
 const ANSWER_TOKENS = 128;
 /** Most query calls of a chain, per step: a repeated query is drawn again. */
@@ -33,7 +32,6 @@ const RETRY_TEMPERATURE = 0.7;
 /** Options of extending a chain. */
 export interface ChainCourse {
   question: string;
-  /** Links of the whole chain. */
   steps: number;
   /** Sampling of queries; sub-answers are greedy. */
   sampling?: Partial<Sampling>;

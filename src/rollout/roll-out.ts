@@ -47,7 +47,6 @@ export interface TurnPlace {
   /** Both as after the last turn; a strategy that plays several messages forks them. */
   dialogue: Dialogue;
   episode: Episode;
-  /** The policy's next inputs. */
   inputs: readonly Input[];
   /** Prefill of its message; also the last of `inputs`. */
   prefill: string;
@@ -55,9 +54,7 @@ export interface TurnPlace {
   interject?: Interject;
   /** Hints in `inputs`, for the record. */
   hints?: readonly Omit<InsertedHint, "call">[];
-  /** From 0. */
   turn: number;
-  /** Whether tools no longer run. */
   final: boolean;
 }
 
@@ -144,7 +141,6 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
   };
 }
 
-/** The passages found by the question. */
 async function searchedFirst(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -235,7 +231,6 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   return null;
 }
 
-/** Begins a new dialogue, whose prompt shows all results so far. */
 function reissue(game: Play, standing: Standing): void {
   const { policy, environment, task, trajectory } = game;
   standing.dialogue.end();
@@ -292,7 +287,6 @@ function opened(
   return { inputs: [...inputs, { owner: "inserted", text: prefill }], prefill };
 }
 
-/** The policy's first inputs, and the prefill of its first message. */
 function beginning({ policy, environment, variant, prompt, task }: Play): {
   inputs: Input[];
   prefill: string;

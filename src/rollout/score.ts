@@ -27,7 +27,6 @@ import { tokenSpan } from "./cut-tokens.ts";
 /** A reward in a recipe. */
 export interface WeightedReward {
   name: string;
-  /** Its name in records and in the reward expression; default: its own name. */
   as?: string | undefined;
   /** Its share in the combined reward; 0 computes and records it without training on it. */
   weight: Scheduled;
@@ -53,10 +52,8 @@ export interface Scoring extends Partial<
 
 /** A reward that could not score some trajectories, because a model failed. */
 export interface Unscored {
-  /** Its name in the recipe. */
   reward: string;
   trajectories: number;
-  /** The first failure. */
   code: string;
   message: string;
 }
@@ -309,7 +306,6 @@ function recordedValues(
   });
 }
 
-/** Tolerance for rounding in sums. */
 const ROUNDING = 1e-9;
 
 function requireInRange(reward: Reward, value: number): void {
@@ -319,7 +315,6 @@ function requireInRange(reward: Reward, value: number): void {
   throw failed(reward, `gave ${inspect(value)}, which is outside its range, ${low} to ${high}`);
 }
 
-/** Address of a value: call and tokens of its completion. */
 function addressOf(
   reward: Reward,
   placed: PlacedValue,

@@ -6,9 +6,7 @@ import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message
 import type { TextPolicy } from "./policy.ts";
 import { emptyTextDraft, splitPrefill, type TextDraft } from "./draft.ts";
 
-/** State of a scripted dialogue. */
 interface Place {
-  /** Index of its last call; null before the first. */
   last: number | null;
   shown: readonly string[];
 }

@@ -31,7 +31,6 @@ export function spentBudget(
   return null;
 }
 
-/** The used amount of a budget; 0 for budgets of a single message or observation. */
 function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: number): number {
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const observations = main.flatMap((each) => each.observations);

@@ -15,11 +15,8 @@ export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue
   return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
 }
 
-/** State of a dialogue. */
 interface Place {
-  /** Index of its last call; null before the first. */
   last: number | null;
-  /** Messages written. */
   messages: number;
 }
 
@@ -133,7 +130,6 @@ interface Writing {
   signal: AbortSignal;
 }
 
-/** Asks the policy for a message and records the call. @returns null when the context is full. */
 async function writeMessage(
   { policy, setting, place: { last, messages }, interject, signal }: Writing,
   added: Segment[],
@@ -191,7 +187,6 @@ interface ShownPrompt {
   room: number;
 }
 
-/** The policy's input before its message. */
 function shownPrompt(
   { budgets, calls }: DialogueSetting,
   policy: TokenPolicy,
@@ -223,7 +218,6 @@ function sequenceSegments(calls: readonly Call[], last: number): Segment[] {
   return segments;
 }
 
-/** The last tokens of a sequence, as a prompt. */
 function newestTokens(segments: readonly Segment[], count: number): Segment[] {
   const newest: Segment[] = [];
   let left = count;

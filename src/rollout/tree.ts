@@ -24,7 +24,6 @@ export interface TreeShape {
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 
-/** A trajectory under way. */
 interface Node {
   game: Play;
   standing: Standing;
@@ -71,7 +70,6 @@ async function allSettled<T>(all: readonly Promise<T>[]): Promise<T[]> {
   return Promise.all(all);
 }
 
-/** The k-th continuation of a node, from 0. */
 function childOf({ game, standing }: Node, k: number): Node {
   const { dialogue, episode, turn } = standing;
   // A turn may have several segments, and each is a call.

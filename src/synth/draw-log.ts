@@ -22,13 +22,11 @@ export interface DrawnQuestion {
 
 /** A line of `draws.jsonl`. */
 interface LoggedDraws extends DrawnQuestion {
-  /** Hash of all settings that a draw depends on. */
   settings: string;
 }
 
 /** The draws of a synthesis on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface DrawLog {
-  /** Questions whose draws are complete from an earlier run. */
   readonly kept: number;
   /** Earlier draws of a question; null when they are complete. Call it for every question, in the order of the finished file. */
   earlier(task: Task): DrawnQuestion | null | undefined;
@@ -53,7 +51,6 @@ export function isFinal({ error }: Trajectory): boolean {
 /** Error code of a teacher that cannot answer a question; a retry would fail again. */
 export const GAVE_UP = "TEACHER_GAVE_UP";
 
-/** Whether no draw of a question must be repeated. */
 function isWhole({ candidates, failed }: DrawnQuestion): boolean {
   return failed === undefined && candidates.every(({ trajectory }) => isFinal(trajectory));
 }
@@ -119,7 +116,6 @@ export async function openDrawLog(
   };
 }
 
-/** Earlier draws by question; null if they are complete, to save memory. */
 async function readEarlier(
   path: string,
   settings: string,

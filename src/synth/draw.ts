@@ -35,7 +35,6 @@ export interface DrawSetting {
 export interface DrawProgress {
   /** Questions done, including those of the earlier run. */
   questions: number;
-  /** Trajectories drawn in this run, and failed ones among them. */
   rollouts: number;
   failed: number;
   /** Mean reward of the scored ones; null before the first. */
@@ -45,7 +44,6 @@ export interface DrawProgress {
 export interface DrawRun {
   tasks: AsyncIterable<Task>;
   log: DrawLog;
-  /** Questions drawn at the same time. */
   window: number;
   signal: AbortSignal;
   onProgress?: (progress: DrawProgress) => void;
@@ -85,7 +83,6 @@ export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise
 
 interface AskedQuestion {
   task: Task;
-  /** Draws of an interrupted run; null if they are complete. */
   earlier: DrawnQuestion | null | undefined;
 }
 
@@ -148,10 +145,8 @@ export function questionDrawer(
   };
 }
 
-/** Context of one unit of work on a question. */
 interface Work {
   signal: AbortSignal;
-  /** Collects failures that may be retried. */
   failed: NonNullable<DrawnQuestion["failed"]>;
 }
 
@@ -179,7 +174,6 @@ async function annotate(
   }
 }
 
-/** A candidate with its scores; failed candidates are not scored. */
 async function score(
   { scorers }: DrawSetting,
   candidate: Candidate,
@@ -203,7 +197,6 @@ function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["faile
   return { of, code: error.code, message: error.message };
 }
 
-/** The candidates of an earlier run that are kept. */
 function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
   return (earlier?.candidates ?? []).filter(({ trajectory }) => isFinal(trajectory));
 }
@@ -240,7 +233,6 @@ function openTally(onProgress: DrawRun["onProgress"]) {
   };
   return {
     progress,
-    /** A finished question, and its draws of this run. */
     question(candidates: readonly Candidate[]): void {
       sum.questions += 1;
       for (const { trajectory } of candidates) {
@@ -254,7 +246,6 @@ function openTally(onProgress: DrawRun["onProgress"]) {
       }
       onProgress?.(progress());
     },
-    /** Failures of a question beside its rollouts. */
     failures(drawn: DrawnQuestion): void {
       for (const failure of drawn.failed ?? []) count(failure);
     },

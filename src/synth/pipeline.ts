@@ -15,7 +15,6 @@ export interface PipelineResult extends SampleGroup {
 
 /** A run's steps in order. */
 export interface Pipeline {
-  /** Call it for every question, in order: steps may remember earlier questions. */
   apply(drawn: DrawnQuestion): PipelineResult;
   /** Yields of each step so far; the first row counts the draws. */
   yields(): StepYield[];

@@ -16,7 +16,6 @@ export interface RowFile {
   add(line: string | Uint8Array): Promise<void>;
 }
 
-/** Bytes per write. */
 const PIECE = 1 << 20;
 
 interface OpenFile extends RowFile {
@@ -93,7 +92,6 @@ export interface RowStore {
   /** @param line with its line end. @throws {ExternalError} FILE_WRITE_FAILED */
   add(line: string): Promise<RowPlace>;
   read(place: RowPlace): Promise<Buffer>;
-  /** Deletes the store's file. */
   close(): Promise<void>;
 }
 

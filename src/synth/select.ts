@@ -27,7 +27,6 @@ export interface SelectionSetting {
   folder: string;
   settings: SynthSettings;
   resources: StepResources;
-  /** Seed of the run. */
   seed: number;
   signal: AbortSignal;
   /** Also writes dropped candidates, with the reason, to `dropped.jsonl`. */
@@ -38,11 +37,9 @@ export interface SelectionSetting {
 
 /** Result of a selection. */
 export interface Selection {
-  /** Number of drawn questions. */
   questions: number;
   draws: DrawYield[];
   yields: StepYield[];
-  /** Failed rollouts and other failures, by code. */
   failures: Record<string, number>;
   /** Rows and SHA-256 by name of the file. */
   files: Record<string, WrittenFile>;
@@ -84,7 +81,6 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
   return selection;
 }
 
-/** A sample on disk until all are there. */
 interface KeptSample {
   facts: SampleFacts;
   place: RowPlace;
@@ -194,7 +190,6 @@ function factsOf(
   };
 }
 
-/** Runs the selectors in order. */
 function choose(
   { settings, seed }: SelectionSetting,
   samples: readonly KeptSample[],

@@ -23,7 +23,6 @@ const kindsShape = {
 
 /** Source of a teacher's questions: a stream of worlds with different facts, so that a policy cannot memorise them. */
 export interface WorldStream {
-  /** The world; default: the first that has lessons. */
   of?: string;
   questionsPerWorld: number;
   direct: number;
@@ -65,7 +64,6 @@ function streamSchema({ options }: Lessons): z.ZodType<WorldStream> {
 export interface TeacherOptions {
   worlds: WorldStream;
   tokenizer: Tokenizer;
-  /** Creates the environment over a world's passages. */
   environmentOver: (retriever: Retriever) => Environment;
   seed: number;
   signal: AbortSignal;

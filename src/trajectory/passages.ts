@@ -4,7 +4,6 @@ import type { Observation } from "./trajectory.ts";
 export interface ShownPassage {
   /** Its id, or its text if the tool gives no ids. */
   id: string;
-  /** Without its number in that search. */
   text: string;
 }
 

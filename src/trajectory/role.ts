@@ -36,7 +36,6 @@ export interface AskedTokens {
 export interface Vocabulary {
   /** Highest id + 1. */
   readonly vocabSize: number;
-  /** The bytes that a token adds to a text. */
   bytes(id: number): Uint8Array;
 }
 

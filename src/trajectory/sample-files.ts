@@ -54,7 +54,6 @@ const pairShape = z.looseObject({
 /** A row of a file with its place, for messages. */
 export interface PlacedRow<T> {
   row: T;
-  /** `file:line` */
   where: string;
 }
 

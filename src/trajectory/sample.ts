@@ -21,7 +21,6 @@ export interface Candidate {
 
 /** Origin of a sample: with the run's settings and the question it can be reproduced byte for byte. */
 export interface Provenance {
-  /** Version of agentrl. */
   agentrl: string;
   /** Hash of the settings that a draw depends on; the run folder's manifest has it. */
   settings: string;
@@ -30,7 +29,6 @@ export interface Provenance {
   draw: { name: string; number: number };
   /** Strategy by name, with its options where it has any. The trajectory itself records inserted hints. */
   strategy: unknown;
-  /** Hash of prompt, protocol, tools and budgets. */
   template: string;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
@@ -47,7 +45,6 @@ export interface TeacherMark {
   name: string;
   /** Folder, model of the hub, or address. */
   from?: string;
-  /** Of a model's files. */
   sha256?: string;
   /** As a server names it. */
   model?: string;
@@ -55,7 +52,6 @@ export interface TeacherMark {
 
 /** Two trajectories of one question, of which the first is better: a line of `pairs.jsonl`. */
 export interface PreferencePair {
-  /** Unique in its file. */
   id: string;
   task: Task;
   chosen: Candidate;

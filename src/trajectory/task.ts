@@ -14,13 +14,11 @@ export interface Passage {
 
 /** A question with its accepted answers, or another beginning of an episode. */
 export interface Task {
-  /** Unique within its dataset. */
   id: string;
   /** What the policy is asked; the empty string where the environment alone says how an episode begins. */
   question: string;
   /** Accepted answers, any of which counts; none where the environment scores what was done. */
   references: string[];
-  /** Name of the dataset that it comes from. */
   source: string;
   annotations: TaskAnnotations;
   /** Given messages, in order: the rollout replays their actions and continues after the last. */
@@ -63,7 +61,6 @@ export interface TaskAnnotations {
   concepts?: string[];
   /** Part of the pool that the question was drawn for: "easy", "impossible", "mislabelled", … For tests and analysis only. */
   stratum?: string;
-  /** Id of the question that this one repeats (number world). */
   duplicateOf?: string;
   /** Queries for each step (of `decomposition`, else `evidences`), the best first. Found by `synth-data` (docs/synthesis.md). */
   searchTerms?: string[][];

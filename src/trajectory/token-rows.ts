@@ -2,7 +2,6 @@ import type { Call, Owner, Segment, Trajectory } from "./trajectory.ts";
 
 /** One sequence as the model saw it, with the owner of each token. */
 export interface TokenRow {
-  /** Indices of its calls, from first to last. */
   calls: number[];
   ids: number[];
   owners: Owner[];

@@ -47,7 +47,6 @@ export interface Call {
 
 /** What the policy asked for, as its protocol parsed it. */
 export interface Action {
-  /** Name of the tool, or "answer". */
   tool: string;
   /** Argument as text; tools with structured arguments parse it themselves. */
   input: string;
@@ -63,7 +62,6 @@ export interface Problem {
 export interface Observation {
   tool: string;
   text: string;
-  /** Ids of the passages shown, best first. */
   passageIds?: string[];
   /** The policy was shown only a part of the text: its budget was too small. */
   cut?: true;
@@ -86,7 +84,6 @@ export function withInnerCalls(observation: Observation): Observation[] {
 
 /** One policy message and its observations. */
 export interface Turn {
-  /** Index in `calls`. */
   call: number;
   /** The message's text up to the protocol's cut, as scored. */
   text: string;
@@ -124,9 +121,7 @@ export interface RewardValue {
 
 /** Text inserted into a message or used as its prefill: a segment of owner "inserted" holds it. */
 export interface InsertedHint {
-  /** Name of the hint's part. */
   name: string;
-  /** Index in `calls` of its call. */
   call: number;
   text: string;
   /** It is in the call's prompt: the policy reads it, but training on the trajectory does not. */

@@ -2,12 +2,9 @@
 export interface LongWait {
   /** The tool, server, thread or disk that has not answered. */
   owner: string;
-  /** What the call is for. */
   subject: string;
   waitedMs: number;
-  /** Start of the call, or its last progress, as ISO time. */
   since: string;
-  /** Deadline, counted from `since`; null: none. */
   deadlineMs: number | null;
   /** Number of further long calls to the same owner. */
   others: number;

@@ -15,7 +15,6 @@ export interface PendingCall {
 }
 
 export interface WaitBounds {
-  /** Deadline in milliseconds; null: none. */
   deadlineMs: number | null;
   /** A number that changes with progress, read every second: the deadline counts from its last change. */
   progress?: () => number;
@@ -27,7 +26,6 @@ export interface WaitBounds {
 export interface OpenWait {
   /** Reports progress: restarts the deadline. */
   renew(): void;
-  /** Ends the wait; further calls do nothing. */
   end(): void;
 }
 
@@ -35,7 +33,6 @@ export interface WaitOptions {
   deadlineMs: number | null;
   /** The caller's signal: it aborts the work, whose end is still awaited up to the deadline. */
   signal?: AbortSignal | undefined;
-  /** Makes the error after the deadline. */
   late: (wait: LongWait) => Error;
 }
 
@@ -47,7 +44,6 @@ export interface WaitWatch {
 }
 
 export interface Waits {
-  /** Number of pending calls. */
   readonly size: number;
   begin(wait: PendingCall, bounds: WaitBounds): OpenWait;
   /** Waits until the deadline; then aborts the work's signal. @throws the work's error; that of `late`; the reason of an aborted signal. */
@@ -60,7 +56,6 @@ export interface Waits {
   watch(watch: WaitWatch): { close(): void };
 }
 
-/** Interval of the checks, and the delay of a check above which the time does not count. */
 const LOOK_MS = 1000;
 
 interface Entry {
@@ -75,7 +70,6 @@ class Register implements Waits {
   readonly #clock: WaitClock;
   /** By deadline, in order of `since`. */
   readonly #queues = new Map<number | null, Set<Entry>>();
-  /** Calls with `progress`, in any order. */
   readonly #living = new Set<Entry>();
   readonly #links = abortLinks();
   #size = 0;

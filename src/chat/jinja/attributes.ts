@@ -10,7 +10,6 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   list: ["append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"],
   dict: ["clear", "pop", "popitem", "setdefault", "update"],
 };
-/** Attributes that Python knows and this renderer does not. */
 const NUMBER = ["as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "from_bytes", "fromhex", "hex", "imag", "is_integer", "numerator", "real", "to_bytes"]; // prettier-ignore
 const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
   int: NUMBER,

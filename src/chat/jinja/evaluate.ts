@@ -85,7 +85,6 @@ function signed(sign: "negative" | "positive", value: Value): Value {
   return sign === "negative" ? -number : number;
 }
 
-/** `a < b < c` asks both, and evaluates b once. */
 function compared(node: Expression & { kind: "compare" }, scope: Scope): boolean {
   let left = evaluate(node.first, scope);
   for (const [operator, operand] of node.rest) {

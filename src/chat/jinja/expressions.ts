@@ -8,7 +8,6 @@ const CONSTANTS = new Map<unknown, boolean | null>([
   ...[["False", false], ["none", null], ["None", null]] as const, // prettier-ignore
 ]);
 
-/** What ends a tuple without parentheses. */
 interface TupleEnd {
   conditional?: boolean;
   parenthesized?: boolean;

@@ -188,7 +188,6 @@ function indented(value: Value, [width = 4n, first = false, blank = false]: Args
   return isTrue(first) ? indention + text : text;
 }
 
-/** Words and what stands between them, as the filter `title` sees them. */
 function splitWords(text: string): string[] {
   const spaces =
     // eslint-disable-next-line no-control-regex -- Python counts these as white space

@@ -58,7 +58,6 @@ function named(
   return (subject, given) => call(subject, argumentsOf(`the filter ${name}`, names, required, given)); // prettier-ignore
 }
 
-/** What two items are compared by. */
 function keyOf(
   sensitive: Value = false,
   path: Value = null,
@@ -115,7 +114,6 @@ function groups(value: Value, [path = null, absent = null, sensitive]: Args): Va
   return found.map(({ items }) => new Tuple([own(items[0] ?? null), items], ["grouper", "list"]));
 }
 
-/** The items from the last to the first. @throws {TemplateFault} for generators, which Python cannot reverse. */
 function backwards(value: Value, filter: string): Value[] {
   if (value instanceof Lazy || value instanceof SafeText || lengthOf(value) === null) throw wrong(`${filter}: '${typeName(value)}' object is not reversible`); // prettier-ignore
   return [...itemsOf(value)].reverse();

@@ -29,7 +29,6 @@ export class Loop {
     });
   }
 
-  /** Moves on. */
   next(): Value | undefined {
     const item = this.#ahead.length > 0 ? this.#ahead.shift() : this.#read();
     if (item === undefined) return undefined;

@@ -24,7 +24,6 @@ export type Expression = { readonly line: number } & (
 export interface Arguments {
   readonly positional: readonly Expression[];
   readonly named: readonly (readonly [string, Expression])[];
-  /** `*list` and `**dict`. */
   readonly list: Expression | null;
   readonly dict: Expression | null;
 }

@@ -34,7 +34,6 @@ class Output {
   }
 }
 
-/** How a block ended: a loop's `break` and `continue` pass through the blocks inside of it. */
 type End = "break" | "continue" | null;
 
 /** The text of a block. @param scope what it may see; what it sets stays in there. */
@@ -220,7 +219,6 @@ function dictFrom(named: ReadonlyMap<string, Value>): Dict {
 
 const SPECIAL = ["caller", "kwargs", "varargs"];
 
-/** The special names that a body mentions: a macro takes further arguments only where it does. */
 function mentioned(body: Block): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (node: unknown): void => {

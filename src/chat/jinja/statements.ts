@@ -10,7 +10,6 @@ export function parseTemplate(source: string): Block {
   return parseBlock(stream, []);
 }
 
-/** Statements up to one of the ending tags, whose name stays the current token; up to the template's end where there are none. */
 function parseBlock(stream: TokenStream, ends: readonly string[]): Statement[] {
   const block: Statement[] = [];
   for (;;) {

@@ -23,7 +23,6 @@ const isInteger = (value: Value): boolean => typeof value === "bigint";
 const isNumber = (value: Value): boolean => /^(?:int|float|bool)$/.test(typeName(value));
 const modulo = (value: Value, by: Value): Value => arithmetic("%", value, by);
 
-/** Tests of one value. */
 const OF_ONE: Readonly<Record<string, Test>> = {
   odd: (value) => equal(modulo(value, 2n), 1n),
   even: (value) => equal(modulo(value, 2n), 0n),

@@ -26,7 +26,6 @@ export class TokenStream {
     return token;
   }
 
-  /** Whether a token is this operator, or any of these. */
   isOperator(...operators: string[]): boolean {
     const { kind, value } = this.current;
     return kind === "operator" && operators.includes(value as string);

@@ -35,7 +35,6 @@ export function tokensOf(template: string): Token[] {
     lineStarts = source[end - 1] === "\n";
     at = end;
   };
-  /** Text up to a tag, without what the tag's sign takes away. */
   const pushData = (end: number, sign: string, block: boolean): void => {
     const text = source.slice(at, end);
     const kept = keptBefore(text, sign, block, lineStarts);
@@ -85,7 +84,6 @@ export function tokensOf(template: string): Token[] {
   push("eof", "");
   return tokens;
 
-  /** The tokens of one tag, through its end. */
   function inside(block: boolean): void {
     const open: string[] = [];
     const ending = block ? /([-+]?)%\}/y : /(-?)\}\}/y;

@@ -2,15 +2,12 @@ import { type TrainingRow, isScored } from "../engine.ts";
 
 /** Rows of one run, padded to one length. */
 export interface MicroBatch {
-  /** Indices of its rows. */
   rows: number[];
-  /** Rows of the padded shape; few values, because each shape is compiled. */
   batch: number;
   /** Positions of the padded shape. */
   length: number;
   /** Scored positions, padded: vocabulary scores are computed only for them. */
   scored: number;
-  /** Tokens that all rows begin with, which are computed once and not counted in `length`; default 0. */
   prefix?: number;
 }
 
@@ -102,7 +99,6 @@ function ordinaryBatches(
   return batches;
 }
 
-/** The size, or its half, a quarter and so on: the smallest that fits the remaining rows. */
 function lastSize(size: number, left: number): number {
   const half = Math.ceil(size / 2);
   return size > 1 && left <= half ? lastSize(half, left) : size;
@@ -141,7 +137,6 @@ function padded(length: number): number {
   return roundUp(length, step);
 }
 
-/** What rows have of their own behind a shared prefix is short, and there is much of it. */
 function paddedRest(length: number): number {
   return length <= 64 ? roundUp(length, 16) : padded(length);
 }
@@ -156,7 +151,6 @@ function roundUp(n: number, step: number): number {
 
 /** Rows that begin with the same tokens. */
 interface PrefixGroup {
-  /** Indices of the rows. */
   rows: number[];
   /** Number of the tokens that they share, a multiple of 16; 0: none, or too few to be worth a graph of their own. */
   prefix: number;
@@ -167,7 +161,6 @@ const STEP = 16;
 /** Shorter prefixes are not shared: they save less than their further shapes cost. */
 const LEAST = 128;
 
-/** Groups, and the tokens that are computed for them. */
 interface Division {
   groups: PrefixGroup[];
   cost: number;

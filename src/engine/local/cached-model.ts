@@ -38,11 +38,8 @@ export async function cachedModel(
   return hostModel(config, weights, { ...options, int8 });
 }
 
-/** New tokens of some rows. */
 interface Run {
-  /** Row by row, the same number in each. */
   ids: Int32Array;
-  /** Filled positions of each row. */
   filled: readonly number[];
   /** The tables and caches of the rows. */
   cache: Readonly<Record<string, Tensor>>;
@@ -187,7 +184,6 @@ function rowCountsOf(slots: number): number[] {
   return counts;
 }
 
-/** A collection of a worker's small heap takes some milliseconds: less is left to V8. */
 const WORTH_BYTES = 128e6;
 
 /** Frees garbage arrays of `bytes` at once: V8 does not see what the runtime allocates next, so gigabytes would stay. */

@@ -11,13 +11,11 @@ import type { SamplingWeightType } from "./storage-dtypes.ts";
 export interface CachedModel {
   /** Numbers of slots, from the first on, that a step can compute, ascending; the last is all. A row has the same bits in each. */
   readonly rowCounts: readonly number[];
-  /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
   /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
   clear(): Promise<void>;
   /** Gives back what only sampling needs, also constants of its graph, because training begins. */
   rest(): Promise<void>;
-  /** The weights changed: runs from now on read the new ones. */
   weightsChanged(): void;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;

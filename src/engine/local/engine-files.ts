@@ -37,7 +37,6 @@ import type { OptimizerState, TrainingState } from "./messages.ts";
 
 /** New adapters. */
 export interface FreshLora extends Omit<LoraConfig, "valueHead"> {
-  /** Initialises A; B starts at zero, so that the adapters change nothing at first. */
   seed: number;
 }
 
@@ -189,7 +188,6 @@ export async function loadTrained(
   const moments = (kind: string): Float32Array => {
     const own = [...tensors].filter(([name]) => name.startsWith(`${kind}.`));
     const named = own.map(([name, tensor]) => [name.slice(kind.length + 1), tensor] as const);
-    // A policy that was trained without a critic has no moments of its head.
     const begun = specs.filter(({ name }) => name === VALUE_HEAD);
     const zeros = begun.map(
       (spec) => [spec.name, { ...spec, data: new Float32Array(sizeOf(spec.shape)) }] as const,

@@ -48,7 +48,6 @@ function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
   if (slots.length > 0) yield slots.map((each) => ({ ...least, slots: each }));
 }
 
-/** A number, its half, a quarter and so on, down to `least`; only the number itself if `least` is larger. */
 function halvings(number: number, least: number): number[] {
   if (number <= least) return [number];
   return [number, ...halvings(Math.max(least, Math.floor(number / 2)), least)];

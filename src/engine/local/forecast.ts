@@ -21,7 +21,6 @@ import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 /** The settings of a run that determine its memory. */
 export interface EngineLoad {
   config: DecoderConfig;
-  /** Null: every parameter is trained. */
   lora: LoraConfig | null;
   /** 16-bit dtype of frozen matrices under adapters; null: float32. */
   frozen: HalfType | null;
@@ -34,12 +33,10 @@ export interface EngineLoad {
   slots: number;
   microBatchTokens: number;
   recompute: Recompute;
-  /** Tokens of the longest trained sequence. */
   rowTokens: number;
   /** Share of its tokens that are scored (written by the policy). */
   scoredShare: number;
   loss: LossSpec;
-  /** Where the critic is; null: there is none. */
   critic: CriticTrunk | null;
   /** Number of weight copies besides the trained weights; adapters need none, because their base is the reference. */
   references: number;
@@ -51,13 +48,11 @@ export interface EngineLoad {
   scores: Score | null;
 }
 
-/** Training graphs: with gradients, or scores only. */
 type GraphKind = "learn" | "score";
 
 /** Peak bytes of a step, by purpose. */
 export interface MemoryForecast {
   parts: { name: string; bytes: number }[];
-  /** Sum of all parts. */
   total: number;
 }
 
@@ -100,7 +95,6 @@ function criticLoad(load: EngineLoad): EngineLoad {
   };
 }
 
-/** Bytes of parts, without what a process needs once. */
 function besideThePolicy(parts: MemoryForecast["parts"]): number {
   return sumOf(parts.filter(({ name }) => name !== PROCESS_PART));
 }
@@ -126,7 +120,6 @@ function forecastModel(load: EngineLoad): MemoryForecast {
   return { parts, total: sumOf(parts) };
 }
 
-/** A single worker sends copies for saving; several have everything in shared memory. */
 function savingBytes({ config, lora, workers, device }: EngineLoad): number {
   return workers === 1 && !isResident(device) ? 3 * 4 * totalSize(trainedSpecs(config, lora)) : 0;
 }
@@ -143,7 +136,6 @@ function sumOf(parts: MemoryForecast["parts"]): number {
 
 const PROCESS_PART = "the process itself";
 
-/** What is held all the time. */
 function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   const { config, lora, workers } = load;
   const trained = 4 * totalSize(trainedSpecs(config, lora));
@@ -199,7 +191,6 @@ function modelBytes(load: EngineLoad): number {
   return matrixBytes * matrices + 4 * vectors;
 }
 
-/** Numbers in all matrices. */
 function matrixSize(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config).filter(({ shape }) => shape.length === 2));
 }
@@ -216,7 +207,6 @@ function shorterCacheBytes(load: EngineLoad): number {
   return (cacheBytes(load) * Math.max(0, before)) / capacity;
 }
 
-/** Peaks of the largest graphs, and bytes of the compiled graphs of all workers. */
 function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "graphs", number> {
   const { rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
@@ -233,7 +223,6 @@ function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "gr
 interface SamplingBytes {
   run: number;
   graphs: number;
-  /** Matrices in the layout of the runtime's kernels. */
   packed: number;
 }
 
@@ -297,7 +286,6 @@ interface TrainingRun extends RunMemory {
   nodes: number;
 }
 
-/** A run of the largest micro-batch with sequences of this many tokens. */
 function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
   const { lora, recompute } = load;
   const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);

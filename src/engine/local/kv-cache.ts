@@ -6,7 +6,6 @@ import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
 /** Keys and values of all slots in host memory, [slots, KV, capacity, d] by layer. Graphs read it; `write` fills it. */
 export interface KvCache {
-  /** Positions per slot. */
   readonly capacity: number;
   /** Tensors over the first slots, by input name, with the tables of positions. */
   first(count: number): Feeds;
@@ -16,7 +15,6 @@ export interface KvCache {
   nothing(): Feeds;
   /** Stores a run's keys and values of new tokens. @param place `row` of the results, target `slot`, `at` the first token's position. */
   write(results: Feeds, place: { row: number; slot: number; at: number }): void;
-  /** Copies the first `count` positions of one slot to another. */
   copy(from: number, to: number, count: number): void;
   /** Makes room for more positions. Layer by layer, so that never more than one layer is there twice. */
   grow(capacity: number): void;
@@ -30,7 +28,6 @@ export interface KvCacheShape {
   slots: number;
   /** Fewest positions per slot: of a new cache, and of one that was cleared. */
   capacity: number;
-  /** Limit on the new tokens of a run. */
   chunk: number;
 }
 
@@ -122,7 +119,6 @@ function places(count: number): Tensor {
   return tensorOf(numbers, [count]);
 }
 
-/** Copies rows to the beginnings of longer rows. */
 function copyRows(source: Float32Array, target: Float32Array, rows: number): void {
   const [short, long] = [source.length / rows, target.length / rows];
   for (let row = 0; row < rows; row++) {

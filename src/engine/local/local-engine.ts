@@ -64,13 +64,11 @@ export interface LocalEngineOptions {
   base?: string;
   /** New adapters over a whole model; only they are trained and saved. */
   lora?: FreshLora;
-  /** Device; default the CPU; `auto` selects by `fastestDevice`. */
   device?: DeviceName | "auto";
   /** Worker threads with a replica each; default: `defaultWorkers`. The number changes the last bits of results (order of sums). */
   workers?: number;
   /** Threads of each worker; default: every core for a single worker, else one. */
   threads?: number;
-  /** Sequences decoded together per worker. */
   slots?: number;
   /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the CPU's cache. */
   microBatchTokens?: number;
@@ -91,7 +89,6 @@ export interface LocalEngineOptions {
 /** The engine of this process, with its model's tokenizer. */
 export interface LocalEngine extends PolicyEngine {
   readonly config: DecoderConfig;
-  /** Adapters that are trained instead of the weights, which are then the role "base". */
   readonly lora: LoraConfig | null;
   readonly workers: number;
   readonly device: DeviceName;
@@ -226,7 +223,6 @@ class LocalEngineOverWorkers implements LocalEngine {
   readonly #parts: Parts;
   readonly #homes = new Map<string, number>();
   readonly #roles = new Set<string>();
-  /** One with its own decoder. */
   #critic: LocalEngineOverWorkers | null = null;
   #opened = 0;
 

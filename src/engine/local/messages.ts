@@ -42,7 +42,6 @@ export interface WorkerCalls {
   /** `optimizer: null` resets the moments. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
   snapshot: [string, null];
-  /** Transfers between host and device since the last call. */
   traffic: [null, Traffic];
 }
 
@@ -50,18 +49,14 @@ export interface StartOptions {
   config: DecoderConfig;
   /** Folder from which the worker reads unshared weights directly; messages would copy them. */
   base: string;
-  /** Adapters to train instead of the weights; null trains the weights. */
   adapter: Adapter | null;
   /** 16-bit dtype of the base's matrices under adapters; null: float32. */
   frozen: HalfType | null;
-  /** Matrices that sampling uses. */
   sampling: SamplingWeightType;
   device: DeviceName;
-  /** Threads inside one operator. */
   threads: number;
   /** Arrays for the common optimizer step of several workers; null for one worker. */
   shared: SharedTraining | null;
-  /** This worker's number. */
   rank: number;
   slots: number;
   memory: TrainerMemory;
@@ -89,7 +84,6 @@ export interface OptimizerState {
 }
 
 export interface TrainingState {
-  /** Trained parameters, in the order of `trainedSpecs`. */
   weights: Float32Array;
   optimizer: OptimizerState;
 }

@@ -10,9 +10,7 @@ import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts"
 
 /** A model's parameters on the device, with transposed copies where the layout has them: graphs over it must use the same layout. */
 export interface ModelWeights extends Readonly<Layout> {
-  /** Adapters in the graphs of this model; null for none. */
   readonly lora: LoraConfig | null;
-  /** The trained parameters, in the order of `trainedSpecs`: all, or those of the adapters. */
   readonly trained: ParameterTensors;
   /** Feeds for any graph over this model. */
   readonly feeds: Readonly<Record<string, Tensor>>;
@@ -22,7 +20,6 @@ export interface ModelWeights extends Readonly<Layout> {
   copy(): Promise<ModelWeights>;
 }
 
-/** Parameters of the largest small model: 256 MB. */
 const SMALL = 64_000_000;
 
 /** Whether a CPU keeps a model's weights in every form that makes it fast: both layouts of matrices, and a replica per core. */

@@ -43,7 +43,6 @@ export function trainedRoom(size: number): TrainedRoom {
 
 type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
 
-/** Parameters and gradients in device memory. */
 interface Trained {
   weights: ParameterTensors;
   gradients: ParameterTensors;

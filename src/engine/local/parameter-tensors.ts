@@ -5,7 +5,6 @@ import { tensorOf, type Tensor } from "../../onnx/session.ts";
 /** A tensor per parameter on the device, which can be read and written as one flat array. */
 export interface ParameterTensors {
   readonly tensors: ReadonlyMap<string, Tensor>;
-  /** The array behind the tensors in host memory; null in device memory. */
   readonly flat: Float32Array | null;
   /** All values, in parameter order: `flat` itself, or a copy. */
   read(): Promise<Float32Array>;
@@ -50,7 +49,6 @@ function partsOfOne(
   };
 }
 
-/** Separate tensors in device memory. */
 async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<ParameterTensors> {
   const tensors = new Map<string, Tensor>();
   for (const { name, shape } of specs) tensors.set(name, await device.zeros(shape));

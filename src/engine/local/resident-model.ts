@@ -68,7 +68,6 @@ export async function residentModel(
     });
   };
 
-  /** Runs a graph that reads and writes the caches. */
   const run = (
     ready: Session,
     feeds: Readonly<Record<string, Tensor>>,
@@ -201,7 +200,6 @@ interface BuiltGraph {
   outputs: Record<string, Value>;
 }
 
-/** Pads each cache with zeros. */
 function growingGraph(
   config: DecoderConfig,
   slots: number,
@@ -219,7 +217,6 @@ function growingGraph(
   return { graph, outputs };
 }
 
-/** Copies one slot's cache to another slot. */
 function copyingGraph(config: DecoderConfig, slots: number, capacity: number): BuiltGraph {
   const graph = new Graph();
   const from = graph.input("from", "int32", [1]);

@@ -10,9 +10,7 @@ import { stopText, type StopText } from "./stop-text.ts";
 
 export interface SamplerOptions extends CachedModelOptions {
   config: DecoderConfig;
-  /** Maximum positions of a sequence. */
   capacity: number;
-  /** The bytes of a token, for stop strings. */
   tokenBytes(id: number): Uint8Array;
 }
 
@@ -28,16 +26,13 @@ export interface Sampler {
   rest(): Promise<void>;
 }
 
-/** One sequence's slot in the cache. */
 interface Slot {
-  /** Its place in the cache. */
   index: number;
   sequence: string | null;
   /** Tokens with cached keys and values. */
   cached: number[];
   /** The start of the cache, if one prefill computed it from position 0: other sequences with this start can copy it. */
   origin: readonly number[] | null;
-  /** The current request; null while the sequence waits for its environment. */
   active: Active | null;
   /** The weights changed during the current request, so the next one cannot use its cache. */
   stale: boolean;
@@ -53,7 +48,6 @@ interface Active {
   stop: StopText;
   ids: number[];
   logprobs: number[];
-  /** The newest token, which the next run computes. */
   pending: number;
 }
 
@@ -85,7 +79,6 @@ export async function makeSampler(
   let clock = 0;
   let patience: NodeJS.Timeout | undefined;
 
-  /** Assigns slots in order: a sequence with a slot continues at once, before all waiting ones. */
   function admit(): Slot[] {
     const admitted: Slot[] = [];
     for (const active of [...waiting]) {
@@ -108,7 +101,6 @@ export async function makeSampler(
     return admitted;
   }
 
-  /** Starts everything that can run. */
   function wake(): void {
     clearTimeout(patience);
     running ??= run().finally(() => {
@@ -155,7 +147,6 @@ export async function makeSampler(
     slot.origin = ids;
   }
 
-  /** One new token for every active slot. */
   async function step(): Promise<void> {
     const rows = await gather();
     const newest: (NewestToken | null)[] = Array.from({ length: rows }, () => null);

@@ -59,7 +59,6 @@ export function int8Constants(
         tensorOf(mixingMatrix(size), [size, size]),
       ]),
     ));
-  /** Quantises all matrices, with one compiled graph for those of one form. */
   async function quantised(): Promise<Constants> {
     const mixing = mixings();
     const numbers = new Map(

@@ -2,7 +2,6 @@ import type { TrainingRow } from "../engine.ts";
 import { microBatches, type MicroBatch } from "./batching.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** Rows and their micro-batches for one worker. */
 interface Shard {
   rows: readonly TrainingRow[];
   batches: MicroBatch[];

@@ -145,7 +145,6 @@ function within(x: Value, from: number, to: number): Value {
   return castTo(and([greaterOrEqual([x, low]), less([x, high])]), "float32");
 }
 
-/** −Σ p ln p along the last axis: [K, V] → [K, 1]. */
 function vocabularyEntropy(scores: Value): Value {
   const logs = logSoftmax([scores], { axis: -1 });
   return neg([reduceSum(mul([softmax([scores], { axis: -1 }), logs]), [1])]);

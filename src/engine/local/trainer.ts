@@ -114,7 +114,6 @@ export async function makeTrainer(
   };
 }
 
-/** Target of a scored position's result. */
 interface Place {
   row: number;
   token: number;

@@ -25,14 +25,11 @@ export interface WorkerLink {
     call: K,
     argument: WorkerCalls[K][0],
   ): Promise<WorkerCalls[K][1]>;
-  /** Resolves even if the thread does not end. */
   close(): Promise<void>;
 }
 
 export interface WorkerOptions {
-  /** Its name in messages: `engine worker 1 of 2`. */
   name: string;
-  /** Deadline in milliseconds for a heartbeat while a call is pending; null: none. */
   stallMs: number | null;
   /** Module of the thread; default worker.ts. */
   entry?: URL;
@@ -50,7 +47,6 @@ const workerEntry = new URL(
 /** How long a worker may take to stop before its thread is terminated. */
 const STOP_MS = 10_000;
 
-/** How long the thread of a stalled worker may take to terminate. */
 const CUT_MS = 5000;
 
 /** One worker per core for a small model on the CPU; one with all cores for a large one, and on another device. */
@@ -147,7 +143,6 @@ async function cutThread(worker: Worker, patienceMs: number | null): Promise<voi
   if (!(await within(patienceMs, over))) noteStuckThread(over);
 }
 
-/** Whether work settles in time. */
 async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
   const settled = work.then(
     () => true,
@@ -186,7 +181,6 @@ function deadWorker(name: string, asked: Asked | null, error: unknown): External
   return new ExternalError("ENGINE_STOPPED", `${name}: ${message}`, { cause: error });
 }
 
-/** The error of a worker without progress. */
 function stalledWorker(
   name: string,
   asked: Asked | null,

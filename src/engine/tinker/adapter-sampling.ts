@@ -114,7 +114,6 @@ export async function requireSameModel(
   );
 }
 
-/** A client of an OpenAI-compatible server that loads adapters while it runs. */
 interface SamplingServer {
   /** Address without secrets. */
   readonly where: string;

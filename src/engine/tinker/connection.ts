@@ -33,7 +33,6 @@ export interface WireAnswer {
 
 /** A server of the Tinker API. */
 export interface Connection {
-  /** The server, without secrets. */
   readonly where: string;
   /** Sends a request, with retries where harmless. @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400. */
   call<S extends z.ZodType>(path: string, schema: S, request?: WireRequest): Promise<z.output<S>>;
@@ -58,7 +57,6 @@ const ANSWERED = [...Array.from({ length: 100 }, (_, i) => 400 + i), 302, 307];
 /** Of them those that the HTTP client sends again after a while. */
 const AGAIN = new Set([408, 425, 429]);
 
-/** Milliseconds between polls that are answered at once. */
 const POLL_MS = 50;
 
 /** What the SDK waits for one poll, at most. */
@@ -168,14 +166,15 @@ function endpointOf(
       `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`,
     );
   }
-  const settings = z.object(httpShape).parse({
-    // A server that holds a request without a word has stalled as well.
-    timeoutMs: Math.min(POLL_TIMEOUT_MS, stallMs ?? POLL_TIMEOUT_MS),
-    deadlineMs: stallMs ?? 3_600_000,
-    concurrency: 1024,
-    maxReplyBytes: 2 ** 30,
-    ...http,
-  });
+  const settings = z
+    .object(httpShape)
+    .parse({
+      timeoutMs: Math.min(POLL_TIMEOUT_MS, stallMs ?? POLL_TIMEOUT_MS),
+      deadlineMs: stallMs ?? 3_600_000,
+      concurrency: 1024,
+      maxReplyBytes: 2 ** 30,
+      ...http,
+    });
   return {
     name: "engine",
     url,
@@ -230,7 +229,6 @@ function stateOf({ status, json }: WireAnswer): "done" | "pending" | "failed" {
     : "done";
 }
 
-/** A restarted server does not know sessions, models and futures of before. */
 function isLost(answer: WireAnswer): boolean {
   const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)|unknown model/i;
   return answer.status === 410 || names.test(saidBy(answer));
@@ -242,7 +240,6 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
     : "Correct what the server names; nothing was learned from this request, and --resume continues from the last checkpoint.";
 }
 
-/** What the server says, whole. */
 function saidBy({ bytes, json }: WireAnswer): string {
   return messageIn(json) ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
 }

@@ -17,7 +17,6 @@ export interface Dialect {
   readonly adam: readonly Exclude<keyof AdamOptions, "learningRate">[];
   /** Whether log-probabilities can be at other temperatures than 1: those of draws are at the draw's, and rows may have `temperatures`. */
   readonly temperatures: boolean;
-  /** Whether draws take `min_p`. */
   readonly minP: boolean;
   /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
   readonly ratioBounds: boolean;

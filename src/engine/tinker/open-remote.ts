@@ -32,7 +32,6 @@ export interface Remote {
   vocabSize: number;
   /** The folder names weights at the server. */
   isSaved: boolean;
-  /** Folder of the base here. */
   base: string;
   /** Writes a standalone model into a folder; nothing where the server exports no adapter. */
   export(folder: string, archive: Uint8Array | URL | null, dtype: StoredType): Promise<void>;
@@ -155,7 +154,6 @@ function heartbeat(connection: Connection, sessionId: string): NodeJS.Timeout {
   }, HEARTBEAT_MS).unref();
 }
 
-/** Learns nothing. */
 const STILL = {
   learningRate: 0,
   beta1: 0.9,

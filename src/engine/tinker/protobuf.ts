@@ -2,7 +2,6 @@
 export class ProtobufWriter {
   readonly #parts: Uint8Array[] = [];
 
-  /** A non-negative integer below 2^53. */
   int(field: number, value: number): this {
     return this.#varint(field * 8).#varint(value);
   }

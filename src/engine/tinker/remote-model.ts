@@ -21,7 +21,6 @@ export interface RemoteSession {
   connection: Connection;
   dialect: Dialect;
   sessionId: string;
-  /** The server's name of the base model. */
   baseModel: string;
   /** Numbers of the session's models and sampling sessions, from 0. */
   next: { model: number; sampler: number };

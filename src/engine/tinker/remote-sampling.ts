@@ -135,6 +135,5 @@ export function cutAtStop(
     if (stop.push(tokenizer.bytes(id))) return upTo(i + 1, "stop");
   }
   const count = Math.min(tokens.length, maxTokens);
-  // A server that leaves out the token that it stopped at.
   return upTo(count, stopReason === "stop" && count < maxTokens ? "eos" : "length");
 }

@@ -176,7 +176,6 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
           : [[row, { logprobs, gradient: own }] as const];
       });
       const linear = linearLoss(dialect, new Map(parts));
-      // Rows that nothing pulls at are not sent.
       const pulled = parts.filter(([, part]) => part.gradient.some((each) => each !== 0));
       if (pulled.length > 0)
         await model.forwardBackward(

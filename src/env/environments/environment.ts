@@ -29,7 +29,6 @@ export interface StepResult {
   /** What the policy reads next; null when the trajectory has ended. */
   reply: string | null;
   end: EndReason | null;
-  /** What the environment pays for this message; the reward part `environment` adds it up. */
   reward?: number;
   /** The message as the environment understood it, which the policy reads and learns in its place; as written when absent. */
   canonical?: string;
@@ -52,7 +51,6 @@ export function requireStepResult(name: string, result: Partial<StepResult> | un
 
 /** How a message is played. */
 export interface StepOptions extends Omit<CallMoment, "turn"> {
-  /** Whether it is the last message: tools are not run for it. */
   final: boolean;
 }
 
@@ -60,7 +58,6 @@ export interface StepOptions extends Omit<CallMoment, "turn"> {
 export interface Episode {
   /** What the policy reads first. */
   readonly prompt: string;
-  /** Applies a message. */
   step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
   fork(): Episode;
@@ -106,7 +103,6 @@ export type Player = (
 
 /** Tasks made into episodes, under one grammar and its budgets. */
 export interface Environment {
-  /** Of its part. */
   readonly name: string;
   readonly protocol: Protocol;
   readonly budgets: readonly Budget[];
@@ -190,9 +186,7 @@ export interface EnvironmentPart extends PartWithOptions {
 
 interface EnvironmentExample {
   readonly task?: Task;
-  /** A message that acts, after which the episode continues. */
   readonly act: string;
-  /** A message that ends the episode. */
   readonly last: string;
   readonly end: EndReason;
 }

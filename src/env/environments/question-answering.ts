@@ -15,7 +15,6 @@ import {
   type StepResult,
 } from "./environment.ts";
 
-/** What two environments of questions differ in. */
 interface Kind {
   name: string;
   summary: string;

@@ -1,7 +1,6 @@
 import type { Player } from "./environment.ts";
 import { questionAnswering } from "./question-answering.ts";
 
-/** Shares of its calls that hold the whole question, and of its answers that ignore the tool's result. */
 const PLAYER = { whole: 0.3, ignores: 0.6 };
 
 /**

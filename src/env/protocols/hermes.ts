@@ -102,7 +102,6 @@ function makeProtocol(
   };
 }
 
-/** What the options make of the grammar's own writing. */
 interface Grammar {
   call: ProtocolTag;
   /** null: messages cannot answer. */
@@ -111,7 +110,6 @@ interface Grammar {
   firstCallOnly: boolean;
 }
 
-/** Texts that end a message. */
 function endingsOf({ call, answer, firstCallOnly }: Grammar): string[] {
   const ends = [...(firstCallOnly ? [call] : []), ...(answer === null ? [] : [answer])];
   return ends.map(({ closing }) => closing);

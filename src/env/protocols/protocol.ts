@@ -23,7 +23,6 @@ export interface ParsedMessage {
 
 /** What a message is to say, before a grammar makes text of it. */
 export interface PlannedMessage {
-  /** What leads to the action; empty: nothing. */
   thought: string;
   /** Text of the grammar's own blocks, by tag: between thought and action. */
   blocks?: Readonly<Record<string, string>>;
@@ -66,7 +65,6 @@ export interface Protocol {
   renderProblems(problems: readonly Problem[]): string;
   /** Shows passages in a prompt, for strategies that search before they ask. */
   renderContext(observation: Observation): string;
-  /** The grammar told to a policy that was not trained on it: what the prompt's {instructions} become. */
   instructions(tools: readonly ToolSchema[]): string;
   /** Put before every message that follows a reply, as if the policy had written it. */
   readonly messageOpening?: string;
@@ -118,9 +116,7 @@ export function tagOf(mark: string, tags: readonly ProtocolTag[]): ProtocolTag |
 
 /** What a grammar is made for. */
 export interface ProtocolWorld {
-  /** The environment's tools. */
   tools: readonly ToolSchema[];
-  /** Whether a message may end the episode with an answer. */
   answers: boolean;
 }
 

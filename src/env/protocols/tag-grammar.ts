@@ -55,7 +55,6 @@ export type TagOptions = z.output<z.ZodObject<typeof tagOptions>>;
 /** What two grammars of tags differ in beside their options. */
 export interface TagStyle {
   calls: readonly string[];
-  /** Whether the policy may answer. */
   answers: boolean;
   /** Where the options name none. */
   resultTag: z.output<typeof tagSchema>;
@@ -65,7 +64,6 @@ export interface TagStyle {
   around: readonly [before: string, after: string];
   /** Between a result's opening tag and its text. */
   gap: string;
-  /** What a message without an action lacks. */
   missing: (tags: Tags) => string;
   invalidMessage: (tags: Tags) => string;
   instructions: (tags: Tags) => string;

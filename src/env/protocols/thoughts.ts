@@ -57,7 +57,6 @@ function endOfThought(text: string, from: number, mark: RegExp, whole: boolean):
       lastClosed = end;
       opened = null;
     } else if (opened !== null && text.slice(opened, found.index).trim() === "") {
-      // The prompt opened the thought, and the policy opened it again.
       opened = end;
     } else depth += 1;
     if (depth === 0) return end;

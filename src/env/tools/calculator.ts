@@ -50,7 +50,6 @@ export function evaluated(expression: string): number | { problem: string } {
 
 class Unreadable extends Error {}
 
-/** Reads an expression by precedence: sums of products of signed powers. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;

@@ -48,7 +48,6 @@ const corpusSearch = defineTool({
   },
 });
 
-/** What a policy is shown of hits. */
 function found(hits: readonly Hit[], show: "plain" | "search-r1"): Found {
   const isClients = show === "search-r1";
   const shown = hits.map((hit) => (isClients ? { ...hit, title: `"${hit.title}"` } : hit));

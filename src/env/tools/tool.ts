@@ -11,7 +11,6 @@ import type { Budget } from "../budget.ts";
 
 /** The episode that a tool's session belongs to. Tools that use the task's gold say so in `readsGold`. */
 export interface ToolContext {
-  /** The empty string outside a trajectory. */
   trajectoryId: string;
   task: Task;
   /** Of the episode: equal seeds and equal calls give equal observations. */
@@ -22,7 +21,6 @@ export interface ToolContext {
 
 /** What a tool asks of an agent of its own. */
 export interface AgentRequest extends Omit<RoleRequest, "signal" | "seed"> {
-  /** Name of the model, as the recipe's `models` has it. */
   role: string;
   prompt: string;
   /** Messages at most; 1 where absent. */
@@ -33,7 +31,6 @@ export interface AgentRequest extends Omit<RoleRequest, "signal" | "seed"> {
 
 /** What an agent of a tool came to. */
 export interface AgentResult {
-  /** Its last message. */
   text: string;
   /** What that message answered by the environment's protocol; null: nothing. */
   answer: string | null;
@@ -52,7 +49,6 @@ export interface ToolCall {
   /** Turn of the trajectory, from 0. */
   turn: number;
   signal: AbortSignal;
-  /** The run's models by name. */
   roles: Roles;
   /**
    * Calls another tool of the environment by its name there. The call counts against the budgets and is recorded with this one's observation.
@@ -87,13 +83,10 @@ export type Need = "retriever";
 
 /** What tools and environments are made from: shared by all trajectories of a run. */
 export interface ToolResources {
-  /** The recipe's `retriever`. */
   retriever: Retriever;
-  /** The recipe's `retrievers`, by name. */
   retrievers?: Readonly<Record<string, Retriever>>;
   /** The recipe's `budgets`; none where absent. */
   budgets?: readonly Budget[];
-  /** The run's models; none where absent. */
   roles?: Roles;
   /** Longest time of one call, in milliseconds; null: no limit. As `defaultDeadlines` say when absent. */
   deadlineMs?: number | null;
@@ -145,7 +138,6 @@ type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
   Parameters<typeof define<O>>[0],
   "action" | "parameters" | "create"
 > & {
-  /** The part's own name where absent. */
   action?: string;
   parameters: P;
   create: (

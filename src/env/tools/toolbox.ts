@@ -131,9 +131,7 @@ interface Setting {
   named: readonly NamedTool[];
   resources: ToolResources;
   context: ToolContext;
-  /** Budgets of calls. */
   calls: readonly BudgetNow[];
-  /** Sessions that are open. */
   toClose: Set<ToolSession>;
 }
 

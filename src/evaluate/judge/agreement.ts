@@ -27,7 +27,6 @@ export interface Agreement {
   falseReject: Share;
 }
 
-/** Counts of a 2 × 2 table. */
 interface Cells {
   bothRight: number;
   falseAccept: number;

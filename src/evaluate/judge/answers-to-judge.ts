@@ -62,7 +62,6 @@ export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersR
   };
 }
 
-/** An answer of several spans is shown as a list. */
 function textOf(prediction: ScoredAnswer["prediction"]): string | null {
   return prediction === null || typeof prediction === "string" ? prediction : prediction.join("; ");
 }

@@ -126,7 +126,6 @@ export const attacks = registry<Attack>("attack", [
   },
 ]);
 
-/** One attack on one question. */
 interface AttackCase extends JudgeCase {
   attack: string;
 }

@@ -10,7 +10,6 @@ export interface Calibration {
   rightAccepted: Share;
   /** Share of known wrong answers that it rejects. */
   wrongRejected: Share;
-  /** Cases without a readable verdict. */
   unparsed: number;
   /** Cases by kind: their number, and how many were judged correctly. */
   kinds: Record<string, { n: number; right: number }>;

@@ -9,13 +9,11 @@ import type { JudgeCase } from "../../rewards/judge/judge-prompt.ts";
 
 /** An answer of a system that a human has judged. */
 export interface HumanVerdict extends JudgeCase {
-  /** System that answered. */
   system: string;
   /** Whether the human accepted it. */
   human: boolean;
 }
 
-/** Verdicts of humans, and what was left out. */
 interface HumanVerdicts {
   verdicts: HumanVerdict[];
   /** Questions marked as improper: outdated, or unclear. */
@@ -24,7 +22,6 @@ interface HumanVerdicts {
   skipped: string[];
 }
 
-/** A layout of files with human verdicts. */
 interface HumanVerdictLayout extends Part {
   /** @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE, DATA_BAD_RECORD, DATA_EMPTY */
   read(path: string): Promise<HumanVerdicts>;
@@ -137,7 +134,6 @@ function notEmpty(read: HumanVerdicts, path: string): HumanVerdicts {
   );
 }
 
-/** A rule that judges an answer without a model. */
 interface RuleVerdict extends Part {
   accepts(asked: Omit<JudgeCase, "question">): boolean;
 }

@@ -12,11 +12,9 @@ const FAILURES_IN_A_ROW = 16;
 export interface JudgingOptions {
   /** Requests per answer; odd. */
   repeats: number;
-  /** Concurrent answers. */
   concurrency: number;
   log?: VerdictLog;
   signal?: AbortSignal | undefined;
-  /** Called after each answer. */
   onRow?: (row: JudgedRow, done: number) => void;
 }
 

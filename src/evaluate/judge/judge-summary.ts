@@ -7,7 +7,6 @@ import type { JudgedRow } from "./judged-row.ts";
 
 /** Result of a judge's run: `judge.json`. */
 export interface JudgeSummary {
-  /** Answers. */
   n: number;
   /** Answers with a verdict; all metrics are over these. */
   judged: number;
@@ -26,7 +25,6 @@ export interface JudgeSummary {
   intervals: { judge_accuracy: Interval | null };
   /** Accuracy if all unevaluated answers were wrong, and if all were right. */
   bounds: { judge_accuracy: Interval };
-  /** Count of each verdict. */
   verdicts: Record<string, number>;
   calibration: Calibration | null;
   /** Agreement of the judge with string metrics; `falseAccept`: the metric says wrong, the judge right. */
@@ -101,7 +99,6 @@ export function judgeSummary(
   };
 }
 
-/** Share of the answers with at least two readable verdicts whose verdicts differ. */
 function flipsOf(rows: readonly JudgedRow[]): Share {
   const repeated = rows
     .map(({ verdicts }) => verdicts.filter((verdict) => verdict !== null))

@@ -23,13 +23,11 @@ import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 
 /** A judge's verdict on one case. */
 export interface Verdict {
-  /** As the prompt spells it; null if both replies could not be read. */
   verdict: string | null;
   /** null: not evaluated, so neither right nor wrong. */
   correct: boolean | null;
   reason: string;
   problem: VerdictProblem | null;
-  /** Whether it needed a second request after an unreadable reply. */
   reasked: boolean;
 }
 

@@ -6,7 +6,6 @@ import { isHttpFailure, type Judge, type Verdict } from "./judge.ts";
 /** An answer to judge, with its question. */
 export interface AnswerToJudge {
   id: string;
-  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: readonly string[];
@@ -21,7 +20,6 @@ type NotEvaluated =
 
 /** A judged answer: a line of `verdicts.jsonl`. */
 export interface JudgedRow extends AnswerToJudge {
-  /** null if not evaluated. */
   correct: boolean | null;
   /** Verdict of each repeat, as the prompt spells it; null if it could not be read. Empty with `byRule`. */
   verdicts: (string | null)[];

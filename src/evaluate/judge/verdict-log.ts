@@ -8,7 +8,6 @@ import type { AnswerToJudge, JudgedRow } from "./judged-row.ts";
 
 /** Verdicts on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface VerdictLog {
-  /** Number of rows kept from an interrupted run. */
   readonly kept: number;
   /** A kept row; undefined if it is missing, or a request failed and is retried. */
   known(answer: AnswerToJudge): JudgedRow | undefined;
@@ -19,7 +18,6 @@ export interface VerdictLog {
 }
 
 interface LoggedRow extends JudgedRow {
-  /** Hash of the judge's identity and the answer's content: equal keys mean equal requests. */
   key: string;
 }
 

@@ -6,7 +6,6 @@ import { mentionsIn } from "../../text/words.ts";
 
 /** A predicted answer with the accepted ones. */
 export interface ScoredAnswer {
-  /** null: no answer; scored as empty text. Several texts: the spans of one answer (DROP). */
   prediction: string | readonly string[] | null;
   /** Accepted answers; the best counts. */
   references: readonly string[];
@@ -22,7 +21,6 @@ export interface AnswerMetric extends Part {
   /** Whether it is a share of right answers, so that Wilson's interval fits. */
   readonly isShare: boolean;
   readonly source: string;
-  /** Its fixed normalisation; null: the caller's. */
   readonly normalization: Normalization | null;
   /** null if it is not defined, as most metrics for answers of several spans. */
   of(answer: ReadAnswer): number | null;
@@ -43,7 +41,6 @@ export type AnswerMetricName =
 
 /** An answer prepared for metrics: shared intermediate results are computed once. */
 interface ReadAnswer {
-  /** Normalised; null for spans. */
   plain: { predicted: string; accepted: readonly string[] } | null;
   /** Normalised by "words"; null for spans. */
   spelledApart: { predicted: string; accepted: readonly string[] } | null;

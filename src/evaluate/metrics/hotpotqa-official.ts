@@ -22,7 +22,6 @@ export interface HotpotqaPrediction {
   facts?: readonly SupportingFact[];
 }
 
-/** em, f1, precision and recall of answers, facts, or both. */
 interface Scores {
   em: number;
   f1: number;

@@ -7,7 +7,6 @@ import { type RowMetric, rowMetric, sparseRowMetric } from "./row-metric.ts";
 /** Share of common words from which two queries are near duplicates. */
 const NEAR = 0.8;
 
-/** Metrics of the policy's searches. */
 const searchMetrics = [
   rowMetric({
     name: "searches",
@@ -59,7 +58,6 @@ function jaccard(left: string, right: string): number {
   return shared / (a.size + b.size - shared);
 }
 
-/** Metrics of the policy's messages: format, number, tokens. */
 const messageMetrics = [
   rowMetric({
     name: "format_rate",
@@ -224,7 +222,6 @@ function ofAnswer<const Name extends AnswerMetricName & keyof EvaluationRow>(
   return rowMetric({ name, summary, source, interval, ...shown, of: (row) => row[name] });
 }
 
-/** Metrics of the answers. */
 const answerRowMetrics = [
   ofAnswer("em", { label: "EM", headline: true }),
   ofAnswer("f1", { label: "F1", headline: true }),

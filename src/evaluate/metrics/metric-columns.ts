@@ -80,7 +80,6 @@ export type IntervalValues<T> = Record<"em" | "f1" | "cover_em", T> & Record<str
 /** The values of single questions, for metrics with an interval: eight bytes each. */
 export interface MetricSeries {
   add(question: QuestionValues): void;
-  /** @param options.singleDraws whether a question is one draw, so that shares are counts of successes. */
   intervals(options: { seed: number; singleDraws: boolean }): {
     intervals: IntervalValues<Interval>;
     intervalMethods: IntervalValues<IntervalMethod>;

@@ -14,7 +14,6 @@ export interface QuestionValues {
   /** The same of what the recipe measures (`EvaluationRow.metrics`), by name. */
   own: ReadonlyMap<string, number>;
   draws: number;
-  /** Draws with em 1. */
   right: number;
   /** em of the most frequent answer. */
   majority: number;
@@ -23,11 +22,8 @@ export interface QuestionValues {
 /** Sums over questions, for the means. Its size depends on neither questions nor draws. */
 export interface MetricSums {
   add(question: QuestionValues): void;
-  /** Questions. */
   readonly n: number;
-  /** @param requested draws per question. */
   values(draws: number): MetricValues;
-  /** Number of questions of each metric that not every question has. */
   counts(): Record<string, number>;
 }
 

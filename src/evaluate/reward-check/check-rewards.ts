@@ -25,7 +25,6 @@ export interface CheckedCase {
   case: RewardCase;
   /** The declared value, in words; null if none is declared. */
   expected: string | null;
-  /** Smallest and largest value given; null if a trajectory could not be scored. */
   got: readonly [number, number] | null;
   ok: boolean;
   /** The first question with a wrong value. */
@@ -34,7 +33,6 @@ export interface CheckedCase {
 
 /** Result of a reward on every case. */
 export interface CheckedReward {
-  /** Its name in the recipe. */
   name: string;
   weight: WeightedReward["weight"];
   kind: Reward["kind"];
@@ -57,7 +55,6 @@ export interface CheckedSum {
 export interface RewardCheck {
   ok: boolean;
   questions: number;
-  /** Trajectories played. */
   trajectories: number;
   rewards: CheckedReward[];
   /** null if not judged: a reward was checked alone, or an accepted answer could not be scored. */
@@ -73,16 +70,12 @@ export interface RewardCheck {
 export interface CheckRewardsOptions {
   /** As the recipe uses them. */
   rewards: readonly WeightedReward[];
-  /** The reward expression, and models that rewards use. */
   scoring?: Pick<Scoring, "expression" | "roles">;
-  /** False checks each reward alone, and not the combined reward. */
   judgesSum?: boolean;
   /** The recipe's environment and protocol over `goldRetriever()`; a message may be long (`DEFAULT_TURN_TOKENS` would cut it). */
   environment: Environment;
-  /** A few real questions. */
   tasks: readonly Task[];
   signal: AbortSignal;
-  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 

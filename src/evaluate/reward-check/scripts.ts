@@ -8,13 +8,11 @@ import type { Task } from "../../trajectory/task.ts";
 export interface Script {
   case: RewardCase;
   messages: readonly [string, ...string[]];
-  /** The accepted answer of its question that it uses, if it uses one. */
   reference: string;
 }
 
 /** How messages are written under a protocol. */
 interface Writing {
-  /** Text before and after an answer. */
   opening: string;
   closing: string;
   answer: (text: string) => string;
@@ -79,7 +77,6 @@ function thoughts(
 /** Words of no language, and no number: a reference may contain any. */
 const GARBLED = "qzxv wkjpq %# xxzzq";
 
-/** A query without matches. */
 const NOWHERE = "qzvx nowhere";
 
 /** An answer of another task that shares no word with this one's. */

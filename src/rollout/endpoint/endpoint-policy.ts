@@ -44,10 +44,8 @@ export function endpointPolicy(
   return { policy: { role: "policy", takesPrefill: false, open }, meter: client.meter };
 }
 
-/** State of a chat. */
 interface ChatPlace extends RemotePlace {
   messages: number;
-  /** Messages as sent to the server. */
   history: ChatMessage[];
   /** Calls of the last message without results yet. */
   pending: readonly ToolCall[];
@@ -135,7 +133,6 @@ function messagesOf(input: Input, pending: readonly ToolCall[]): ChatMessage[] {
   });
 }
 
-/** State of a text. */
 interface TextPlace extends RemotePlace {
   text: string;
 }

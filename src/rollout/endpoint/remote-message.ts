@@ -120,7 +120,6 @@ export function takeReply(
   return stopped ? "stop" : finishReason === "length" ? "length" : "eos";
 }
 
-/** A server's message, from one reply or, if interrupted, from several. */
 interface RemoteMessage {
   draft: TextDraft;
   finish: CallFinish;

@@ -7,7 +7,6 @@ import { type AgentEndpoint, type Serving, openAgentEndpoint } from "./agent-end
 
 export interface AgentSettings {
   command: readonly string[];
-  /** Agents at once. */
   processes: number;
   timeoutSeconds: number;
 }
@@ -18,7 +17,6 @@ export interface AgentPool {
   ask(question: string, serving: Serving, signal: AbortSignal): Promise<string>;
 }
 
-/** A slot for one agent, with a key of its own. */
 interface Slot {
   key: string;
   agent: AgentProcess | null;
@@ -27,7 +25,6 @@ interface Slot {
 /** Agents without work for this long are ended. */
 const IDLE_MS = 60_000;
 
-/** Stands for the question in a command. Such an agent starts anew for every rollout. */
 const PLACE = "{question}";
 
 const pools = new WeakMap<TokenPolicy, Map<string, AgentPool>>();
@@ -131,7 +128,6 @@ async function bounded(
   const onAbort = (): void => {
     stop(signal.reason);
   };
-  // One listener for each agent.
   setMaxListeners(0, signal);
   signal.addEventListener("abort", onAbort);
   try {
@@ -148,7 +144,6 @@ async function bounded(
 
 /** A running agent. Its process group ends with it. */
 interface AgentProcess {
-  /** Sends a line to its stdin; unread lines of its stdout are dropped. */
   send(line: string): void;
   /** The next line of its stdout; an empty one is an answer too. @throws {RolloutError} AGENT_FAILED when it ends without one. */
   nextLine(): Promise<string>;
@@ -163,10 +158,8 @@ interface AgentProcess {
 /** Characters of stderr that a message quotes. */
 const TOLD = 500;
 
-/** Longest stdout line, in characters; an agent that writes more is ended. */
 const LONGEST = 2 ** 20;
 
-/** Most unread lines of an agent's stdout. */
 const MOST_LINES = 10_000;
 
 const running = new Set<AgentProcess>();

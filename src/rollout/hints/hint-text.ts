@@ -125,7 +125,6 @@ const library = {
   },
 } as const satisfies Record<string, LibraryText>;
 
-/** Name of an entry of the library. */
 type LibraryName = keyof typeof library;
 
 const named = z.strictObject({ library: z.enum(Object.keys(library) as LibraryName[]) });
@@ -172,6 +171,5 @@ export function filled(
   return text.replace(/\{([a-z]+)\}/g, (as, name: string) => known[name] ?? as);
 }
 
-/** Purpose of a hint. */
 type Intent =
   "opening" | "verification" | "reflection" | "doubt" | "alternative" | "guess" | "trust" | "debug";

@@ -8,13 +8,11 @@ import type { TurnPlace } from "../roll-out.ts";
 /** A message that may get a hint. */
 export interface HintMoment {
   place: TurnPlace;
-  /** Up to its cut, with prefill and inserted hints. */
   message: string;
   /** Characters that no hint may remove: the prefill, and the text through the last hint. */
   from: number;
   /** Insertions of this hint in the trajectory, this message included. */
   fired: number;
-  /** Insertions of this hint in this message. */
   firedHere: number;
 }
 
@@ -30,7 +28,6 @@ export interface OpenedHint {
 
 /** A hint steers a policy while it writes. The part says where the text goes; the text is an option. */
 export interface HintPart extends PartWithOptions {
-  /** Where the text goes, in a few words. */
   readonly where: string;
   /** Publication, and what is different here. */
   readonly source: string;

@@ -22,7 +22,6 @@ export const occurrenceShape = {
 /** A phrase in a message. */
 export interface Phrase {
   at: number;
-  /** End (exclusive). */
   end: number;
 }
 

@@ -33,13 +33,11 @@ export interface Draw {
 
 /** An answer of the policy. */
 export interface Answer {
-  /** Index of its call. */
   call: number;
   /** Text for the client: without EOS and, by default, without the stop string. */
   text: string;
   calls: WireCall[];
   ids: number[];
-  /** Nats, one per id. */
   logprobs: number[];
   promptIds: number[];
   finish: CallFinish;
@@ -71,7 +69,6 @@ export interface ConversationOptions {
   seed: number;
   policy: TokenPolicy;
   template: MessageTemplate;
-  /** Most tokens of a sequence. */
   room?: number;
   /** Whether the engine keeps its cache until `end`. It holds a slot that others wait for. */
   keepsCache: boolean;
@@ -84,7 +81,6 @@ const MARK = "\u2063answer\u2063";
 const MOST_CALLS = 1000;
 
 interface State {
-  /** Requests so far. */
   asked: number;
   /** The engine works on the cached sequence. */
   isBusy: boolean;
@@ -273,12 +269,10 @@ async function write(
   return { answer: { call, text, calls: [], ids, logprobs, promptIds, finish }, whole };
 }
 
-/** Most tokens of a prompt with its answer. */
 function longestSequence(policy: TokenPolicy, room = Infinity): number {
   return Math.min(policy.maxPositions - 1, room);
 }
 
-/** @param tokens of the prompt; null: more than `most`, not all of them counted. */
 function tooLong(conversation: Conversation, most: number, tokens: number | null): ServedError {
   conversation.isFull = true;
   return new ServedError(

@@ -9,9 +9,7 @@ import { ServedError, errorBody } from "./served-error.ts";
 /** A policy behind OpenAI's API, without a transport. */
 export interface OpenAiApi {
   policy: TokenPolicy;
-  /** Its name for clients. */
   model: string;
-  /** Names of loaded adapters. */
   adapters?: readonly string[];
   limits: DrawLimits;
   /** The conversation that a request belongs to. */
@@ -52,7 +50,6 @@ export async function answerOpenAi(
   }
 }
 
-/** Requests that the policy cannot take. */
 function refusalOf(error: unknown): ServedError | null {
   if (!(error instanceof AgentrlError)) return null;
   const { code, message } = error;
@@ -105,7 +102,6 @@ function eventReply({ id }: Conversation, events: readonly object[]): ApiReply {
   return { status: 200, events: lines.map((line) => `data: ${line}\n\n`).join(""), conversation: id }; // prettier-ignore
 }
 
-/** What a reply tells beside the answer. */
 interface ReplyFacts extends Pick<Asked, "logprobs" | "tokenIds"> {
   conversation: string;
   model: string;
@@ -113,7 +109,6 @@ interface ReplyFacts extends Pick<Asked, "logprobs" | "tokenIds"> {
   created: number;
 }
 
-/** OpenAI's reply to a request for a chat message. */
 function chatReply(answer: Answer, facts: ReplyFacts, tokenizer: Tokenizer): object {
   const { text, calls } = answer;
   const called = calls.length > 0;
@@ -160,7 +155,6 @@ function chatEvents(
   ];
 }
 
-/** OpenAI's reply to a request for a plain completion; as an event it is the same. */
 function completionReply(answer: Answer, facts: ReplyFacts, tokenizer: Tokenizer): object {
   const { text, ids, logprobs } = answer;
   const tokens = ids.map((id) => tokenizer.decode([id]));

@@ -3,7 +3,6 @@ import type { Draw } from "./conversation.ts";
 import type { WireMessage } from "./message-keys.ts";
 import { checkedBody, ServedError } from "./served-error.ts";
 
-/** Messages, tools, and parts of a message. */
 const MOST_MESSAGES = 4096;
 const MOST_TOOLS = 1024;
 const MOST_PARTS = 256;

@@ -100,7 +100,6 @@ function numberedLines(questions: readonly string[]): string {
   return questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
 }
 
-/** A sub-question with its references replaced by answers. */
 function fill(part: string, solved: readonly AnsweredQuestion[]): string {
   return part.replace(
     /#(\d+)/g,
@@ -135,7 +134,6 @@ async function needsSearch(work: Work, question: string): Promise<boolean> {
   return !/^\W*certain/i.test(text);
 }
 
-/** @param failed queries whose passages did not support an answer. */
 async function retrieve(
   work: Work,
   question: string,

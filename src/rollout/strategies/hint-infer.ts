@@ -38,12 +38,10 @@ export const hintInfer = defineStrategy({
 /** A hint in settings, checked by its part. */
 type HintSettings = { name: string } & Record<string, unknown>;
 
-/** An opened hint. */
 interface Hint {
   name: string;
   opened: OpenedHint;
   readsGold: boolean;
-  /** Insertions in messages of earlier turns. */
   fired: number;
 }
 
@@ -77,7 +75,6 @@ function hintsReadGold(settings: readonly HintSettings[]): boolean {
 type RecordedHint = Omit<InsertedHint, "call">;
 type BegunPlace = TurnPlace & { hints: readonly RecordedHint[] };
 
-/** A turn with the hints before its message. */
 async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<BegunPlace> {
   const recorded: RecordedHint[] = [];
   const withheld: string[] = [];
@@ -108,7 +105,6 @@ async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<Begu
   return { ...place, inputs: [...inputs, ...begun], prefill, hints: recorded };
 }
 
-/** Plays a message and inserts hints while it is written. */
 async function playInterrupted(
   place: BegunPlace,
   hints: readonly Hint[],

@@ -11,7 +11,6 @@ export type NamedStrategy = string | ({ name: string } & Record<string, unknown>
 /** A strategy with its options. */
 export interface OpenedStrategy {
   name: string;
-  /** Whether it ever uses the environment's search. */
   searches: boolean;
   /** Whether it reveals gold annotations or references to the policy. */
   readsGold: boolean;

@@ -63,7 +63,6 @@ const INSTRUCTIONS = [
 interface AskedStep {
   thought: string;
   action: string;
-  /** Turn of the action. */
   turn: Turn;
 }
 

@@ -52,7 +52,6 @@ export const selfConsistentActions = defineStrategy({
     }),
 });
 
-/** A candidate and its turn. */
 interface Candidate {
   played: PlayedTurn;
   turn: Trajectory["turns"][number];
@@ -87,7 +86,6 @@ async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | n
   return kept.played;
 }
 
-/** Outcome of a message; null if it has no vote. */
 interface Outcome {
   kind: "answer" | "observation";
   text: string;

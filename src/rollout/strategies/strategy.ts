@@ -5,7 +5,6 @@ import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
-/** Facts of a strategy for its contract tests. */
 interface StrategyExample {
   /** Options that need few messages; default: its defaults. */
   readonly settings?: object;

@@ -7,10 +7,8 @@ import type { Passage, Task } from "../../trajectory/task.ts";
 
 /** What annotations may use. */
 export interface AnnotationResources {
-  /** The teacher. */
   policy: Policy;
   environment: Environment;
-  /** The run's corpus, for searches beside the environment's own. */
   passages: () => Iterable<Passage> | AsyncIterable<Passage>;
   seed: number;
 }

@@ -70,19 +70,15 @@ export const searchTerms = defineAnnotation({
   },
 });
 
-/** The goal of a step. */
 interface Sought {
-  /** The step's question, with the answers of earlier steps filled in. */
   question: string;
   /** Subject and relation, if the question separates them. */
   parts: { subject: string; relation: string } | null;
-  /** "" if unknown. */
   answer: string;
   /** Id of the passage with the answer, and its title if the question's own passages have it. */
   passage: { id: string; title: string | undefined } | null;
 }
 
-/** Result of a search. */
 interface Found {
   ids: readonly string[];
   titles: readonly string[];
@@ -120,7 +116,6 @@ function partsOf(question: string): Sought["parts"] {
   return { subject: name, relation: label };
 }
 
-/** Wordings of a step's query, the most specific first. */
 function wordings({ question, parts }: Sought): string[] {
   const words = question.split(/\s+/).filter((piece) => {
     const own = wordsOf(piece);
@@ -227,7 +222,6 @@ async function rewritesOf(
   throw new RolloutError(error.code as RolloutError["code"], error.message);
 }
 
-/** Without the number, mark or quotes that a list puts around an item. */
 function bareLine(line: string): string {
   return line
     .replace(/^\s*(?:\d+[.):]|[-*•])\s*/, "")

@@ -4,7 +4,6 @@ import type { Call, Observation, Segment, Trajectory, Turn } from "../../traject
 
 /** A tool call, removed from a message's text. */
 export interface MessageCall {
-  /** Unique in its conversation. */
   id: string;
   name: string;
   arguments: Record<string, unknown>;
@@ -21,13 +20,11 @@ export interface Message {
   /** For a tool's result: the call that it answers, and the tool's name. */
   callId?: string;
   name?: string;
-  /** For an assistant's message: index of its turn. */
   turn?: number;
 }
 
 /** How trajectories become conversations. */
 export interface Telling {
-  /** Text of a segment, without EOS. */
   textOf: (segment: Segment) => string;
   /** Splits a first prompt that was rendered by the teacher's chat template. */
   promptOf: (text: string) => { system: string | null; user: string };
@@ -35,7 +32,6 @@ export interface Telling {
   hints: "keep" | "remove";
   /** `text`: messages stay as written, and observations are user messages. `native`: tool_calls and tool messages. */
   calls: "text" | "native";
-  /** Of the run's environment, with its tools. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
 }
@@ -76,7 +72,6 @@ function continues(longer: readonly number[], chain: readonly number[]): boolean
   return longer.length > chain.length && chain.every((call, i) => longer[i] === call);
 }
 
-/** What the policy read before a message: the question, or observations. */
 function promptMessages(
   { parent, prompt }: Call,
   answered: { turn: Turn; i: number } | undefined,
@@ -232,7 +227,6 @@ function readCall(body: string): SplitMessage["calls"][number] | null {
   }
 }
 
-/** Name of a tool's argument. */
 function argumentOf(tool: string, tools: readonly ToolSchema[]): string {
   const schema = tools.find(({ function: { name } }) => name === tool)?.function;
   return Object.keys((schema?.parameters["properties"] as object | undefined) ?? {})[0] ?? "query";

@@ -6,7 +6,6 @@ import type { Message, Telling } from "./conversation.ts";
 export type ExportedRows = object[] | string;
 
 interface Format extends Part {
-  /** Source of the layout: a library's page or file. */
   readonly source: string;
   /** Default form of tool calls. */
   readonly calls: Telling["calls"];
@@ -17,7 +16,6 @@ interface Format extends Part {
 /** Another program's file layout for samples. */
 export interface SampleFormat extends Format {
   readonly takes: "samples";
-  /** @param index of the record in its file, from 0. */
   rows(
     sample: Sample,
     conversations: readonly Message[][],

@@ -46,7 +46,6 @@ function isSame(actions: readonly Action[], others: readonly Action[]): boolean 
   );
 }
 
-/** Chat servers refuse calls without results; only the last message may end with calls. */
 function unanswered(messages: readonly Message[], at: number): string | null {
   const calls = messages[at]?.calls ?? [];
   const following = messages.slice(at + 1, at + 1 + calls.length);

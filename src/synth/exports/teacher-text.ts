@@ -45,7 +45,6 @@ const MARKS = ["\u2063system\u2063", "\u2063user\u2063"] as const;
 
 type Frame = (text: string) => { system: string | null; user: string } | null;
 
-/** The template's text around a first prompt, with and without a system message. */
 function framesOf(template: ChatTemplate): Frame[] {
   const [system, user] = MARKS;
   const asked = { role: "user", content: user };

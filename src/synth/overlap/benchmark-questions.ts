@@ -4,13 +4,11 @@ import { isFunctionWord, wordsOf } from "../../text/words.ts";
 import { hashWord, shingles, wholeHash, wordHashes } from "./seen-texts.ts";
 
 interface OverlapOptions {
-  /** Length of the compared word n-grams; shorter for short questions: a third of their words, at least 3. */
   words: number;
   /** Share of a benchmark question's n-grams that counts as an overlap. */
   share: number;
 }
 
-/** Questions that training data must not contain. */
 interface BenchmarkQuestions {
   readonly count: number;
   /** Whether a question is one of them, or contains nearly all of one. */
@@ -25,7 +23,6 @@ const LONG = 5;
 
 const FEWEST_WORDS = 3;
 
-/** A benchmark's question; words as hashes. */
 interface BenchmarkQuestion {
   words: number[];
   /** Kind of each word: a function word, a name or number, or any other. */
@@ -94,7 +91,6 @@ function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
 
 interface Asked {
   words: number[];
-  /** How often each word occurs. */
   counts: Map<number, number>;
   /** Word n-grams by n, computed when first needed. */
   rows: Map<number, Set<number>>;
@@ -117,7 +113,6 @@ function holdsQuestion(
   return own.filter((row) => rows.has(row)).length >= share * own.length;
 }
 
-/** Share of some words, counted with repetitions, that a question has. */
 function foundShare({ counts }: Asked, words: readonly number[]): number {
   if (words.length === 0) return 1;
   let found = 0;

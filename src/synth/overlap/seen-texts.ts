@@ -42,7 +42,6 @@ function mixed(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Texts that were seen, to find equal or nearly equal ones. */
 interface SeenTexts {
   /** Whether an earlier text has the same words, or nearly the same; if not, the text is added. */
   meets(text: string): "exact" | "near" | null;
@@ -120,7 +119,6 @@ function lowBits(row: number): number {
   return row & (2 ** ROW_BITS - 1);
 }
 
-/** The smallest different n-grams of a text, sorted. */
 function sketchOf(words: readonly number[], n: number): Uint32Array {
   const rows = Uint32Array.from(shingles(words, n)).sort();
   let kept = 0;

@@ -17,7 +17,6 @@ export interface ScorerResources {
 /** Computes scores of a drawn trajectory that need the teacher's model or a search. The sample records them by name. */
 export interface SampleScorer extends PartWithOptions {
   readonly source: string;
-  /** Names of the scores that it gives. */
   readonly gives: readonly string[];
   /** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS if the teacher gives no log-probabilities. */
   open(options: object, resources: ScorerResources): OpenedScorer;

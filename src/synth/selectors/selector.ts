@@ -11,11 +11,9 @@ export interface SampleFacts {
   taskId: string;
   type: string | null;
   hops: number | null;
-  /** Name of its draw. */
   draw: string;
   reward: number | null;
   scores: Readonly<Record<string, number>>;
-  /** Characters that the policy wrote. */
   length: number;
   searches: number;
 }
@@ -54,7 +52,6 @@ export const defineSelector = definer<Selector>()("sample selector", {
   },
 });
 
-/** A sample and one number of it. */
 interface Valued {
   sample: SampleFacts;
   value: number;

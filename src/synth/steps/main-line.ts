@@ -1,6 +1,5 @@
 import type { Action, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
-/** Text of a segment. */
 type TextOf = (segment: Segment) => string;
 
 /** The turns that led to the answer: no drafts, and no other chains. */

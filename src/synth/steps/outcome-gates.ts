@@ -41,7 +41,6 @@ type Right = z.output<z.ZodObject<typeof rightShape>>;
 
 const MEASURES = { "exact-match": exactMatch, "token-f1": tokenF1, cover: coverExactMatch };
 
-/** Whether a candidate is right; null where it has no reward. */
 function isRight({ trajectory }: Candidate, task: Task, right: Right): boolean | null {
   const { reward, answer } = trajectory;
   if (right.by === "reward") return reward === null ? null : reward >= right.atLeast;

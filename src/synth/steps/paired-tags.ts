@@ -2,7 +2,6 @@ import { nearestName } from "../../base/nearest.ts";
 import { anyTag, type ProtocolTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
-  /** End of its closing tag. */
   end: number;
 }
 

@@ -115,7 +115,6 @@ function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
   return states;
 }
 
-/** The model's context before a message: tokens, or text where a server keeps the tokens. */
 function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
   const prompts: Segment[][] = [];
   let call: Call | undefined = calls[index];

@@ -47,7 +47,6 @@ export const perQuestion = defineStep({
   }),
 });
 
-/** Sort key; smaller is better. */
 function keyOf({ trajectory }: Candidate, { textOf }: StepResources): number[] {
   const { reward } = trajectory;
   const characters = mainTurns(trajectory).reduce(

@@ -98,7 +98,6 @@ function findHint(
   return null;
 }
 
-/** A message without the first hint at or after a place. */
 function cutOut(message: string, hint: string, place: number): string {
   const at = message.indexOf(hint, Math.max(0, place));
   return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
@@ -182,7 +181,6 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   };
 }
 
-/** A segment without its log-probabilities, which are no longer valid. */
 function unsampled(segment: Segment): Segment {
   return { ...segment, logprobs: null };
 }

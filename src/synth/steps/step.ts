@@ -28,10 +28,8 @@ export interface StepResult {
 
 /** What steps may use. */
 export interface StepResources {
-  /** Protocol of the messages. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** Text of a segment. */
   textOf: (segment: Segment) => string;
   seed: number;
 }

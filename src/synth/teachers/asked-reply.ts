@@ -85,7 +85,6 @@ function knownSteps(steps: readonly SolutionStep[], known: readonly AnsweredQues
   return missing < 0 ? steps.length : missing;
 }
 
-/** The step that a question asks for, where the passages state it. */
 function stepTold(
   { question, passages }: Extract<Asked, { for: "sub-answer" | "order" }>,
   steps: readonly SolutionStep[],

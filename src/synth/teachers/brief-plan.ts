@@ -12,7 +12,6 @@ const THOUGHTS = { search: "I must look it up", answer: "I can answer now", gues
 /** The teacher's fixed texts: a tokenizer must know their words. */
 export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);
 
-/** Where a trajectory is. */
 interface BriefPlace {
   task: Task;
   turns: readonly Turn[];

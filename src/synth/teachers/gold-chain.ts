@@ -90,7 +90,6 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   return planned;
 }
 
-/** The next message in the style brief. */
 function briefMessage(
   { task, turns, shown, seed, tools }: ScriptPlace,
   { behaviour, blocks }: GoldChainSettings,

@@ -15,7 +15,6 @@ export interface Query {
 /** The searcher's knowledge before a query. */
 export interface Knowledge {
   question: string;
-  /** Replies as shown. */
   read: string;
   /** Whether the question or a reply contains a text. */
   isKnown: (text: string) => boolean;
@@ -24,7 +23,6 @@ export interface Knowledge {
   found: readonly NeededPassage[];
 }
 
-/** Most words of a query made from clues. */
 const MOST_CLUES = 12;
 
 /**

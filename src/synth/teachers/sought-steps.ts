@@ -5,11 +5,8 @@ import type { Turn } from "../../trajectory/trajectory.ts";
 
 /** A passage that the answer needs, with the dataset's facts about it. */
 export interface NeededPassage {
-  /** null if only its title is known. */
   id: string | null;
-  /** "" where it is not known. */
   title: string;
-  /** "" where it is not known. */
   text: string;
   /** Texts that must have been shown: its supporting sentences, else those with its facts, else all of it; none if the text is unknown. */
   parts: readonly string[];
@@ -38,7 +35,6 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
   });
 }
 
-/** Answers of the steps that a passage gives. */
 function factsOf(
   { id }: Passage,
   known: readonly Passage[],
@@ -85,7 +81,6 @@ const TITLED = [
   (title: string): string => `(Title: "${title}")`,
 ];
 
-/** Share of a text's runs of three words that another text has. */
 function shareShown(text: string, shown: string): number {
   const all = new Set(runsOf(shown));
   const own = runsOf(text);

@@ -19,7 +19,6 @@ import { answerThought, hastyThought, searchThought, type ThoughtPlace } from ".
 /** State of a trajectory before a message. */
 export interface PlanPlace {
   task: Task;
-  /** Turns of its main line. */
   turns: readonly Turn[];
   /** The prompt, then each reply, as shown. */
   shown: readonly string[];
@@ -31,14 +30,12 @@ export interface PlanPlace {
 /** How the planner decides. */
 export interface TellingSettings {
   behaviour: Behaviour;
-  /** Most searches. */
   searches: number;
 }
 
 /** Share of the trajectories that first search for the whole question, so that draws of one question differ. */
 const QUESTION_FIRST = 0.25;
 
-/** A place with all facts derived from it. */
 interface View extends Knowledge, ThoughtPlace {
   place: PlanPlace;
   steps: readonly SoughtStep[];
@@ -114,7 +111,6 @@ function viewOf(place: PlanPlace): View {
   };
 }
 
-/** Whether the teacher read everything that the answer needs. */
 function isAnswerable(view: View): boolean {
   const { needed, found, place } = view;
   if (found.length < needed.length) return false;

@@ -12,7 +12,6 @@ export interface ThoughtPlace {
   /** Whether there was a search, and whether one found anything. */
   hasSearched: boolean;
   hasFound: boolean;
-  /** Whether the replies contain a text. */
   isTextRead: (text: string) => boolean;
   inQuestion: (text: string) => boolean;
 }
@@ -139,7 +138,6 @@ function listed(names: readonly string[]): string {
     .join(" and ");
 }
 
-/** A sentence with one punctuation mark at its end. */
 function ended(sentence: string): string {
   return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }

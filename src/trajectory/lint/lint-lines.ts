@@ -7,7 +7,6 @@ import { readTrajectory } from "./lint-shape.ts";
 
 /** A trajectory of a line, with the line's facts about it. */
 export interface LintUnit {
-  /** The line's id, unique in the file. */
   id: string;
   trajectory: Trajectory;
   provenance?: Provenance;

@@ -23,9 +23,7 @@ export interface LintContext {
 
 /** What the rules need to read trajectories. */
 export interface LintReading {
-  /** Text of a segment; null without both text and tokenizer. */
   textOf: (segment: Segment) => string | null;
-  /** Ids with which a model ends a message; null without a tokenizer. */
   endIds: readonly number[] | null;
   /** Highest id plus 1; null without a tokenizer. */
   vocabSize: number | null;

@@ -166,7 +166,6 @@ function longestBeginning(of: string, text: string): string {
   return of.slice(0, least);
 }
 
-/** Whether a text ends with a prefix of another, at least one character. */
 function endsWithin(text: string, wanted: string): boolean {
   const trimmed = text.trimEnd();
   for (let from = Math.max(0, trimmed.length - wanted.length); from < trimmed.length; from++) {

@@ -138,7 +138,6 @@ function startEpisode(machines: Machines, from: number): Episode {
   };
 }
 
-/** What an arm pays in a round, luck included; null where there is no such arm. */
 function paymentOf({ settings, seed }: Machines, at: number, arm: string): number | null {
   const { pays, luck } = settings.rounds[at] ?? { pays: [], luck: 0 };
   const paid = pays.find((_, i) => String(i + 1) === arm);

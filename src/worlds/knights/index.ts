@@ -54,7 +54,6 @@ const options = z.strictObject({
 
 type Settings = z.output<typeof options>;
 
-/** Puzzles, drawn one by one. */
 function* tasks(settings: Settings): Generator<Task> {
   const { seed, split, questions } = settings;
   for (let i = 0; i < questions; i++) {

@@ -2,7 +2,6 @@
 
 /** A person and what they are said to be. */
 export interface Is {
-  /** Index of the person. */
   person: number;
   knight: boolean;
 }
@@ -28,7 +27,6 @@ export function partsOf(form: Form): 1 | 2 {
 
 /** What a person says. */
 export interface Statement {
-  /** Index of the person. */
   speaker: number;
   form: Form;
   parts: readonly Is[];
@@ -104,7 +102,6 @@ export function solutionsOf({ names, statements }: Puzzle): boolean[][] {
   return all.filter((knights) => statements.every((each) => fits(each, knights)));
 }
 
-/** The ways to fill in what is not known. */
 function assignments(known: Known): boolean[][] {
   return known.reduce<boolean[][]>(
     (made, value) =>

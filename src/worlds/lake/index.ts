@@ -120,12 +120,9 @@ interface Lake {
   slips: Random;
 }
 
-/** Where an episode stands. */
 interface Place {
-  /** The map without the player. */
   grid: Grid;
   at: Square;
-  /** Moves made: each slips or not by its number. */
   moves: number;
 }
 
@@ -185,7 +182,6 @@ function withMoves(message: string, input: string, moves: readonly string[]): st
 
 interface Walked {
   place: Place;
-  /** Moves made, from the first. */
   made: number;
   status: "ice" | "hole" | "goal";
   problem?: { code: string; message: string };

@@ -5,7 +5,6 @@ import { type ProblemReading, readProblem } from "./reading.ts";
 
 /** A defect of a number world. */
 interface NumberWorldProblem {
-  /** Id of the task. */
   where: string;
   code:
     | "id-twice"
@@ -22,7 +21,6 @@ interface NumberWorldProblem {
 /** Counts and problems. */
 export interface NumberWorldReport {
   questions: number;
-  /** Questions of each stratum. */
   strata: Record<string, number>;
   problems: NumberWorldProblem[];
 }

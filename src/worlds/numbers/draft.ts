@@ -15,11 +15,8 @@ export interface Draft {
 /** What a problem is drawn from. */
 export interface Place {
   draw: Random;
-  /** Operations of the plain route. */
   steps: number;
-  /** No number is larger, years excepted. */
   largest: number;
-  /** Names of distinct people, by number. */
   name: (person: number) => string;
 }
 

@@ -12,7 +12,6 @@ import {
 import { ASKS } from "./language.ts";
 import { applied, expressionOf, type Operation } from "./quantities.ts";
 
-/** A number, or an operation on smaller trees. */
 type Tree = number | { operation: Operation; operands: readonly Tree[]; value: number };
 
 /** An expression to compute. */
@@ -41,7 +40,6 @@ function grown(place: Place, operations: number): Tree | null {
   return joined(operation, [left, right, ...third], place.largest);
 }
 
-/** A number that suits the operation. */
 function leaf(place: Place, operation: Operation, left: number): number | null {
   if (operation === "-") return below(place, left);
   if (operation === "*") return factor(place);

@@ -10,10 +10,8 @@ import { numberTeacher } from "./teacher.ts";
 
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
 
-/** Signs of expressions, of their spellings and of code. */
 const SIGNS = `+ - * / % = < > ( ) [ ] { } , . : ? ! # _ ' "`.split(" ");
 
-/** Names and keywords of short Python programs. */
 const CODE_WORDS =
   "print def return for in range if else elif while sum max min int len abs round list sorted not and or True False None import math answer result output python total count value error Error line x y z n i a b c";
 
@@ -35,7 +33,6 @@ const options = numberWorldSchema.extend({
   rows: z.array(z.int().min(0)).min(1).optional(),
 });
 
-/** Settings of a world that is written to a folder. */
 const written = numberWorldSchema.omit({ split: true }).extend({
   splits: splitsSchema(z.enum(TINY_WORLD_SPLITS)),
   /** Per split. */

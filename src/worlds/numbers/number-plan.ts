@@ -37,12 +37,9 @@ export interface NumberMessage {
   answer: string;
 }
 
-/** What the solution depends on. */
 interface NumberPlace {
   task: Task;
-  /** What the calculator gave so far. */
   results: readonly string[];
-  /** Whether one more call is possible. */
   canCall: boolean;
 }
 
@@ -100,7 +97,6 @@ export function numberPlan(
   };
 }
 
-/** The steps to follow; null without any. */
 function routeOf(
   { annotations: { decomposition, routes = [] } }: Task,
   other: number,
@@ -113,7 +109,6 @@ function routeOf(
 interface Writing {
   behaviour: NumberBehaviour;
   draw: Random;
-  /** Receives what is written. */
   lines: string[];
 }
 
@@ -144,7 +139,6 @@ function slipped(right: number, draw: Random): string {
   return shown(draw.int(2) === 0 && right >= off ? right - off : right + off);
 }
 
-/** At most two decimals. */
 function shown(value: number): string {
   return String(Number(value.toFixed(2)));
 }

@@ -85,7 +85,6 @@ export interface NumberWorld {
   problem(number: number): Task;
 }
 
-/** People whose names have two words. */
 const PEOPLE = 8100;
 /** Between the people of one problem, so that each problem begins with another person. */
 const APART = 1350;

@@ -33,7 +33,6 @@ export const CONCEPTS = [...KIND_NAMES, ...Object.values(CONCEPT_OF), "fraction"
 
 export type Concept = (typeof CONCEPTS)[number];
 
-/** What problems of a kind can be tagged with beside it. */
 const TAGS_OF: Readonly<Record<KindName, readonly Concept[]>> = {
   expression: ["addition", "subtraction", "multiplication", "division", "remainder", "maximum"],
   stock: ["addition", "subtraction", "multiplication", "division", "remainder"],
@@ -61,7 +60,6 @@ export function kindsWith(
 /** Size of the problems of a level. */
 export interface Level {
   steps: readonly [least: number, most: number];
-  /** No number is larger, years excepted. */
   largest: number;
 }
 
@@ -86,7 +84,6 @@ export interface Problem {
   answer: number;
 }
 
-/** Other ways that a problem tells, at most. */
 const MOST_OTHERS = 2;
 /** Years may be larger than a level's largest number. */
 const LAST_YEAR = 2100;

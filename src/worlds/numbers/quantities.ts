@@ -11,7 +11,6 @@ export interface Quantity {
 
 /** One operation of a solution. */
 export interface Step {
-  /** What it computes, in words. */
   question: string;
   /** "48 + 17", "#1 * 3", "max ( #1 , #2 , 9 )" */
   expression: string;

@@ -115,7 +115,6 @@ function ask(kind: KindName, answer: (told: Told, slots: Slots) => number): Mean
   };
 }
 
-/** Sets the number that only the question uses. */
 const other: Meaning = (told, { number }) => {
   told.other = number("a");
 };

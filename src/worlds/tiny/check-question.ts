@@ -6,7 +6,6 @@ import { aliasStep, inverseStep, step } from "./text.ts";
 
 /** A defect of a tiny world. */
 export interface TinyWorldProblem {
-  /** Id of the passage or task. */
   where: string;
   code:
     | "passage-unreadable"
@@ -22,7 +21,6 @@ export interface TinyWorldProblem {
   message: string;
 }
 
-/** A passage and what was read in it. */
 interface ReadPassage {
   passage: Passage;
   reading: PassageReading;
@@ -48,7 +46,6 @@ export function problem(
   return { where, code, message };
 }
 
-/** A step from question to answer, as the text has it. */
 interface Step {
   question: string;
   answer: string;
@@ -93,7 +90,6 @@ export function checkQuestion(
 /** The passages do not answer the question. */
 class Unsolvable extends Error {}
 
-/** An answer from the text. */
 interface Solution {
   steps: Step[];
   /** Null: the question has no answer, because the years are equal. */
@@ -138,7 +134,6 @@ function solve(reading: QuestionReading, seen: Seen): Solution {
 
 interface Followed {
   steps: Step[];
-  /** First entity, last entity and value. */
   start: string;
   last: string;
   end: string;

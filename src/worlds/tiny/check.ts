@@ -48,7 +48,6 @@ export async function checkTinyWorld(
   return report;
 }
 
-/** What all passages stated so far. */
 interface Stated {
   ids: Set<string>;
   /** By name: one bit for each relation. */
@@ -100,7 +99,6 @@ function takePassage(
   return problems;
 }
 
-/** The list of a key, made if there is none. */
 function listed<T>(lists: Map<string, T[]>, key: string): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);

@@ -22,7 +22,6 @@ export interface Fact {
 
 /** The facts of one world, computed on demand. Entities of all kinds share one numbering. */
 export interface Facts {
-  /** Number of entities of all kinds. */
   readonly size: number;
   readonly counts: Readonly<Record<Kind, number>>;
   /** Number of the first entity of a kind. */
@@ -200,7 +199,6 @@ export function isWithin(share: number, bits: number): boolean {
   return bits < share * 2 ** 32;
 }
 
-/** A functional relation and its inverse. */
 interface Link {
   of(subject: number): number;
   whose(object: number): number[];

@@ -80,7 +80,6 @@ const lessons: Lessons = {
   },
 };
 
-/** Settings of a world that is written to a folder. */
 const written = tinyWorldSchema.omit({ split: true }).extend({
   splits: splitsSchema(z.enum(TINY_WORLD_SPLITS)),
   /** Per split. */

@@ -30,7 +30,6 @@ export const FIRST_NAMES: readonly string[] = POOLS.person.first;
 
 /** Bijection of index and name within one kind of one world. */
 export interface Namer {
-  /** Two words, or three when two are not enough for all entities of the kind. */
   name(index: number): string;
   /** Up to `limit` other indices whose names start with the same word, in a fixed order; for distractors. */
   alike(index: number, limit: number): number[];

@@ -60,5 +60,4 @@ function wrongReference(task: Task, number: number, question: (number: number) =
   );
 }
 
-/** Later questions to look through for a wrong reference. */
 const MOST_TRIES = 1000;

@@ -27,9 +27,7 @@ export interface Page {
 export interface Pages {
   readonly size: number;
   page(number: number): Page;
-  /** Number of the passage that states this fact. */
   stating(entity: number, relation: Relation): number;
-  /** Number of the passage that states an entity's second name. */
   naming(entity: number): number;
   /** Numbers of the passages with facts about an entity. */
   about(entity: number): number[];

@@ -76,7 +76,6 @@ function pairSteps(facts: Facts, relation: Relation, x: number, y: number): Draf
   }));
 }
 
-/** A relation from an entity to one with a year: the first hop of a chain to compare. */
 interface Hop {
   first: Relation;
   year: Relation;

@@ -13,7 +13,6 @@ export interface Sentence {
 
 /** Settings of a world that change the text of its passages. */
 export interface TextSettings {
-  /** Ways in which a relation is stated. */
   wordings: number;
   /** Sentences without a fact in each passage. */
   filler: number;
@@ -56,7 +55,6 @@ function statements(facts: Facts, page: Page, wordings: number): Sentence[] {
     return fill(oneOf(relation.wordings, bits, wordings).statement, { s, ref, noun, o });
   };
   if (content === "rumour") {
-    // A world with one town has no wrong town.
     const doubted = relations.filter(
       (r) => wrongValue(facts, entity, r) !== facts.value(entity, r),
     );

@@ -167,7 +167,6 @@ function chainsFrom(kind: Relation["object"], hops: number): Relation[][] {
   );
 }
 
-/** No entity twice, and (beyond one hop) no passage with the first entity's name contains the answer. */
 function isHonest(facts: Facts, steps: readonly DraftStep[]): boolean {
   const answer = steps.at(-1)?.fact;
   const first = steps[0];

@@ -214,7 +214,6 @@ function askers(relation: Relation, templates: readonly string[]): Asker[] {
   return templates.map((template) => ({ relation, pattern: pattern(template, { x: "(?<x>.+)" }) }));
 }
 
-/** Parses a question or phrase from the outside in; `outer` is the required type of its value. */
 function chainsIn(text: string, askers: readonly Asker[], outer: Kind | null): ChainReading[] {
   return askers.flatMap(({ relation, pattern }) => {
     if (outer !== null && relation.object !== outer) return [];

@@ -7,7 +7,6 @@ import { type Sentence, type TextSettings, passageSentences } from "./passage-te
 import { type TinyWorldSplit, mix32 } from "./permutation.ts";
 import { aliasStep, inverseStep, step, valueText } from "./text.ts";
 
-/** A world's facts and passages. */
 interface Place {
   facts: Facts;
   pages: Pages;
@@ -19,7 +18,6 @@ export function passageId(split: TinyWorldSplit, number: number): string {
   return `${split}-${number}`;
 }
 
-/** One look-up of a question. */
 interface TaskStep {
   question: string;
   answer: string;

@@ -20,7 +20,6 @@ export interface TinyPassage extends Passage {
 }
 
 export interface TinyWorldQuestionOptions {
-  /** Weights of the kinds of question; missing kinds keep their default. */
   mix?: Partial<TinyWorldMix>;
   /** Names of the last (or compared) relations; default: all. They change the numbering of the questions. */
   relations?: readonly string[];
@@ -28,7 +27,6 @@ export interface TinyWorldQuestionOptions {
   exclude?: readonly string[];
   /** Share of the chains that need a fact which no passage states; their reference is "unknown". */
   unanswerable?: number;
-  /** Number of passages in `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
   distractors?: number;
 }
 
@@ -41,11 +39,9 @@ export interface TinyWorld {
   readonly size: number;
   /** @param index from 0 to `size` - 1. @throws {ConfigError} RECIPE_BAD_VALUE */
   passage(index: number): TinyPassage;
-  /** All passages in order, generated one by one. */
   passages(): Generator<TinyPassage>;
   /** @param number any integer from 0; small numbers give distinct questions. @throws {ConfigError} RECIPE_BAD_VALUE; TINY_WORLD_TOO_SMALL */
   question(number: number, options?: TinyWorldQuestionOptions): Task;
-  /** Questions 0 … count-1. */
   questions(count: number, options?: TinyWorldQuestionOptions): Generator<Task>;
 }
 

@@ -57,7 +57,6 @@ export const weakTinyWorld = defineDataset({
 
 type Settings = z.output<typeof options>;
 
-/** The questions of a kind and, optionally, of one relation. */
 interface Category {
   kind: string;
   relation?: string;
@@ -134,7 +133,6 @@ const KIND_OF = {
 
 const NOTHING = Object.fromEntries(Object.keys(DEFAULT_MIX).map((kind) => [kind, 0]));
 
-/** Questions of all categories in seeded random order. */
 function* drawn(
   world: TinyWorld,
   budgets: readonly { category: Category; count: number }[],
@@ -157,7 +155,6 @@ function* drawn(
 /** After this many repetitions in a row, a category has no more new questions. */
 const MOST_REPEATS = 500;
 
-/** Questions of one category about distinct facts. */
 function* distinctQuestions(
   world: TinyWorld,
   { kind, relation }: Category,
@@ -178,7 +175,6 @@ function* distinctQuestions(
   return undefined;
 }
 
-/** The definition of a weak question. */
 interface WeaknessRule {
   /** Upper limit of the pass rate in every epoch. */
   below: number;

@@ -45,7 +45,6 @@ export interface ExercisePlace {
 }
 
 export interface Exercise {
-  /** As `role-prompts` writes it. */
   prompt: string;
   /** What the role shall reply; others are accepted as well. */
   replies: readonly [string, ...string[]];
@@ -121,10 +120,8 @@ export const NO_QUESTIONS: Readonly<TinyWorldMix> = {
   compareChains: 0,
 };
 
-/** A fact that a question asks for. */
 interface AskedFact {
   relation: Relation;
-  /** Name of the entity. */
   name: string;
   value: string;
 }
