@@ -8,10 +8,7 @@ import { decodedLines } from "./text-lines.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** One parsed line and its line number. */
-export interface JsonLine {
-  value: unknown;
-  line: number;
-}
+export type JsonLine = { value: unknown; line: number };
 
 /**
  * The values of a JSON-lines file, streamed; decompresses gzip, skips blank lines.

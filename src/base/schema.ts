@@ -160,11 +160,7 @@ export function schemasOfKey(schema: z.ZodType, key: string): z.ZodType[] {
 }
 
 /** A value below checked settings, with what the schemas that hold it declare (`meta`). */
-export interface Declared {
-  path: string[];
-  value: unknown;
-  meta: Readonly<Record<string, unknown>>;
-}
+export type Declared = { path: string[]; value: unknown; meta: Readonly<Record<string, unknown>> };
 
 /** Every value of checked settings at any depth, themselves included, with its declarations; of a choice, those of the chosen schema. */
 export function* declarationsIn(

@@ -53,10 +53,7 @@ export function when(words: string, holds: Test["holds"]): Test {
 export const isSet = when("is set", (value) => value !== undefined);
 
 /** Other settings disable this one, where all conditions hold. */
-export interface IgnoredRule {
-  conditions: Conditions;
-  remedy: string;
-}
+export type IgnoredRule = { conditions: Conditions; remedy: string };
 
 /**
  * Declares where a key is declared that other settings disable it. A key may have several such declarations.

@@ -14,9 +14,7 @@ export interface WebAssemblyApi {
 }
 
 /** Memory that worker threads share: a message gives it to another thread without a copy. */
-export interface SharedMemory {
-  readonly buffer: SharedArrayBuffer;
-}
+export type SharedMemory = { readonly buffer: SharedArrayBuffer };
 
 /** Undefined under `node --jitless`. */
 export const { WebAssembly: webAssembly } = globalThis as unknown as {

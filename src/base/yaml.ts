@@ -144,10 +144,7 @@ export function writeYaml(
 }
 
 /** The comments of a YAML text from `writeYaml`: the header, and those after scalars, by dotted key path. */
-export interface YamlComments {
-  header: string;
-  behind: ReadonlyMap<string, string>;
-}
+export type YamlComments = { header: string; behind: ReadonlyMap<string, string> };
 
 /** Reads the comments that `writeYaml` wrote; best effort when the text is not valid YAML. */
 export function yamlComments(text: string): YamlComments {

@@ -7,11 +7,7 @@ import { parseTemplate } from "./jinja/statements.ts";
 import { valueOf } from "./jinja/values.ts";
 
 /** A message for a template, with any further keys (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
-export interface TemplateMessage {
-  role: string;
-  content: unknown;
-  readonly [key: string]: unknown;
-}
+export type TemplateMessage = { role: string; content: unknown; readonly [key: string]: unknown };
 
 export interface RenderOptions {
   tools?: readonly unknown[];

@@ -49,10 +49,7 @@ export async function hasChatTemplate(folder: string): Promise<boolean> {
   return (await namedTemplates(folder, config)).size > 0;
 }
 
-interface Found {
-  source: string;
-  where: string;
-}
+type Found = { source: string; where: string };
 
 async function namedTemplates(folder: string, config: unknown): Promise<Map<string, Found>> {
   const found = new Map<string, Found>();

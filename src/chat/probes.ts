@@ -1,11 +1,7 @@
 import type { TemplateMessage } from "./chat-template.ts";
 
 /** A test conversation for chat templates. */
-export interface Probe {
-  name: string;
-  messages: readonly TemplateMessage[];
-  tools: boolean;
-}
+export type Probe = { name: string; messages: readonly TemplateMessage[]; tools: boolean };
 
 const system: TemplateMessage = { role: "system", content: "Answer from what you find." };
 const user = (content: string): TemplateMessage => ({ role: "user", content });

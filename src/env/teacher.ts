@@ -52,10 +52,7 @@ export const defineTeacher = definer<Teacher>()("teacher", {
 });
 
 /** A question with the answer that was found. */
-export interface AnsweredQuestion {
-  question: string;
-  answer: string;
-}
+export type AnsweredQuestion = { question: string; answer: string };
 
 /** What a strategy's prompt asks for, as facts for scripted policies. `write` gives a reply the form that the strategy reads. */
 export type Asked =

@@ -43,10 +43,7 @@ export interface Lessons {
 }
 
 /** A question, with the answers of its steps as the teacher remembers them; null where it must search. */
-export interface LessonQuestion {
-  task: Task;
-  remembered: string[] | null;
-}
+export type LessonQuestion = { task: Task; remembered: string[] | null };
 
 const drawSchema = z.strictObject({
   seed: z.int().min(0).default(7),

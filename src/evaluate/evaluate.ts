@@ -79,11 +79,7 @@ export async function evaluate(
   return summary.summary();
 }
 
-interface Draw {
-  task: Task;
-  sample: number;
-  earlier: EvaluationRow | undefined;
-}
+type Draw = { task: Task; sample: number; earlier: EvaluationRow | undefined };
 
 interface Answered {
   row: EvaluationRow;

@@ -47,10 +47,7 @@ export interface EvaluationErrors {
   asWrong?: { n: number; em: number; f1: number };
 }
 
-export interface GroupSummary {
-  n: number;
-  metrics: MetricValues;
-}
+export type GroupSummary = { n: number; metrics: MetricValues };
 
 /** Names of the metrics that an evaluation with this number of draws per question can have. */
 export function metricNames(samplesPerTask: number): string[] {
@@ -226,10 +223,7 @@ function count<K>(counts: Map<K, number>, key: K): void {
 
 /** Agreement of confidences with outcomes. */
 
-interface Confident {
-  confidence: number;
-  right: boolean;
-}
+type Confident = { confidence: number; right: boolean };
 
 interface Calibration {
   n: number;

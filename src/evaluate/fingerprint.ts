@@ -22,10 +22,7 @@ export interface ProtocolParts {
 }
 
 /** A protocol's parts and their hash. */
-export interface Fingerprint {
-  hex: string;
-  parts: ProtocolParts;
-}
+export type Fingerprint = { hex: string; parts: ProtocolParts };
 
 /** The hash that a result carries, however the keys of `environment` are ordered. @example fingerprintOf(parts).hex // "3f0c91be6a27" */
 export function fingerprintOf(parts: ProtocolParts): Fingerprint {

@@ -9,11 +9,7 @@ import {
 export type IntervalMethod = "wilson" | "bootstrap";
 
 /** A figure's values, one per question. */
-export interface FigureValues {
-  name: string;
-  values: readonly number[];
-  method: IntervalMethod;
-}
+export type FigureValues = { name: string; values: readonly number[]; method: IntervalMethod };
 
 /** 95 % intervals of several figures' means; those with equally many questions share their resamples. @param seed of the bootstrap. */
 export function intervalsOf(

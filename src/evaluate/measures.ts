@@ -35,11 +35,7 @@ interface Measuring {
   evaluation: { metrics?: readonly NamedMeasure[] };
 }
 
-interface NamedMeasure {
-  name: string;
-  as?: string;
-  weight?: unknown;
-}
+type NamedMeasure = { name: string; as?: string; weight?: unknown };
 
 /** The names under which they stand in rows, results and claims. */
 export function measureNames({ rewards, metrics }: Measures): string[] {

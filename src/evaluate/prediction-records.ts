@@ -8,10 +8,7 @@ import { articleQuestions } from "../data/layouts/squad.ts";
 import { readRecords } from "../data/records.ts";
 
 /** A value of a file and its place. */
-export interface Placed {
-  value: unknown;
-  where: string;
-}
+export type Placed = { value: unknown; where: string };
 
 /** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
 export async function jsonObject(path: string): Promise<object | null> {

@@ -260,11 +260,7 @@ function mapValues<A, B>(
   return new Map([...map].map(([key, value]) => [key, change(value, key)]));
 }
 
-interface HotpotqaCase {
-  id: string;
-  gold: HotpotqaQuestion;
-  predicted: HotpotqaPrediction;
-}
+type HotpotqaCase = { id: string; gold: HotpotqaQuestion; predicted: HotpotqaPrediction };
 
 interface HotpotqaFiles {
   cases: HotpotqaCase[];

@@ -14,10 +14,7 @@ export interface RetrievalQuery {
 }
 
 /** A passage and its score in a ranking. */
-export interface RankedHit {
-  id: string;
-  score: number;
-}
+export type RankedHit = { id: string; score: number };
 
 /** Query id → hits, best first. */
 export type RetrievalRun = ReadonlyMap<string, readonly RankedHit[]>;

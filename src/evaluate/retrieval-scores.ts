@@ -27,16 +27,10 @@ export interface RetrievalScores {
   fingerprint: string;
 }
 
-interface RetrievalGroup {
-  n: number;
-  metrics: Record<string, number>;
-}
+type RetrievalGroup = { n: number; metrics: Record<string, number> };
 
 /** One query's metrics. */
-export interface QueryScores {
-  id: string;
-  metrics: Record<string, number>;
-}
+export type QueryScores = { id: string; metrics: Record<string, number> };
 
 interface RetrievalMeasurement {
   /** Default: `DEFAULT_RETRIEVAL_METRICS`. */

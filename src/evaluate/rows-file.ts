@@ -137,16 +137,9 @@ async function* readRows(path: string): AsyncGenerator<EvaluationRow> {
 /** The compared fields of a row. */
 export type SearchNeedRow = Pick<EvaluationRow, "answer" | "em" | "searches">;
 
-interface SearchNeedCase {
-  free: SearchNeedRow;
-  unaided?: SearchNeedRow;
-  forced?: SearchNeedRow;
-}
+type SearchNeedCase = { free: SearchNeedRow; unaided?: SearchNeedRow; forced?: SearchNeedRow };
 
-interface CountedShare {
-  n: number;
-  share: number | null;
-}
+type CountedShare = { n: number; share: number | null };
 
 interface SearchNeed {
   /** Of the draws that searched, those whose answer without search is the same: the search changed nothing. */

@@ -23,10 +23,7 @@ export interface AnswerScores {
   intervalMethods: Record<string, IntervalMethod>;
 }
 
-export interface ScoreOptions {
-  normalization?: Normalization;
-  metrics?: readonly AnswerMetricName[];
-}
+export type ScoreOptions = { normalization?: Normalization; metrics?: readonly AnswerMetricName[] };
 
 /** Each answer by each metric. @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }] */
 export function scoreEach(

@@ -6,12 +6,7 @@ import { centralQuantile } from "./student-t.ts";
 export type Interval = [low: number, high: number];
 
 /** A sample's mean, how sure it is, and what it was computed from. */
-export interface Summary {
-  n: number;
-  mean: number;
-  deviation: number | null;
-  ci95: Interval | null;
-}
+export type Summary = { n: number; mean: number; deviation: number | null; ci95: Interval | null };
 
 /** Standard normal quantile of 97.5 %. */
 const Z95 = 1.959963984540054;
@@ -117,12 +112,7 @@ function quantileOf(sorted: Float64Array, share: number): number {
 }
 
 /** A share of cases, and how sure it is. */
-export interface Share {
-  count: number;
-  n: number;
-  rate: number | null;
-  ci95: Interval | null;
-}
+export type Share = { count: number; n: number; rate: number | null; ci95: Interval | null };
 
 /** @example share(9, 10) // { count: 9, n: 10, rate: 0.9, ci95: [0.596, 0.982] } */
 export function share(count: number, n: number): Share {

@@ -13,12 +13,7 @@ export interface EvaluationTimings {
   search: Spread | null;
 }
 
-interface Spread {
-  mean: number;
-  p50: number;
-  p90: number;
-  max: number;
-}
+type Spread = { mean: number; p50: number; p90: number; max: number };
 
 /** Collects timings of trajectories. */
 export interface TimingsCollector {

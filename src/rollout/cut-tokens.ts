@@ -4,11 +4,7 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { MessageEnding } from "./dialogue.ts";
 
 /** A message up to the cut. */
-export interface CutMessage {
-  ids: number[];
-  logprobs: number[];
-  text: string;
-}
+export type CutMessage = { ids: number[]; logprobs: number[]; text: string };
 
 /** Cuts sampled tokens at the message's end; ids are never encoded again. An EOS right after the cut stays, so that EOS is trained. */
 export function cutTokens(

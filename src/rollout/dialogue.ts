@@ -36,11 +36,7 @@ export interface Interjection {
 }
 
 /** A hint that was inserted into a message. */
-export interface PutText {
-  name: string;
-  text: string;
-  at: number;
-}
+export type PutText = { name: string; text: string; at: number };
 
 /**
  * Called when a message has ended, and after each continuation: the next hint to insert, or null, at some time, to accept the message.

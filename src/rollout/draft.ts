@@ -35,10 +35,7 @@ export interface TextDraft extends MessageDraft {
 }
 
 /** The prefill of a message: its text, and the ids of its parts. */
-export interface Prefill {
-  text: string;
-  ids: readonly number[][];
-}
+export type Prefill = { text: string; ids: readonly number[][] };
 
 /** Separates the inputs that the policy reads from the prefill of its message, which comes last. */
 export function splitPrefill(inputs: readonly Input[]): {

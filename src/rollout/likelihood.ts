@@ -18,11 +18,7 @@ export function requireLogprobs(
 /** A policy that can score a text. */
 export type ScoringPolicy = TokenPolicy & Required<Pick<TokenPolicy, "logprobs">>;
 
-interface ScoredText {
-  prompt: string;
-  text: string;
-  signal: AbortSignal;
-}
+type ScoredText = { prompt: string; text: string; signal: AbortSignal };
 
 /** As `textLogprob`, by token (nats a token). */
 export async function meanLogprob(

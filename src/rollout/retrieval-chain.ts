@@ -8,10 +8,7 @@ import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
 
 /** One step of a retrieval chain: a sub-question and its answer from passages. */
-export interface ChainLink {
-  query: string;
-  answer: string;
-}
+export type ChainLink = { query: string; answer: string };
 
 /** Options of all strategies that build chains. */
 export const chainShape = {
@@ -64,10 +61,7 @@ export async function extendChain(
 }
 
 /** A query and its message. */
-export interface ProposedQuery {
-  query: string;
-  answered: Answered;
-}
+export type ProposedQuery = { query: string; answered: Answered };
 
 /** The policy's next query. @param again the last query was a repetition: draw another. @returns null when the prompt does not fit. */
 export async function proposeQuery(

@@ -59,11 +59,7 @@ export interface TurnPlace {
 }
 
 /** Result of a turn: the rollout continues with its dialogue and episode. */
-export interface PlayedTurn {
-  dialogue: Dialogue;
-  episode: Episode;
-  result: StepResult;
-}
+export type PlayedTurn = { dialogue: Dialogue; episode: Episode; result: StepResult };
 
 /** One trajectory: the policy writes a message, the environment answers, until it ends. */
 export function rollOut(

@@ -51,12 +51,7 @@ export interface Scoring extends Partial<
 }
 
 /** A reward that could not score some trajectories, because a model failed. */
-export interface Unscored {
-  reward: string;
-  trajectories: number;
-  code: string;
-  message: string;
-}
+export type Unscored = { reward: string; trajectories: number; code: string; message: string };
 
 /**
  * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value;
@@ -284,10 +279,7 @@ function noteFailures(
   unscored.push({ reward, trajectories: failures.length, code, message });
 }
 
-interface RecordingPlace {
-  trajectory: Trajectory;
-  tokenizer?: Tokenizer;
-}
+type RecordingPlace = { trajectory: Trajectory; tokenizer?: Tokenizer };
 
 function recordedValues(
   reward: Reward,

@@ -6,10 +6,7 @@ import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message
 import type { TextPolicy } from "./policy.ts";
 import { emptyTextDraft, splitPrefill, type TextDraft } from "./draft.ts";
 
-interface Place {
-  last: number | null;
-  shown: readonly string[];
-}
+type Place = { last: number | null; shown: readonly string[] };
 
 /** A policy whose messages a function writes (what follows `prefill`), as text without tokens, recorded like a server's. */
 export function scriptedText(write: Script): TextPolicy {

@@ -15,10 +15,7 @@ export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue
   return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
 }
 
-interface Place {
-  last: number | null;
-  messages: number;
-}
+type Place = { last: number | null; messages: number };
 
 /** A dialogue with a model whose tokens we sample and keep; a message is cut at whole tokens, including the one with the cut. */
 function tokenDialogue(

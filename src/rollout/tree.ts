@@ -24,10 +24,7 @@ export interface TreeShape {
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 
-interface Node {
-  game: Play;
-  standing: Standing;
-}
+type Node = { game: Play; standing: Standing };
 
 /**
  * A rollout that branches: at each of its first turns several messages are drawn, and each continues by itself.

@@ -81,10 +81,7 @@ export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise
   return tally.progress();
 }
 
-interface AskedQuestion {
-  task: Task;
-  earlier: DrawnQuestion | null | undefined;
-}
+type AskedQuestion = { task: Task; earlier: DrawnQuestion | null | undefined };
 
 async function* askedQuestions({ tasks, log }: DrawRun): AsyncGenerator<AskedQuestion> {
   for await (const task of tasks) yield { task, earlier: log.earlier(task) };
@@ -145,10 +142,7 @@ export function questionDrawer(
   };
 }
 
-interface Work {
-  signal: AbortSignal;
-  failed: NonNullable<DrawnQuestion["failed"]>;
-}
+type Work = { signal: AbortSignal; failed: NonNullable<DrawnQuestion["failed"]> };
 
 /** The question with its annotations; null if one failed. */
 async function annotate(

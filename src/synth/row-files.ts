@@ -5,10 +5,7 @@ import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeAtomic } from "../base/files.ts";
 
 /** A written file of rows. */
-export interface WrittenFile {
-  rows: number;
-  sha256: string;
-}
+export type WrittenFile = { rows: number; sha256: string };
 
 /** A file of rows being written. */
 export interface RowFile {
@@ -82,10 +79,7 @@ function rowFile(put: (piece: Uint8Array) => Promise<void>): OpenFile {
 }
 
 /** Position of a row in a store. */
-export interface RowPlace {
-  start: number;
-  length: number;
-}
+export type RowPlace = { start: number; length: number };
 
 /** Rows on disk that can be read in another order. */
 export interface RowStore {

@@ -81,10 +81,7 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
   return selection;
 }
 
-interface KeptSample {
-  facts: SampleFacts;
-  place: RowPlace;
-}
+type KeptSample = { facts: SampleFacts; place: RowPlace };
 
 type Files = (name: string) => RowFile;
 

@@ -52,10 +52,7 @@ const pairShape = z.looseObject({
 });
 
 /** A row of a file with its place, for messages. */
-export interface PlacedRow<T> {
-  row: T;
-  where: string;
-}
+export type PlacedRow<T> = { row: T; where: string };
 
 /** The samples of a file, streamed. @throws {DataError} DATA_BAD_RECORD with file:line; JSONL_BAD_LINE, FILE_MISSING */
 export function readSamples(path: string): AsyncGenerator<PlacedRow<Sample>> {

@@ -53,10 +53,7 @@ export interface Action {
 }
 
 /** An error in a message, by the protocol's own codes; the setting `onInvalid` decides what follows. */
-export interface Problem {
-  code: string;
-  message: string;
-}
+export type Problem = { code: string; message: string };
 
 /** Result of one action. The policy sees only `text`, and only `text` may be shortened. */
 export interface Observation {
@@ -104,11 +101,7 @@ export interface Turn {
  * Where a reward applies: a call's whole completion, or its tokens from `token` to `endToken` (exclusive; default `token` + 1). A turn's
  * address is its call; scoring maps a span of characters to tokens.
  */
-export interface RewardAddress {
-  call: number;
-  token?: number;
-  endToken?: number;
-}
+export type RewardAddress = { call: number; token?: number; endToken?: number };
 
 /** A reward by name and address. */
 export interface RewardValue {

@@ -37,10 +37,7 @@ export function onDisk<T>(
   );
 }
 
-interface DiskOptions {
-  deadlineMs?: number | null;
-  register?: Waits;
-}
+type DiskOptions = { deadlineMs?: number | null; register?: Waits };
 
 /** Whether a disk has stopped answering, so that it must not be used again. */
 export function isStalledDisk(error: unknown): boolean {

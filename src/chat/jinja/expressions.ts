@@ -8,11 +8,7 @@ const CONSTANTS = new Map<unknown, boolean | null>([
   ...[["False", false], ["none", null], ["None", null]] as const, // prettier-ignore
 ]);
 
-interface TupleEnd {
-  conditional?: boolean;
-  parenthesized?: boolean;
-  before?: string;
-}
+type TupleEnd = { conditional?: boolean; parenthesized?: boolean; before?: string };
 
 /** Parses one expression, or several with commas between them as a tuple. Precedence is jinja2's: `~` binds closer than `+`. */
 export function parseTuple(stream: TokenStream, end: TupleEnd = {}): Expression {

@@ -41,11 +41,7 @@ export interface Signature {
 }
 
 /** A filter without its subject, as `filter` and `set` blocks have it. */
-export interface Piped {
-  readonly name: string;
-  readonly given: Arguments;
-  readonly line: number;
-}
+export type Piped = { readonly name: string; readonly given: Arguments; readonly line: number };
 
 export type Statement = { readonly line: number } & (
   | { kind: "data"; text: string }

@@ -161,10 +161,7 @@ const STEP = 16;
 /** Shorter prefixes are not shared: they save less than their further shapes cost. */
 const LEAST = 128;
 
-interface Division {
-  groups: PrefixGroup[];
-  cost: number;
-}
+type Division = { groups: PrefixGroup[]; cost: number };
 
 /**
  * Divides rows into groups with a common prefix, which is computed once, such that the fewest tokens are computed.

@@ -24,17 +24,9 @@ export interface CachedModel {
 }
 
 /** A token to compute next, and the sampling options of its successor. */
-export interface NewestToken {
-  id: number;
-  position: number;
-  pick: PickOptions;
-  stream: Random;
-}
+export type NewestToken = { id: number; position: number; pick: PickOptions; stream: Random };
 
-export interface PickedToken {
-  id: number;
-  logprob: number;
-}
+export type PickedToken = { id: number; logprob: number };
 
 export interface CachedModelOptions {
   device: Device;

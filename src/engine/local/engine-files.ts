@@ -49,11 +49,7 @@ export interface OpenedModel {
 }
 
 /** The trained part of a model, for saving and loading. */
-export interface TrainedModel {
-  config: DecoderConfig;
-  lora: LoraConfig | null;
-  base: string;
-}
+export type TrainedModel = { config: DecoderConfig; lora: LoraConfig | null; base: string };
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
 /** Folder of a critic with its own decoder, within a checkpoint's. */

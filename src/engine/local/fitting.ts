@@ -1,10 +1,7 @@
 import { type EngineLoad, forecastMemory, leastMemory, type MemoryForecast } from "./forecast.ts";
 
 /** A load that fits a budget. */
-export interface Fitting {
-  load: EngineLoad;
-  forecast: MemoryForecast;
-}
+export type Fitting = { load: EngineLoad; forecast: MemoryForecast };
 
 /**
  * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches, selective recomputation,

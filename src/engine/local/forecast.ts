@@ -51,10 +51,7 @@ export interface EngineLoad {
 type GraphKind = "learn" | "score";
 
 /** Peak bytes of a step, by purpose. */
-export interface MemoryForecast {
-  parts: { name: string; bytes: number }[];
-  total: number;
-}
+export type MemoryForecast = { parts: { name: string; bytes: number }[]; total: number };
 
 /** Fixed costs: Node, runtime, tokenizer, some hundred questions, garbage; and the heap of each worker. Measured: docs/devices.md. */
 const PROCESS_BYTES = 180e6;
@@ -220,11 +217,7 @@ function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "gr
 }
 
 /** Bytes of a run, and of the compiled graphs of one worker. */
-interface SamplingBytes {
-  run: number;
-  graphs: number;
-  packed: number;
-}
+type SamplingBytes = { run: number; graphs: number; packed: number };
 
 function residentSampling(load: EngineLoad): SamplingBytes {
   const { config, lora, slots } = load;

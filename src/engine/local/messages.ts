@@ -77,16 +77,9 @@ export interface SharedTraining {
   readonly memory: AdamMemory | null;
 }
 
-export interface OptimizerState {
-  mean: Float32Array;
-  square: Float32Array;
-  step: number;
-}
+export type OptimizerState = { mean: Float32Array; square: Float32Array; step: number };
 
-export interface TrainingState {
-  weights: Float32Array;
-  optimizer: OptimizerState;
-}
+export type TrainingState = { weights: Float32Array; optimizer: OptimizerState };
 
 /** Arrays that a message transfers to the other thread, because copies would need twice their memory on the way. */
 export function handedOver(call: keyof WorkerCalls, message: unknown): ArrayBuffer[] {

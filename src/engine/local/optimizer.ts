@@ -29,10 +29,7 @@ export interface Optimizer {
 }
 
 /** Arrays of a replica that trains alone, in host memory. The runtime's tensors are views of the first two. */
-export interface TrainedRoom {
-  readonly arrays: AdamArrays;
-  readonly memory: AdamMemory | null;
-}
+export type TrainedRoom = { readonly arrays: AdamArrays; readonly memory: AdamMemory | null };
 
 /** Zeros, which take no memory until they are written. @param size number of trained numbers. */
 export function trainedRoom(size: number): TrainedRoom {
@@ -43,10 +40,7 @@ export function trainedRoom(size: number): TrainedRoom {
 
 type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
 
-interface Trained {
-  weights: ParameterTensors;
-  gradients: ParameterTensors;
-}
+type Trained = { weights: ParameterTensors; gradients: ParameterTensors };
 
 /** AdamW as loops over a room's arrays. @param specs the trained parameters. */
 export function hostOptimizer(specs: readonly ParameterSpec[], room: TrainedRoom): Optimizer {

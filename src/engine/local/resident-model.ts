@@ -155,10 +155,7 @@ export async function residentModel(
   }
 }
 
-interface ResidentCache {
-  capacity: number;
-  tensors: Record<string, Tensor>;
-}
+type ResidentCache = { capacity: number; tensors: Record<string, Tensor> };
 
 function dispose({ tensors }: ResidentCache): void {
   for (const tensor of Object.values(tensors)) tensor.dispose();
@@ -195,10 +192,7 @@ function cacheShapes(
   return shapes;
 }
 
-interface BuiltGraph {
-  graph: Graph;
-  outputs: Record<string, Value>;
-}
+type BuiltGraph = { graph: Graph; outputs: Record<string, Value> };
 
 function growingGraph(
   config: DecoderConfig,

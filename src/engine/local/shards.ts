@@ -2,10 +2,7 @@ import type { TrainingRow } from "../engine.ts";
 import { microBatches, type MicroBatch } from "./batching.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-interface Shard {
-  rows: readonly TrainingRow[];
-  batches: MicroBatch[];
-}
+type Shard = { rows: readonly TrainingRow[]; batches: MicroBatch[] };
 
 /** Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. */
 export async function spread<T>(

@@ -114,10 +114,7 @@ export async function makeTrainer(
   };
 }
 
-interface Place {
-  row: number;
-  token: number;
-}
+type Place = { row: number; token: number };
 
 function isTempered(rows: readonly TrainingRow[], { rows: members }: MicroBatch): boolean {
   return members.some((index) => rows[index]?.fields[TEMPERATURES] !== undefined);

@@ -19,10 +19,7 @@ export interface RemoteSampling {
 }
 
 /** What a request must fit, and the text of tokens. */
-export interface SamplingLimits {
-  tokenizer: Pick<Tokenizer, "bytes">;
-  maxPositions: number;
-}
+export type SamplingLimits = { tokenizer: Pick<Tokenizer, "bytes">; maxPositions: number };
 
 const submitted = z.object({ request_id: z.union([z.string(), z.number()]).transform(String) });
 

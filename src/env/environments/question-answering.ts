@@ -121,11 +121,7 @@ function optionsOf({ protocol, tools }: Kind) {
   });
 }
 
-interface Setting {
-  prompt: string;
-  protocol: Protocol;
-  onInvalid: "retry" | "end";
-}
+type Setting = { prompt: string; protocol: Protocol; onInvalid: "retry" | "end" };
 
 function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number): Episode {
   const { prompt, protocol, onInvalid } = setting;

@@ -16,10 +16,7 @@ export interface NativeCall {
 }
 
 /** What one message asked for. Parsing never throws: what is wrong becomes a problem, and `onInvalid` decides. */
-export interface ParsedMessage {
-  actions: Action[];
-  problems: Problem[];
-}
+export type ParsedMessage = { actions: Action[]; problems: Problem[] };
 
 /** What a message is to say, before a grammar makes text of it. */
 export interface PlannedMessage {
@@ -115,10 +112,7 @@ export function tagOf(mark: string, tags: readonly ProtocolTag[]): ProtocolTag |
 }
 
 /** What a grammar is made for. */
-export interface ProtocolWorld {
-  tools: readonly ToolSchema[];
-  answers: boolean;
-}
+export type ProtocolWorld = { tools: readonly ToolSchema[]; answers: boolean };
 
 /** A protocol that a recipe can name. */
 export interface ProtocolPart extends PartWithOptions {

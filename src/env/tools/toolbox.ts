@@ -70,11 +70,7 @@ export interface OpenToolbox {
   close(): Promise<void>;
 }
 
-interface NamedTool {
-  part: ToolPart;
-  name: string;
-  tool: Tool;
-}
+type NamedTool = { part: ToolPart; name: string; tool: Tool };
 
 /** What the tools of a recipe need. */
 export function needsOf(settings: readonly { name: string }[]): Need[] {

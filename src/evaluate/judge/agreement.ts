@@ -27,12 +27,7 @@ export interface Agreement {
   falseReject: Share;
 }
 
-interface Cells {
-  bothRight: number;
-  falseAccept: number;
-  falseReject: number;
-  bothWrong: number;
-}
+type Cells = { bothRight: number; falseAccept: number; falseReject: number; bothWrong: number };
 
 const RESAMPLES = 2000;
 

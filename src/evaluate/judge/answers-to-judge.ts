@@ -14,10 +14,7 @@ export interface JudgedSource extends PredictionSource {
 }
 
 /** Answers, and the number of an evaluation's rows left out because their rollout had failed. */
-export interface AnswersRead {
-  answers: AnswerToJudge[];
-  failedRollouts: number;
-}
+export type AnswersRead = { answers: AnswerToJudge[]; failedRollouts: number };
 
 const rowSchema = z.object({
   id: z.string(),

@@ -4,10 +4,7 @@ import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import { wordOverlap } from "../../text/answers.ts";
 
 /** A sentence of a passage: its title, and its number from 0. */
-export interface SupportingFact {
-  title: string;
-  sentence: number;
-}
+export type SupportingFact = { title: string; sentence: number };
 
 /** Gold annotations of one question. */
 export interface HotpotqaQuestion {
@@ -17,17 +14,9 @@ export interface HotpotqaQuestion {
 }
 
 /** Its prediction; each half may be absent. */
-export interface HotpotqaPrediction {
-  answer?: string;
-  facts?: readonly SupportingFact[];
-}
+export type HotpotqaPrediction = { answer?: string; facts?: readonly SupportingFact[] };
 
-interface Scores {
-  em: number;
-  f1: number;
-  precision: number;
-  recall: number;
-}
+type Scores = { em: number; f1: number; precision: number; recall: number };
 
 const SUBJECTS = ["", "sp_", "joint_"] as const;
 const MEASURES = ["em", "f1", "precision", "recall"] as const;

@@ -17,10 +17,7 @@ export interface AgentPool {
   ask(question: string, serving: Serving, signal: AbortSignal): Promise<string>;
 }
 
-interface Slot {
-  key: string;
-  agent: AgentProcess | null;
-}
+type Slot = { key: string; agent: AgentProcess | null };
 
 /** Agents without work for this long are ended. */
 const IDLE_MS = 60_000;

@@ -20,10 +20,7 @@ export const occurrenceShape = {
 };
 
 /** A phrase in a message. */
-export interface Phrase {
-  at: number;
-  end: number;
-}
+export type Phrase = { at: number; end: number };
 
 /** Where a message's thinking ends: before the last end tag, else the first call or answer, else at the end; never within fixed text. */
 export function endOfThought(moment: HintMoment, thinkingEnd: string): number {
@@ -63,11 +60,7 @@ export function phrasesIn(
 }
 
 /** Values of `occurrenceShape`. */
-interface Choice {
-  occurrence: "first" | "every" | "random";
-  probability: number;
-  times: number;
-}
+type Choice = { occurrence: "first" | "every" | "random"; probability: number; times: number };
 
 /**
  * The next place that gets a hint; null: none. @param found all phrases of the message. @param random draws each place once, by its number.

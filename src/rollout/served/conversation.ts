@@ -87,10 +87,7 @@ interface State {
 }
 
 /** What a request adds to the call that it continues. */
-interface Continued {
-  parent: number | null;
-  added: Segment[];
-}
+type Continued = { parent: number | null; added: Segment[] };
 
 export function openConversation(options: ConversationOptions): Conversation {
   const { id, policy, template } = options;

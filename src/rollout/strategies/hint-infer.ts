@@ -38,12 +38,7 @@ export const hintInfer = defineStrategy({
 /** A hint in settings, checked by its part. */
 type HintSettings = { name: string } & Record<string, unknown>;
 
-interface Hint {
-  name: string;
-  opened: OpenedHint;
-  readsGold: boolean;
-  fired: number;
-}
+type Hint = { name: string; opened: OpenedHint; readsGold: boolean; fired: number };
 
 /**
  * Plays each turn of one rollout with hints: of several the earliest place comes first; the final turn gets none. A server that cannot

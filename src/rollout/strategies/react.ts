@@ -60,11 +60,7 @@ const INSTRUCTIONS = [
   "The observation is what the action shows; it is written for you.",
 ].join("\n");
 
-interface AskedStep {
-  thought: string;
-  action: string;
-  turn: Turn;
-}
+type AskedStep = { thought: string; action: string; turn: Turn };
 
 async function askStep(
   session: PromptSession,
@@ -103,10 +99,7 @@ function actionText({ action: { tool, input } }: PlannedMessage): string {
   return ` ${tool === "answer" ? "Finish" : "Search"}[ ${input}]`;
 }
 
-interface Call {
-  tool: "search" | "lookup" | "finish";
-  input: string;
-}
+type Call = { tool: "search" | "lookup" | "finish"; input: string };
 
 function readAction(action: string): Call | null {
   const [, name = "", input = ""] = /^(\w+)\[(.*)\]/s.exec(action) ?? [];

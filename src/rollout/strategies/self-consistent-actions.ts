@@ -52,10 +52,7 @@ export const selfConsistentActions = defineStrategy({
     }),
 });
 
-interface Candidate {
-  played: PlayedTurn;
-  turn: Trajectory["turns"][number];
-}
+type Candidate = { played: PlayedTurn; turn: Trajectory["turns"][number] };
 
 async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | null> {
   const { options: rollout, trajectory, turn } = place;
@@ -86,10 +83,7 @@ async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | n
   return kept.played;
 }
 
-interface Outcome {
-  kind: "answer" | "observation";
-  text: string;
-}
+type Outcome = { kind: "answer" | "observation"; text: string };
 
 function vote(candidates: readonly Candidate[]): { first: number | null; votes: number } {
   return majority(candidates.map(outcomeOf), (left, right) => {

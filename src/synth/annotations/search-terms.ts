@@ -79,11 +79,7 @@ interface Sought {
   passage: { id: string; title: string | undefined } | null;
 }
 
-interface Found {
-  ids: readonly string[];
-  titles: readonly string[];
-  text: string;
-}
+type Found = { ids: readonly string[]; titles: readonly string[]; text: string };
 
 type Search = (query: string, task: Task, signal: AbortSignal) => Promise<Found>;
 
@@ -129,12 +125,7 @@ function wordings({ question, parts }: Sought): string[] {
   ];
 }
 
-interface Vote {
-  step: Sought;
-  task: Task;
-  searches: readonly Search[];
-  signal: AbortSignal;
-}
+type Vote = { step: Sought; task: Task; searches: readonly Search[]; signal: AbortSignal };
 
 /** For how many retrievers each query works; queries with the same words are tried once. */
 async function votes(
@@ -187,11 +178,7 @@ function searchOf(retriever: Retriever, topK: number): Search {
   };
 }
 
-interface Rewriting {
-  rewrites: number;
-  resources: AnnotationResources;
-  signal: AbortSignal;
-}
+type Rewriting = { rewrites: number; resources: AnnotationResources; signal: AbortSignal };
 
 /** The teacher's rewrites of a step, one a line. @throws {RolloutError} when its server fails. */
 async function rewritesOf(

@@ -3,11 +3,7 @@ import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
 /** A tool call, removed from a message's text. */
-export interface MessageCall {
-  id: string;
-  name: string;
-  arguments: Record<string, unknown>;
-}
+export type MessageCall = { id: string; name: string; arguments: Record<string, unknown> };
 
 /** A message of a trajectory's conversation. */
 export interface Message {

@@ -8,11 +8,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 
 /** What scorers may use. */
-export interface ScorerResources {
-  policy: Policy;
-  environment: Environment;
-  seed: number;
-}
+export type ScorerResources = { policy: Policy; environment: Environment; seed: number };
 
 /** Computes scores of a drawn trajectory that need the teacher's model or a search. The sample records them by name. */
 export interface SampleScorer extends PartWithOptions {
@@ -49,10 +45,7 @@ export function scoringTeacher(policy: Policy, scorer: string): ScoringPolicy {
 }
 
 /** Log-probability (nats) of a text after a prompt: the sum over its tokens, and their number. */
-export interface TextLikelihood {
-  sum: number;
-  tokens: number;
-}
+export type TextLikelihood = { sum: number; tokens: number };
 
 /** Likelihood of a text after a prompt; null when they do not fit the context, or the text has no token. */
 export async function likelihoodOf(

@@ -52,10 +52,7 @@ export const defineSelector = definer<Selector>()("sample selector", {
   },
 });
 
-interface Valued {
-  sample: SampleFacts;
-  value: number;
-}
+type Valued = { sample: SampleFacts; value: number };
 
 /**
  * The samples with their value (a score's name, or `reward`, `length`, `searches`, `hops`), in order; those without one are dropped.
@@ -106,10 +103,7 @@ export const difficultyShape = {
   easiness: z.string().optional(),
 };
 
-interface DifficultyOptions {
-  difficulty?: string | undefined;
-  easiness?: string | undefined;
-}
+type DifficultyOptions = { difficulty?: string | undefined; easiness?: string | undefined };
 
 /** For `refine`: whether at most one of the two is set. */
 export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): boolean {
@@ -141,10 +135,7 @@ export const amountShape = {
   share: z.number().gt(0).max(1).optional(),
 };
 
-interface Amount {
-  count?: number | undefined;
-  share?: number | undefined;
-}
+type Amount = { count?: number | undefined; share?: number | undefined };
 
 /** Number of samples to keep. @param of all samples. */
 export function amountOf({ count, share = 1 }: Amount, of: number): number {

@@ -7,10 +7,7 @@ import { mainTurns, policyText } from "./main-line.ts";
 import { type StepResources, defineStep, sortedOut } from "./step.ts";
 
 /** A candidate and its value for comparisons. */
-export interface ValuedCandidate {
-  candidate: Candidate;
-  value: number;
-}
+export type ValuedCandidate = { candidate: Candidate; value: number };
 
 /** The candidates with a value (`reward`, or a score), shuffled by the seed: a stable sort then breaks ties by the seed. */
 export function valuedCandidates(

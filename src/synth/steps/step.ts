@@ -9,10 +9,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Segment } from "../../trajectory/trajectory.ts";
 
 /** The remaining draws of one question. */
-export interface SampleGroup {
-  task: Task;
-  candidates: readonly Candidate[];
-}
+export type SampleGroup = { task: Task; candidates: readonly Candidate[] };
 
 /** Result of a step on a group. */
 export interface StepResult {

@@ -28,10 +28,7 @@ export interface PlanPlace {
 }
 
 /** How the planner decides. */
-export interface TellingSettings {
-  behaviour: Behaviour;
-  searches: number;
-}
+export type TellingSettings = { behaviour: Behaviour; searches: number };
 
 /** Share of the trajectories that first search for the whole question, so that draws of one question differ. */
 const QUESTION_FIRST = 0.25;

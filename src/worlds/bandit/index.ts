@@ -95,12 +95,7 @@ export const bandit = defineWorld({
   environments: [banditEnvironment],
 });
 
-interface Machines {
-  settings: Settings;
-  protocol: Protocol;
-  prompt: string;
-  seed: number;
-}
+type Machines = { settings: Settings; protocol: Protocol; prompt: string; seed: number };
 
 function startEpisode(machines: Machines, from: number): Episode {
   const { settings, protocol, prompt } = machines;

@@ -1,10 +1,7 @@
 /** Puzzles of knights, who always say the truth, and knaves, who always lie: their sentences, and what follows from them. */
 
 /** A person and what they are said to be. */
-export interface Is {
-  person: number;
-  knight: boolean;
-}
+export type Is = { person: number; knight: boolean };
 
 /** How one or two parts make a claim: in words, where {0} and {1} are the parts, and whether it is true. */
 const FORMS = {
@@ -26,17 +23,10 @@ export function partsOf(form: Form): 1 | 2 {
 }
 
 /** What a person says. */
-export interface Statement {
-  speaker: number;
-  form: Form;
-  parts: readonly Is[];
-}
+export type Statement = { speaker: number; form: Form; parts: readonly Is[] };
 
 /** Everyone makes one statement; a person's index is its place among the statements. */
-export interface Puzzle {
-  names: readonly string[];
-  statements: readonly Statement[];
-}
+export type Puzzle = { names: readonly string[]; statements: readonly Statement[] };
 
 /** @example isText("Dalan", true) // "Dalan is a knight" */
 export function isText(name: string, knight: boolean): string {

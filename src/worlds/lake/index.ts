@@ -113,18 +113,9 @@ export const frozenLake = defineWorld({
   bases: ["players"],
 });
 
-interface Lake {
-  settings: Settings;
-  protocol: Protocol;
-  prompt: string;
-  slips: Random;
-}
+type Lake = { settings: Settings; protocol: Protocol; prompt: string; slips: Random };
 
-interface Place {
-  grid: Grid;
-  at: Square;
-  moves: number;
-}
+type Place = { grid: Grid; at: Square; moves: number };
 
 type Grid = readonly (readonly string[])[];
 type Square = readonly [row: number, column: number];

@@ -37,11 +37,7 @@ export interface NumberMessage {
   answer: string;
 }
 
-interface NumberPlace {
-  task: Task;
-  results: readonly string[];
-  canCall: boolean;
-}
+type NumberPlace = { task: Task; results: readonly string[]; canCall: boolean };
 
 /** Operations that a calculator has; the others are computed in the head. */
 const CALLABLE: readonly Operation[] = ["+", "-", "*", "/"];
@@ -106,11 +102,7 @@ function routeOf(
   return (isOther ? draw.pick(routes) : decomposition) ?? null;
 }
 
-interface Writing {
-  behaviour: NumberBehaviour;
-  draw: Random;
-  lines: string[];
-}
+type Writing = { behaviour: NumberBehaviour; draw: Random; lines: string[] };
 
 /** Computes a step in the head and writes it, sometimes a second time. */
 function computed(

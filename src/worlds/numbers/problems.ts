@@ -58,10 +58,7 @@ export function kindsWith(
 }
 
 /** Size of the problems of a level. */
-export interface Level {
-  steps: readonly [least: number, most: number];
-  largest: number;
-}
+export type Level = { steps: readonly [least: number, most: number]; largest: number };
 
 /** What a problem must be like. */
 export interface Wanted {

@@ -4,10 +4,7 @@ export const OPERATIONS = ["+", "-", "*", "/", "%", "max", "min"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** A number in a solution: one of the text, or the result of step 1, 2, … as "#1", "#2". */
-export interface Quantity {
-  text: string;
-  value: number;
-}
+export type Quantity = { text: string; value: number };
 
 /** One operation of a solution. */
 export interface Step {

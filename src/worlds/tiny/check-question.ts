@@ -21,10 +21,7 @@ export interface TinyWorldProblem {
   message: string;
 }
 
-interface ReadPassage {
-  passage: Passage;
-  reading: PassageReading;
-}
+type ReadPassage = { passage: Passage; reading: PassageReading };
 
 /** What the passages say that questions need. */
 export interface Seen {
@@ -132,12 +129,7 @@ function solve(reading: QuestionReading, seen: Seen): Solution {
   }
 }
 
-interface Followed {
-  steps: Step[];
-  start: string;
-  last: string;
-  end: string;
-}
+type Followed = { steps: Step[]; start: string; last: string; end: string };
 
 /** Follows a chain to its value, or to the first fact that no passage states. */
 function followed({ anchor, chain }: ChainReading, seen: Seen): Followed {

@@ -4,11 +4,7 @@ import { namesIn, readPassage, readQuestion, type QuestionReading } from "./read
 import { RELATIONS } from "./relations.ts";
 
 /** Counts and problems. */
-export interface TinyWorldReport {
-  passages: number;
-  questions: number;
-  problems: TinyWorldProblem[];
-}
+export type TinyWorldReport = { passages: number; questions: number; problems: TinyWorldProblem[] };
 
 /**
  * Verifies a written tiny world from its text only: parses passages and questions by the language's templates, without the facts.

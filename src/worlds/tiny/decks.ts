@@ -51,11 +51,7 @@ export function followChain(facts: Facts, chain: readonly Relation[], start: num
 }
 
 /** A deck row: every entity of a kind with one item. */
-export interface Row<T> {
-  item: T;
-  first: number;
-  count: number;
-}
+export type Row<T> = { item: T; first: number; count: number };
 
 /** Numbers (item, entity) pairs row by row. */
 export function rowsDeck<T>(

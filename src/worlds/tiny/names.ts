@@ -8,10 +8,7 @@ export type Kind = (typeof KINDS)[number];
 /** Key of the hash that assigns names to splits; the same for all seeds. */
 const DEAL = 0x7a11;
 
-interface Pools {
-  first: readonly string[];
-  last: readonly string[];
-}
+type Pools = { first: readonly string[]; last: readonly string[] };
 
 /**
  * Every word that occurs in a name, by kind and position. No word is in two pools, so a word determines the kind. The endings

@@ -76,10 +76,7 @@ function pairSteps(facts: Facts, relation: Relation, x: number, y: number): Draf
   }));
 }
 
-interface Hop {
-  first: Relation;
-  year: Relation;
-}
+type Hop = { first: Relation; year: Relation };
 
 /** Which of the ends of two chains of two hops has the smaller year. */
 export function compareChainsDeck(facts: Facts, isWanted: IsWanted): Deck {

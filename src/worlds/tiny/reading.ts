@@ -22,10 +22,7 @@ export interface PassageReading {
 }
 
 /** A chain of relations from a name. */
-export interface ChainReading {
-  anchor: string;
-  chain: Relation[];
-}
+export type ChainReading = { anchor: string; chain: Relation[] };
 
 /** A parsed question. */
 export type QuestionReading =
@@ -205,10 +202,7 @@ function statementIn(
   return null;
 }
 
-interface Asker {
-  relation: Relation;
-  pattern: RegExp;
-}
+type Asker = { relation: Relation; pattern: RegExp };
 
 function askers(relation: Relation, templates: readonly string[]): Asker[] {
   return templates.map((template) => ({ relation, pattern: pattern(template, { x: "(?<x>.+)" }) }));

@@ -4,10 +4,7 @@ import type { Kind } from "./names.ts";
  * One way to state a fact. The query is a word of the statement that no other statement about entities of the kind contains, and neither does
  * a label; so a search with it finds this wording of the fact and no other.
  */
-export interface Wording {
-  readonly statement: string;
-  readonly query: string;
-}
+export type Wording = { readonly statement: string; readonly query: string };
 
 /** Frequencies of a relation's first, second and third wording. */
 export const WORDING_SHARES = [0.5, 0.3, 0.2] as const;

@@ -57,10 +57,7 @@ export const weakTinyWorld = defineDataset({
 
 type Settings = z.output<typeof options>;
 
-interface Category {
-  kind: string;
-  relation?: string;
-}
+type Category = { kind: string; relation?: string };
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when the new questions would come from the same world as the old ones. */
 function requireNewWorld(epochs: readonly PassRate[][], { seed, split, rows }: Settings): void {

@@ -120,11 +120,7 @@ export const NO_QUESTIONS: Readonly<TinyWorldMix> = {
   compareChains: 0,
 };
 
-interface AskedFact {
-  relation: Relation;
-  name: string;
-  value: string;
-}
+type AskedFact = { relation: Relation; name: string; value: string };
 
 /** The facts of a chain, from the question's entity outwards. */
 export function askedFacts({ annotations: { decomposition = [] } }: Task): AskedFact[] {

@@ -42,10 +42,7 @@ export const judgeExercises: DatasetPart = exercises({
   },
 });
 
-interface Case {
-  task: Task;
-  wrong: string;
-}
+type Case = { task: Task; wrong: string };
 
 function worldCase({ world, number, draw }: ExercisePlace): Case {
   const task = world.question(number, { mix: { ...NO_QUESTIONS, bridge1: 0.5, bridge2: 0.5 } });
