@@ -53,11 +53,8 @@ export async function writeAtomic(
     // The caller needs the first error, not one from this cleanup.
     await rm(temporary, { force: true }).catch(() => undefined);
     if (isSystemError(error)) {
-      throw new ExternalError(
-        "FILE_WRITE_FAILED",
-        `${path}: could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out.`,
-        { cause: error },
-      );
+      const message = `${path}: could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out.`;
+      throw new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
     }
     throw error;
   }
@@ -239,11 +236,8 @@ function notGzip(path: string, start: Buffer): DataError {
 }
 
 function damaged(path: string, found: string, cause?: unknown): DataError {
-  return new DataError(
-    "FILE_DAMAGED",
-    `${path}: cannot be unpacked (${found}). Download or copy it again; if it is not compressed, rename it without .gz.`,
-    { cause },
-  );
+  const message = `${path}: cannot be unpacked (${found}). Download or copy it again; if it is not compressed, rename it without .gz.`;
+  return new DataError("FILE_DAMAGED", message, { cause });
 }
 
 /** For a reader that opens its file more than once: rejects folders and pipes; a missing path passes. @throws {DataError} FILE_MISSING */

@@ -68,11 +68,8 @@ export async function openJsonl(
   const failed = (error: unknown): unknown => {
     stalled ||= isStalledDisk(error);
     if (isStalledDisk(error)) return error;
-    return new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${path}: cannot append (${errorMessage(error)}). Earlier lines are kept.`,
-      { cause: error },
-    );
+    const message = `${path}: cannot append (${errorMessage(error)}). Earlier lines are kept.`;
+    return new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
   };
   try {
     const file = await onDisk(path, "open", () => open(path, "a"));

@@ -19,10 +19,8 @@ export function requireDescribed(
   const members = { ...Object.fromEntries(functions.map((name) => [name, "function"])), ...more };
   const wrong = firstWrong(described, members as Members);
   if (wrong === null) return;
-  throw new ConfigError(
-    "PLUGIN_BAD_PART",
-    `${kind} "${described.name}": ${wrong}. docs/extend.md shows each kind of part; agentrl new writes one that works.`,
-  );
+  const message = `${kind} "${described.name}": ${wrong}. docs/extend.md shows each kind of part; agentrl new writes one that works.`;
+  throw new ConfigError("PLUGIN_BAD_PART", message);
 }
 
 /** Checks what a function of a part (`what`) returned. @throws {ConfigError} PLUGIN_FAILED naming the first missing member. */
@@ -32,10 +30,8 @@ export function requireReturned(what: string, returned: unknown, members: Member
     : `expected an object with ${Object.keys(members).join(", ")}`;
   if (wrong === null) return;
   const given = isObject(returned) ? "" : ` ${shown(returned)}`;
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `${what} returned${given === "" ? " an object whose" : `${given}:`} ${wrong}. Correct its code.`,
-  );
+  const message = `${what} returned${given === "" ? " an object whose" : `${given}:`} ${wrong}. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 const EXPECTED: Record<MemberType, string> = {

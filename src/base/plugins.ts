@@ -87,10 +87,8 @@ function pluginFile(name: string, from: string, where: string): string {
   if (/^\.{0,2}\//.test(name) || isAbsolute(name)) {
     const file = resolve(from, name);
     if (existsSync(file)) return file;
-    throw new ConfigError(
-      "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": ${file} does not exist. Paths are relative to the recipe's folder, or to the current folder for --plugin.`,
-    );
+    const message = `${where} is "${name}": ${file} does not exist. Paths are relative to the recipe's folder, or to the current folder for --plugin.`;
+    throw new ConfigError("PLUGIN_NOT_FOUND", message);
   }
   try {
     return createRequire(join(from, "plugin.js")).resolve(name);
@@ -99,11 +97,8 @@ function pluginFile(name: string, from: string, where: string): string {
     const advice = isFile
       ? `Write the path of the file: ./${name}.`
       : `Install it there (npm install ${name}), or write the path of a file, such as ./${name}.mjs.`;
-    throw new ConfigError(
-      "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": the package is not installed for ${from}. ${advice}`,
-      { cause: error },
-    );
+    const message = `${where} is "${name}": the package is not installed for ${from}. ${advice}`;
+    throw new ConfigError("PLUGIN_NOT_FOUND", message, { cause: error });
   }
 }
 
@@ -123,10 +118,8 @@ async function importPlugin(file: string, where: string): Promise<unknown> {
       cause: error,
     });
   }
-  throw new ConfigError(
-    "PLUGIN_BAD_PART",
-    `${where}: ${file} has no default export. Write: export default [defineReward({ … })];`,
-  );
+  const message = `${where}: ${file} has no default export. Write: export default [defineReward({ … })];`;
+  throw new ConfigError("PLUGIN_BAD_PART", message);
 }
 
 const partSchema = z.looseObject({

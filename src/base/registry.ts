@@ -133,10 +133,8 @@ export function registry<P extends Part>(
   const add = (part: Part): void => {
     const known = byName.get(part.name);
     if (known !== undefined && known !== part) {
-      throw new ConfigError(
-        "PLUGIN_BAD_PART",
-        `the ${kind} "${part.name}" already exists. Rename the plugin's part.`,
-      );
+      const message = `the ${kind} "${part.name}" already exists. Rename the plugin's part.`;
+      throw new ConfigError("PLUGIN_BAD_PART", message);
     }
     byName.set(part.name, part as P);
     added.add(part as P);
@@ -144,10 +142,8 @@ export function registry<P extends Part>(
   const find = (name: string, where: string): P | PartLoader<P> => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    throw new ConfigError(
-      "PART_UNKNOWN",
-      `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`,
-    );
+    const message = `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`;
+    throw new ConfigError("PART_UNKNOWN", message);
   };
   const load = async (name: string, where: string): Promise<P> => {
     const found = find(name, where);

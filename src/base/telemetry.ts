@@ -13,10 +13,8 @@ if (isMainThread) {
 /** @throws {ConfigError} RUNTIME_TELEMETRY in a worker thread of a program whose main thread did not switch the telemetry off. */
 export function requireTelemetryOff(): void {
   if (getEnvironmentData(SWITCH) === "1" || realVariable(SWITCH) === "1") return;
-  throw new ConfigError(
-    "RUNTIME_TELEMETRY",
-    `this worker thread would load onnxruntime-node with its telemetry on: a worker cannot change the environment of its process. Add \`import "agentrl"\` to the main thread, or start the program with ${SWITCH}=1.`,
-  );
+  const message = `this worker thread would load onnxruntime-node with its telemetry on: a worker cannot change the environment of its process. Add \`import "agentrl"\` to the main thread, or start the program with ${SWITCH}=1.`;
+  throw new ConfigError("RUNTIME_TELEMETRY", message);
 }
 
 /** A variable of the process itself, of which `process.env` is a copy in a worker. */

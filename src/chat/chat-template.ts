@@ -81,17 +81,13 @@ function errorOf(where: string, { kind, message, line }: TemplateFault, cause: u
         "CHAT_TEMPLATE_ENDLESS",
         `${place}: the template makes ${message}. Shorten the conversation, or use another template.`,
       );
-    case "unsupported":
-      return new DataError(
-        "CHAT_TEMPLATE_UNSUPPORTED",
-        `${place}: the template uses ${message}, which is not supported. Rewrite that place, or use another template.`,
-        { cause },
-      );
-    case "wrong":
-      return new DataError(
-        "CHAT_TEMPLATE_BAD",
-        `${place}: ${message}. Correct the template, or use another one.`,
-        { cause },
-      );
+    case "unsupported": {
+      const problem = `${place}: the template uses ${message}, which is not supported. Rewrite that place, or use another template.`;
+      return new DataError("CHAT_TEMPLATE_UNSUPPORTED", problem, { cause });
+    }
+    case "wrong": {
+      const problem = `${place}: ${message}. Correct the template, or use another one.`;
+      return new DataError("CHAT_TEMPLATE_BAD", problem, { cause });
+    }
   }
 }

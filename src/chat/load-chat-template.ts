@@ -32,15 +32,11 @@ export async function loadChatTemplate(
   if (found !== undefined)
     return compileChatTemplate(found.source, { specialTokens, where: found.where });
   if (templates.size === 0) {
-    throw new DataError(
-      "CHAT_TEMPLATE_MISSING",
-      `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json; it is probably a base model. Use its chat-tuned version, or add a chat_template.jinja.`,
-    );
+    const message = `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json; it is probably a base model. Use its chat-tuned version, or add a chat_template.jinja.`;
+    throw new DataError("CHAT_TEMPLATE_MISSING", message);
   }
-  throw new DataError(
-    "CHAT_TEMPLATE_MISSING",
-    `${folder}: has no chat template "${name}". ${suggest(name, [...templates.keys()])}`,
-  );
+  const message = `${folder}: has no chat template "${name}". ${suggest(name, [...templates.keys()])}`;
+  throw new DataError("CHAT_TEMPLATE_MISSING", message);
 }
 
 /** Whether a Hugging Face folder has a chat template. @throws {DataError} as `loadChatTemplate`. */
@@ -57,10 +53,8 @@ async function namedTemplates(folder: string, config: unknown): Promise<Map<stri
   const checked = checkOptions(inConfig, config);
   if (checked.problem !== null) {
     const { path, message } = checked.problem;
-    throw new DataError(
-      "CHAT_TEMPLATE_BAD",
-      `${[configFile, ...path].join(": ")} ${message} Expected a template's text, or a list of name and template.`,
-    );
+    const problem = `${[configFile, ...path].join(": ")} ${message} Expected a template's text, or a list of name and template.`;
+    throw new DataError("CHAT_TEMPLATE_BAD", problem);
   }
   const own = checked.value.chat_template ?? [];
   const list = typeof own === "string" ? [{ name: "default", template: own }] : own;

@@ -63,10 +63,8 @@ export function requireStablePrefixes(
   if (first !== undefined) {
     const others = errors.slice(1).map(({ probe }) => `"${probe}"`);
     const also = others.length === 0 ? "" : ` The same happens in ${others.join(", ")}.`;
-    throw new ConfigError(
-      "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay unchanged: use another template, or conversations with a single question.`,
-    );
+    const message = `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay unchanged: use another template, or conversations with a single question.`;
+    throw new ConfigError("CHAT_TEMPLATE_REWRITES", message);
   }
   const [refusal] = report.unchecked;
   if (report.compared === 0 && refusal !== undefined) throw refusal.error;

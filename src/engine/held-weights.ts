@@ -53,8 +53,6 @@ export function heldWeights(engine: PolicyEngine): HeldWeights {
 
 /** @param where it computes. */
 export function cannotHold(where: string): ConfigError {
-  return new ConfigError(
-    "ENGINE_UNFIT",
-    `algorithm.maxStepsOffPolicy is 1: the engine (${where}) cannot sample from the weights before a step while it trains. Set it to 0, or use engine.name: tinker at another server (docs/servers.md).`,
-  );
+  const message = `algorithm.maxStepsOffPolicy is 1: the engine (${where}) cannot sample from the weights before a step while it trains. Set it to 0, or use engine.name: tinker at another server (docs/servers.md).`;
+  return new ConfigError("ENGINE_UNFIT", message);
 }

@@ -21,10 +21,8 @@ export async function openPolicyEngine(options: PolicyEngineOptions): Promise<Po
       lora === undefined
         ? ["all weights", "Set policy.lora: {}"]
         : ["a critic", "Use an algorithm without a critic"];
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`,
-    );
+    const message = `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`;
+    throw new ConfigError("ENGINE_UNFIT", message);
   }
   const { openTinkerEngine } = await import("./tinker/tinker-engine.ts");
   return openTinkerEngine({ model, lora, server, base });

@@ -170,10 +170,8 @@ async function compareWithManifest(
   const manifest = checkOptions(schema, await readJson(path));
   if (manifest.problem !== null) {
     const { path: keys, message } = manifest.problem;
-    throw new DataError(
-      "DATA_BAD_RECORD",
-      `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate ${name}\` is required.`,
-    );
+    const problem = `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate ${name}\` is required.`;
+    throw new DataError("DATA_BAD_RECORD", problem);
   }
   const changedFiles: string[] = [];
   for (const [file, { sha256 }] of Object.entries(manifest.value.files)) {

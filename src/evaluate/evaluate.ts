@@ -114,10 +114,8 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       const progress = { done, failed, em: right / Math.max(1, done - failed) };
       onProgress?.({ ...progress, error });
       if (error === undefined || inARow === null) return;
-      throw new ScoreError(
-        "EVALUATION_GIVEN_UP",
-        `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out you can continue by --resume once it works again.`,
-      );
+      const problem = `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out you can continue by --resume once it works again.`;
+      throw new ScoreError("EVALUATION_GIVEN_UP", problem);
     },
   };
 }

@@ -34,10 +34,8 @@ const RESULTS_FILE = "results.json";
 export function requireNoRows(folder: string): void {
   const path = join(folder, ROWS_FILE);
   if (!hasRows(path)) return;
-  throw new ConfigError(
-    "EVALUATION_EXISTS",
-    `${path}: exists already. Continue it with --resume, or choose another --out.`,
-  );
+  const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+  throw new ConfigError("EVALUATION_EXISTS", message);
 }
 
 function hasRows(path: string): boolean {
@@ -86,10 +84,8 @@ export async function openEvaluationLog(
         const asked = new Set(order.keys);
         const others = [...kept.keys()].filter((key) => !asked.has(key)).length;
         if (others > 0) {
-          throw new ConfigError(
-            "EVALUATION_EXISTS",
-            `${paths.rows}: has ${others} rows of questions or draws that this run does not include, and no row is deleted. Resume with the earlier --limit and --samples, or choose another --out.`,
-          );
+          const message = `${paths.rows}: has ${others} rows of questions or draws that this run does not include, and no row is deleted. Resume with the earlier --limit and --samples, or choose another --out.`;
+          throw new ConfigError("EVALUATION_EXISTS", message);
         }
         await orderLines(paths.rows, (value) => (value as LoggedRow).key, order.keys);
         await orderLines(paths.trajectories, (value) => (value as Trajectory).id, order.ids);
@@ -112,10 +108,8 @@ async function readRows(path: string, identity: string): Promise<Map<string, Eva
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const { key, ...row } = value as LoggedRow;
     if (!key.startsWith(`${identity}-`)) {
-      throw new ConfigError(
-        "EVALUATION_EXISTS",
-        `${path}:${line}: was measured with another policy, protocol or seed, and rows must not be mixed. Choose another --out.`,
-      );
+      const message = `${path}:${line}: was measured with another policy, protocol or seed, and rows must not be mixed. Choose another --out.`;
+      throw new ConfigError("EVALUATION_EXISTS", message);
     }
     if (row.error === undefined) rows.set(key, row);
   }

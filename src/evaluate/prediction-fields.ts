@@ -66,10 +66,8 @@ function chosen(
   const [found, ...others] = fitting(record);
   if (others.length > 0) {
     const names = [found, ...others].map((name) => `"${name ?? ""}"`).join(" or ");
-    throw new DataError(
-      "PREDICTIONS_FIELD",
-      `${placed.where}: has no field "${role}"; it could be ${names}. Set the field with --${role}-field.`,
-    );
+    const message = `${placed.where}: has no field "${role}"; it could be ${names}. Set the field with --${role}-field.`;
+    throw new DataError("PREDICTIONS_FIELD", message);
   }
   return { field: found ?? role, isGuessed: found !== undefined };
 }

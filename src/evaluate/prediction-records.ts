@@ -67,10 +67,8 @@ function missingField(record: Placed, field: string, key: string, at: unknown): 
   const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
   const whole = key === field ? "" : ` (of the path "${field}")`;
   const hint = keys.length === 0 ? "There are no keys here." : suggest(key, keys);
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`,
-  );
+  const message = `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`;
+  return new DataError("PREDICTIONS_FIELD", message);
 }
 
 /** PREDICTIONS_FIELD for a value of the wrong type. */
@@ -80,17 +78,13 @@ export function wrongType(
   value: unknown,
   allowed: string,
 ): DataError {
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`,
-  );
+  const message = `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`;
+  return new DataError("PREDICTIONS_FIELD", message);
 }
 
 /** @throws {DataError} PREDICTIONS_EMPTY */
 export function notEmpty<T>(records: T[], path: string): T[] {
   if (records.length > 0) return records;
-  throw new DataError(
-    "PREDICTIONS_EMPTY",
-    `${path}: has no records to score. Check that the run that wrote it finished.`,
-  );
+  const message = `${path}: has no records to score. Check that the run that wrote it finished.`;
+  throw new DataError("PREDICTIONS_EMPTY", message);
 }

@@ -82,10 +82,8 @@ function firstPlace(
 ): void {
   const first = places.get(id);
   if (first !== undefined) {
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${where}: id ${JSON.stringify(id)} is already at ${first}; each id may occur once. Delete one ${advice}.`,
-    );
+    const message = `${where}: id ${JSON.stringify(id)} is already at ${first}; each id may occur once. Delete one ${advice}.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   places.set(id, where);
 }
@@ -133,10 +131,8 @@ async function joined(
   const golds = byId(notEmpty(await readPlaced(references), references), source.fields.id);
   for (const [id, { where }] of predicted) {
     if (golds.has(id)) continue;
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`,
-    );
+    const message = `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   return mapValues(golds, (gold, id) => ({
     ...(predicted.get(id)?.answer ?? { prediction: null }),
@@ -289,10 +285,8 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
   const checked = checkOptions(predictionsSchema, await readExactJson(predictions));
   if (checked.problem !== null) {
     const { path, message } = checked.problem;
-    throw new DataError(
-      "PREDICTIONS_FIELD",
-      `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files omit --layout.`,
-    );
+    const problem = `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files omit --layout.`;
+    throw new DataError("PREDICTIONS_FIELD", problem);
   }
   const { answer: answers, sp } = checked.value;
   const tasks = await loadTasks(gold);
@@ -314,10 +308,8 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
   const ids = [...Object.keys(answers), ...Object.keys(sp)];
   const unknown = ids.filter((id) => !known.has(id)).length;
   if (unknown === ids.length) {
-    throw new DataError(
-      "PREDICTIONS_EMPTY",
-      `${predictions}: has no prediction for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`,
-    );
+    const problem = `${predictions}: has no prediction for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`;
+    throw new DataError("PREDICTIONS_EMPTY", problem);
   }
   return { cases, hasFacts: Object.keys(sp).length > 0, unknown };
 }
@@ -325,8 +317,6 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
 /** @throws {DataError} PREDICTIONS_FIELD when no question has supporting facts. */
 function checkFacts(tasks: readonly Task[], path: string): void {
   if (tasks.some(({ annotations }) => annotations.supportingFacts !== undefined)) return;
-  throw new DataError(
-    "PREDICTIONS_FIELD",
-    `${path}: no question has supporting facts, which --layout hotpotqa scores. Score the answers alone without --layout.`,
-  );
+  const message = `${path}: no question has supporting facts, which --layout hotpotqa scores. Score the answers alone without --layout.`;
+  throw new DataError("PREDICTIONS_FIELD", message);
 }

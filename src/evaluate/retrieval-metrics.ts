@@ -101,10 +101,8 @@ export function retrievalMetric(name: string, where: string): RetrievalMetric {
       ? part?.cutoff !== "required"
       : part?.cutoff !== "none" && /^[1-9]\d{0,8}$/.test(cut);
   if (part === undefined || !fits) {
-    throw new ConfigError(
-      "USAGE",
-      `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, retrievalMetricNames)}`,
-    );
+    const message = `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, retrievalMetricNames)}`;
+    throw new ConfigError("USAGE", message);
   }
   const cutoff = cut === undefined ? null : Number(cut);
   return { name, cutoff, of: (ranking) => part.of(ranking, cutoff ?? Infinity) };

@@ -64,10 +64,8 @@ export async function readRun(path: string): Promise<RetrievalRun> {
     if (tag === undefined || more.length > 0) throw badLine(where, text);
     const hits = run.get(query) ?? new Map<string, number>();
     if (hits.has(passage)) {
-      throw new DataError(
-        "RUN_BAD_LINE",
-        `${where}: query "${query}" has passage "${passage}" twice; a run names each once. Delete a line.`,
-      );
+      const message = `${where}: query "${query}" has passage "${passage}" twice; a run names each once. Delete a line.`;
+      throw new DataError("RUN_BAD_LINE", message);
     }
     hits.set(passage, value);
     run.set(query, hits);
@@ -132,15 +130,11 @@ function byBytes(a: string, b: string): number {
 
 function checkId(kind: string, id: string): void {
   if (/^\S+$/.test(id)) return;
-  throw new DataError(
-    "RUN_ID_BLANK",
-    `--run-out: the ${kind} id ${quote(id)} is empty or contains a space, and spaces separate the columns of a TREC run. Give the ${kind} another id.`,
-  );
+  const message = `--run-out: the ${kind} id ${quote(id)} is empty or contains a space, and spaces separate the columns of a TREC run. Give the ${kind} another id.`;
+  throw new DataError("RUN_ID_BLANK", message);
 }
 
 function badLine(where: string, text: string): DataError {
-  return new DataError(
-    "RUN_BAD_LINE",
-    `${where}: is ${quote(text)}; expected six columns: query Q0 passage rank score tag. Correct or delete the line.`,
-  );
+  const message = `${where}: is ${quote(text)}; expected six columns: query Q0 passage rank score tag. Correct or delete the line.`;
+  return new DataError("RUN_BAD_LINE", message);
 }

@@ -62,10 +62,8 @@ function parseTopics(text: string, path: string): RetrievalQuery[] {
       const id = field(topic, "num").replace(/^number:\s*/i, "");
       const title = field(topic, "title").replace(/^topic:\s*/i, "");
       if (id !== "" && title !== "") return { id, text: title };
-      throw new DataError(
-        "QRELS_BAD_LINE",
-        `${path}: topic ${i + 1} is ${quote(topic.trim())}; expected non-empty <num> and <title>. Correct or delete the topic.`,
-      );
+      const message = `${path}: topic ${i + 1} is ${quote(topic.trim())}; expected non-empty <num> and <title>. Correct or delete the topic.`;
+      throw new DataError("QRELS_BAD_LINE", message);
     });
 }
 

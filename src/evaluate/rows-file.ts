@@ -83,10 +83,8 @@ export async function summarizeRowsFile(
     [source.forced, "forced"],
   ] as const) {
     if (path === undefined || cases.some((each) => each[side] !== undefined)) continue;
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${path}: has none of the questions of ${source.rows}. Give rows of the same questions.`,
-    );
+    const message = `${path}: has none of the questions of ${source.rows}. Give rows of the same questions.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   const result = summary.summary();
   return cases.length === 0 ? result : { ...result, searchNeed: searchNeed(cases) };
@@ -127,10 +125,8 @@ async function* readRows(path: string): AsyncGenerator<EvaluationRow> {
       continue;
     }
     const { path: place, message } = checked.problem;
-    throw new DataError(
-      "PREDICTIONS_FIELD",
-      `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl of the current agentrl eval --out; for other files use --predictions.`,
-    );
+    const problem = `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl of the current agentrl eval --out; for other files use --predictions.`;
+    throw new DataError("PREDICTIONS_FIELD", problem);
   }
 }
 

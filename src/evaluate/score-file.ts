@@ -139,10 +139,9 @@ function shareOf(verdict: boolean | null | undefined): number | null {
 async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> {
   const { normalization = "squad", metrics = squadV2Metrics.names } = options;
   if (normalization !== "squad" || options.spans === true || options.verdictField !== undefined) {
-    throw new ConfigError(
-      "USAGE",
-      "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.",
-    );
+    const message =
+      "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.";
+    throw new ConfigError("USAGE", message);
   }
   const doubts = new AnswerDoubts();
   const found = await readPredictionRows({ ...options, doubts, unanswerable: true });

@@ -76,10 +76,8 @@ function textAround(
   const whole = template.render(conversation, { addGenerationPrompt: true });
   const [before, after, ...more] = whole.slice(shown.length).split(MARK);
   if (!whole.startsWith(shown) || after === undefined || more.length > 0 || before === undefined) {
-    throw new ConfigError(
-      "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: changes a message of the role "${role}" after the model's own, or the earlier messages. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`,
-    );
+    const message = `${template.where}: changes a message of the role "${role}" after the model's own, or the earlier messages. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`;
+    throw new ConfigError("CHAT_TEMPLATE_REWRITES", message);
   }
   return [before, after];
 }

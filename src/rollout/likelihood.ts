@@ -9,10 +9,8 @@ export function requireLogprobs(
   key = "evaluation.strategy",
 ): ScoringPolicy {
   if (!("open" in policy) && policy.logprobs !== undefined) return policy as ScoringPolicy;
-  throw new ConfigError(
-    "STRATEGY_NEEDS_LOGPROBS",
-    `${key}: the policy "${policy.role}" cannot give log-probabilities of a given text, which this setting needs; local models can. ${instead}`,
-  );
+  const message = `${key}: the policy "${policy.role}" cannot give log-probabilities of a given text, which this setting needs; local models can. ${instead}`;
+  throw new ConfigError("STRATEGY_NEEDS_LOGPROBS", message);
 }
 
 /** A policy that can score a text. */

@@ -42,10 +42,8 @@ export function lazyRoles(
     get(name, where) {
       const opener = Object.hasOwn(openers, name) ? openers[name] : undefined;
       if (opener === undefined) {
-        throw new ConfigError(
-          "PART_UNKNOWN",
-          `${where} is "${name}"; no such model. ${suggest(name, names)} Add it to models.`,
-        );
+        const message = `${where} is "${name}"; no such model. ${suggest(name, names)} Add it to models.`;
+        throw new ConfigError("PART_UNKNOWN", message);
       }
       return {
         name,
@@ -68,10 +66,8 @@ export function lazyRoles(
 }
 
 function cannot(name: string, what: string): ConfigError {
-  return new ConfigError(
-    "ROLE_CANNOT",
-    `models.${name}: this model cannot ${what}. An endpoint and an encoder embed texts ({ endpoint: { baseUrl, model } }, { encoder: NAME }); a folder of a language model and an endpoint write them.`,
-  );
+  const message = `models.${name}: this model cannot ${what}. An endpoint and an encoder embed texts ({ endpoint: { baseUrl, model } }, { encoder: NAME }); a folder of a language model and an endpoint write them.`;
+  return new ConfigError("ROLE_CANNOT", message);
 }
 
 /** A text embedding model. */
@@ -111,10 +107,8 @@ export function engineRole(name: string, model: EngineModel): Role {
     async complete(prompt, { maxTokens, temperature = 0, stop = [], seed = 0, signal }) {
       signal.throwIfAborted();
       if (kept !== "policy") {
-        throw new ConfigError(
-          "RECIPE_BAD_VALUE",
-          `models.${name} is a snapshot of the policy, which can only score text. Use another model here.`,
-        );
+        const message = `models.${name} is a snapshot of the policy, which can only score text. Use another model here.`;
+        throw new ConfigError("RECIPE_BAD_VALUE", message);
       }
       const request = { promptIds: promptIds(prompt), maxTokens, temperature, seed };
       const { ids } = await asRolloutError(name, () =>
@@ -171,10 +165,8 @@ function requireSameVocabulary(name: string, own: Vocabulary, other: Vocabulary)
       id < each.vocabSize ? Buffer.from(each.bytes(id)).toString() : null,
     );
     if (ours === theirs) continue;
-    throw new ConfigError(
-      "VOCABULARIES_DIFFER",
-      `models.${name}: token ${id} is ${JSON.stringify(ours)}, and ${JSON.stringify(theirs)} for the policy (${own.vocabSize} and ${other.vocabSize} tokens). A model that reads the policy's tokens needs the same vocabulary: take a teacher of the policy's family.`,
-    );
+    const message = `models.${name}: token ${id} is ${JSON.stringify(ours)}, and ${JSON.stringify(theirs)} for the policy (${own.vocabSize} and ${other.vocabSize} tokens). A model that reads the policy's tokens needs the same vocabulary: take a teacher of the policy's family.`;
+    throw new ConfigError("VOCABULARIES_DIFFER", message);
   }
   sameVocabularies.set(own, known.add(other));
 }

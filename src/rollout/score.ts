@@ -259,11 +259,8 @@ async function scoreChecked(
 }
 
 function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError {
-  return new ConfigError(
-    "REWARD_FAILED",
-    `reward "${name}" ${problem}. It must return a number, null or a list of placed values for each trajectory; correct its code.`,
-    { cause },
-  );
+  const message = `reward "${name}" ${problem}. It must return a number, null or a list of placed values for each trajectory; correct its code.`;
+  return new ConfigError("REWARD_FAILED", message, { cause });
 }
 
 /** Adds rewards with a failed model to a list, once each with the first failure. */

@@ -60,10 +60,8 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
   const seen = new Set<string>();
   for await (const { row, where } of readLog(path)) {
     if (seen.has(row.task.id)) {
-      throw new DataError(
-        "DATA_ID_TWICE",
-        `${where}: the draws of question "${row.task.id}" are in the file twice, because the run was interrupted. Finish it with agentrl synth-data --resume.`,
-      );
+      const message = `${where}: the draws of question "${row.task.id}" are in the file twice, because the run was interrupted. Finish it with agentrl synth-data --resume.`;
+      throw new DataError("DATA_ID_TWICE", message);
     }
     seen.add(row.task.id);
     const { settings: _, ...drawn } = row;
@@ -82,10 +80,8 @@ export async function openDrawLog(
   // A run that ended before its first question leaves an empty file.
   const resumed = existsSync(path) && statSync(path).size > 0;
   if (resumed && !resume) {
-    throw new ConfigError(
-      "SYNTHESIS_EXISTS",
-      `${path}: exists already. Continue it with --resume, or choose another --out.`,
-    );
+    const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+    throw new ConfigError("SYNTHESIS_EXISTS", message);
   }
   const there = resumed ? await readEarlier(path, settings) : new Map<string, never>();
   // Remove a half-written last line before the first append.
@@ -104,10 +100,8 @@ export async function openDrawLog(
       const asked = new Set(order);
       const others = [...there.keys()].filter((id) => !asked.has(id)).length;
       if (others > 0) {
-        throw new ConfigError(
-          "SYNTHESIS_EXISTS",
-          `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`,
-        );
+        const message = `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`;
+        throw new ConfigError("SYNTHESIS_EXISTS", message);
       }
       // The last line of a repeated question counts.
       await orderLines(path, (value) => (value as LoggedDraws).task.id, order);
@@ -124,10 +118,8 @@ async function readEarlier(
   for await (const { row, where } of readLog(path)) {
     const { settings: own, ...drawn } = row;
     if (own !== settings) {
-      throw new ConfigError(
-        "SYNTHESIS_EXISTS",
-        `${where}: was drawn with another teacher, dataset, retriever or other settings, and draws must not be mixed (settings ${own}, now ${settings}). Choose another --out.`,
-      );
+      const message = `${where}: was drawn with another teacher, dataset, retriever or other settings, and draws must not be mixed (settings ${own}, now ${settings}). Choose another --out.`;
+      throw new ConfigError("SYNTHESIS_EXISTS", message);
     }
     there.set(drawn.task.id, isWhole(drawn) ? null : drawn);
   }

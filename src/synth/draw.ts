@@ -220,10 +220,8 @@ function openTally(onProgress: DrawRun["onProgress"]) {
   const count = (error: { code: string; message: string } | undefined): void => {
     const inARow = streak.add(error !== undefined);
     if (inARow === null || error === undefined) return;
-    throw new ExternalError(
-      "SYNTHESIS_GIVEN_UP",
-      `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} Continue with --resume once it works again.`,
-    );
+    const problem = `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} Continue with --resume once it works again.`;
+    throw new ExternalError("SYNTHESIS_GIVEN_UP", problem);
   };
   return {
     progress,

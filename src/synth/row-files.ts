@@ -139,10 +139,7 @@ async function asWriting<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${path}: the selected rows could not be written (${errorMessage(error)}). The draws and the earlier selection are unchanged. Free disk space, then run agentrl synth-data select again.`,
-      { cause: error },
-    );
+    const message = `${path}: the selected rows could not be written (${errorMessage(error)}). The draws and the earlier selection are unchanged. Free disk space, then run agentrl synth-data select again.`;
+    throw new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
   }
 }

@@ -60,10 +60,8 @@ export interface Roles {
 export const noRoles: Roles = {
   names: [],
   get(name, where) {
-    throw new ConfigError(
-      "PART_UNKNOWN",
-      `${where} names the model "${name}", but the recipe has no models.`,
-    );
+    const message = `${where} names the model "${name}", but the recipe has no models.`;
+    throw new ConfigError("PART_UNKNOWN", message);
   },
 };
 

@@ -19,10 +19,8 @@ export function datasetNamed(given: string, where: string, fields: Fields = {}):
   const found = namedOrFile(given, where);
   if (Object.keys(fields).length === 0) return found;
   if (found.name === "files") return { ...found, fields };
-  throw new ConfigError(
-    "USAGE",
-    `${where} is "${given}", whose fields are known: ${fieldFlags(fields).join(", ")} would have no effect. Leave it out, or name a file.`,
-  );
+  const message = `${where} is "${given}", whose fields are known: ${fieldFlags(fields).join(", ")} would have no effect. Leave it out, or name a file.`;
+  throw new ConfigError("USAGE", message);
 }
 
 function namedOrFile(given: string, where: string): DatasetSetting {
@@ -33,10 +31,8 @@ function namedOrFile(given: string, where: string): DatasetSetting {
   // No corpus: a corpus in the recipe belongs to the recipe's question file, not to this one.
   if (given === STDIN || existsSync(given) || isDataFolder(given))
     return { name: "files", tasks: given, corpus: undefined };
-  throw new ConfigError(
-    "PART_UNKNOWN",
-    `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`,
-  );
+  const message = `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`;
+  throw new ConfigError("PART_UNKNOWN", message);
 }
 
 /**

@@ -27,10 +27,8 @@ export function onDisk<T>(
       deadlineMs,
       late: ({ since, waitedMs }) => {
         if (operation !== null) noteStuckThread(operation);
-        return new ExternalError(
-          "DISK_STALLED",
-          `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Check that the disk or network file system is mounted and not full (df, dmesg), and run again with --resume: finished work is kept. deadlines.diskSeconds sets the deadline.`,
-        );
+        const message = `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Check that the disk or network file system is mounted and not full (df, dmesg), and run again with --resume: finished work is kept. deadlines.diskSeconds sets the deadline.`;
+        return new ExternalError("DISK_STALLED", message);
       },
     },
     () => (operation = work()),

@@ -95,10 +95,8 @@ export async function openModel(
   const config = await readDecoderConfig(base);
   const adapter = headed(config, await readAdapter(model, config));
   if (lora !== undefined && !isSame(config, plain(adapter.lora), plain(lora))) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`,
-    );
+    const message = `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
   return { config, adapter, base };
 }
@@ -230,10 +228,8 @@ async function adapterWeights(
   const read = await readAdapter(folder, config);
   const found = withValueHead(config, read, lora.valueHead === true);
   if (!isSame(config, found.lora, lora)) {
-    throw new DataError(
-      "CHECKPOINT_MISFIT",
-      `${folder}: contains adapters with ${quote(found.lora)}, but this run trains ${quote(lora)}. Resume with the original settings.`,
-    );
+    const message = `${folder}: contains adapters with ${quote(found.lora)}, but this run trains ${quote(lora)}. Resume with the original settings.`;
+    throw new DataError("CHECKPOINT_MISFIT", message);
   }
   return found.weights;
 }

@@ -23,10 +23,8 @@ export function heldType(
 ): HalfType | null {
   const lacksBfloat = device === "webgpu";
   if (asked === "bfloat16" && lacksBfloat) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.frozenWeights is "bfloat16", which ${device} does not support. Use float16 (it rounds only bfloat16 numbers below 8e-6) or float32.`,
-    );
+    const message = `engine.frozenWeights is "bfloat16", which ${device} does not support. Use float16 (it rounds only bfloat16 numbers below 8e-6) or float32.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
   if (asked !== "auto") return asked === "float32" ? null : asked;
   const own = halfTypes.find((type) => STORED[type] === stored) ?? null;
@@ -84,10 +82,7 @@ export async function frozenWeights(
 async function requireType(device: Device, type: HalfType): Promise<void> {
   if (!device.resident) return;
   await device.zeros([1], storageOf(type)).catch((cause: unknown) => {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.frozenWeights: this ${device.name} device does not support ${type}. Use float32 or another device.`,
-      { cause },
-    );
+    const message = `engine.frozenWeights: this ${device.name} device does not support ${type}. Use float32 or another device.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message, { cause });
   });
 }

@@ -136,10 +136,8 @@ async function openModelEngine(
   recorded.catch(() => undefined);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
-    throw new DataError(
-      "CHECKPOINT_MISFIT",
-      `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
-    );
+    const message = `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`;
+    throw new DataError("CHECKPOINT_MISFIT", message);
   }
   const { device: named = "cpu", samplingWeights: sampling = "float32" } = options;
   const fastest = sampling === "int8" ? () => "cpu" as const : fastestDevice;
@@ -252,10 +250,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   #trained(model: TrainedName): LocalEngineOverWorkers {
     if (model === "policy") return this;
     if (this.#critic !== null) return this.#critic;
-    throw new ConfigError(
-      "ENGINE_NO_ROLE",
-      `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`,
-    );
+    const message = `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`;
+    throw new ConfigError("ENGINE_NO_ROLE", message);
   }
 
   get machine(): EngineMachine {
@@ -271,10 +267,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   async sample(request: SampleRequest): Promise<SampleResult> {
     const { maxPositions } = this.capabilities;
     if (request.promptIds.length === 0 || request.promptIds.length >= maxPositions) {
-      throw new DataError(
-        "PROMPT_TOO_LONG",
-        `the prompt has ${request.promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
-      );
+      const message = `the prompt has ${request.promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`;
+      throw new DataError("PROMPT_TOO_LONG", message);
     }
     return this.#home(request.sequence).call("sample", request);
   }
@@ -300,10 +294,8 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   async logprobs(rows: readonly TrainingRow[], model = "policy"): Promise<Float32Array[]> {
     if (model !== "policy" && !this.#roles.has(model)) {
-      throw new ConfigError(
-        "ENGINE_NO_ROLE",
-        `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`,
-      );
+      const message = `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`;
+      throw new ConfigError("ENGINE_NO_ROLE", message);
     }
     return this.#score(rows, "logprobs", model);
   }

@@ -278,8 +278,6 @@ export async function makeSampler(
 
 /** WEIGHT_NOT_FINITE. @param what the policy computed. */
 export function notANumber(what: string): DataError {
-  return new DataError(
-    "WEIGHT_NOT_FINITE",
-    `${what} is NaN, so the model's weights are damaged or training diverged. Take another model or an earlier checkpoint; in training, lower the learning rate.`,
-  );
+  const message = `${what} is NaN, so the model's weights are damaged or training diverged. Take another model or an earlier checkpoint; in training, lower the learning rate.`;
+  return new DataError("WEIGHT_NOT_FINITE", message);
 }

@@ -139,10 +139,8 @@ function packMicroBatch(
     ids.set(row.inputs.slice(prefix), prefix + place * length);
     const lacking = fieldNames.find((name) => row.fields[name]?.length !== row.targets.length);
     if (lacking !== undefined) {
-      throw new InternalError(
-        "LOSS_FIELD_MISSING",
-        `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
-      );
+      const message = `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`;
+      throw new InternalError("LOSS_FIELD_MISSING", message);
     }
     row.targets.forEach((target, token) => {
       if (!isScored(row, token)) return;

@@ -187,10 +187,8 @@ function stalledWorker(
   { waitedMs, since }: Pick<LongWait, "waitedMs" | "since">,
 ): ExternalError {
   const call = asked === null ? "" : ` during ${describeCall(asked)}`;
-  return new ExternalError(
-    "ENGINE_STALLED",
-    `${name}: no progress for ${seconds(waitedMs)}, since ${timeOfDay(since)},${call}. Checkpoints are kept: run the same command with --resume. If one pass over a micro-batch needs that long, raise deadlines.engineSeconds or lower engine.microBatchTokens.`,
-  );
+  const message = `${name}: no progress for ${seconds(waitedMs)}, since ${timeOfDay(since)},${call}. Checkpoints are kept: run the same command with --resume. If one pass over a micro-batch needs that long, raise deadlines.engineSeconds or lower engine.microBatchTokens.`;
+  return new ExternalError("ENGINE_STALLED", message);
 }
 
 function outOfMemory(name: string, asked: Asked | null, cause: unknown): ExternalError {

@@ -53,10 +53,8 @@ export async function adapterSampling(
     async weightsOf(model, version) {
       const archive = await model.archive();
       if (archive === null) {
-        throw new ConfigError(
-          "ENGINE_UNFIT",
-          `engine.sampler: the training server exports no adapter of version ${version}, so ${server.where} cannot sample from it. Remove engine.sampler, or use a training server that exports, such as agentrl serve engine or TuFT.`,
-        );
+        const message = `engine.sampler: the training server exports no adapter of version ${version}, so ${server.where} cannot sample from it. Remove engine.sampler, or use a training server that exports, such as agentrl serve engine or TuFT.`;
+        throw new ConfigError("ENGINE_UNFIT", message);
       }
       // A run that goes back to a checkpoint trains a version again, with other weights: the version alone is no name.
       const name = `${run}-v${version}-${count++}`;
@@ -108,10 +106,8 @@ export async function requireSameModel(
   const nats = logprobs.reduce((sum, each, i) => sum + Math.abs(each - (own[i] ?? NaN)), 0);
   const difference = nats / logprobs.length;
   if (difference <= LARGEST_NATS) return;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.sampler: ${new URL(url).origin} and the training server hold different models: log-probabilities of ${ids.length} drawn tokens differ by ${formatMean(difference)} nats per token (at most ${LARGEST_NATS} is allowed). Serve the base of the policy at both.`,
-  );
+  const message = `engine.sampler: ${new URL(url).origin} and the training server hold different models: log-probabilities of ${ids.length} drawn tokens differ by ${formatMean(difference)} nats per token (at most ${LARGEST_NATS} is allowed). Serve the base of the policy at both.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 interface SamplingServer {
@@ -167,10 +163,8 @@ export async function samplingServer(
       const remedy = isAbsent
         ? "It loads no adapters: start vLLM with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True."
         : `It must read ${folder} at this path, serve the base of the policy (it serves ${base}), and allow the adapter's rank (vLLM: --max-lora-rank).`;
-      throw new ConfigError(
-        "ENGINE_UNFIT",
-        `engine.sampler: ${where}, load_lora_adapter: status ${status}, saying ${quoted(text)}. ${remedy}`,
-      );
+      const message = `engine.sampler: ${where}, load_lora_adapter: status ${status}, saying ${quoted(text)}. ${remedy}`;
+      throw new ConfigError("ENGINE_UNFIT", message);
     },
     async unload(name) {
       const body = { lora_name: name };
@@ -189,10 +183,8 @@ export async function samplingServer(
           logprobs: logprobs?.token_logprobs ?? [],
           stopReason: finish === "length" ? "length" : "stop",
         };
-      throw new ExternalError(
-        "HTTP_BAD_REPLY",
-        `engine.sampler: ${where}, completions: ${problem} Nothing was learned from this reply.`,
-      );
+      const message = `engine.sampler: ${where}, completions: ${problem} Nothing was learned from this reply.`;
+      throw new ExternalError("HTTP_BAD_REPLY", message);
 
       function problemOf(): string | null {
         if (reply.model !== adapter)
@@ -262,8 +254,6 @@ function baseOf(
   if (found.length === 1 && found[0] !== undefined) return found[0];
   const hint =
     name === null ? `Set engine.sampler.model to one of: ${names.join(", ")}.` : suggest(name, names); // prettier-ignore
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.sampler.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${names.length} base models. ${hint}`,
-  );
+  const message = `engine.sampler.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${names.length} base models. ${hint}`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }

@@ -90,10 +90,8 @@ export function connect(options: ServerOptions): Connection {
   };
   const refused = (path: string, answer: WireAnswer): ExternalError => {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
-    return new ExternalError(
-      code,
-      `${where}, ${path}: status ${answer.status}, saying ${reasonOf(endpoint, answer)}. ${remedyOf(code)}`,
-    );
+    const message = `${where}, ${path}: status ${answer.status}, saying ${reasonOf(endpoint, answer)}. ${remedyOf(code)}`;
+    return new ExternalError(code, message);
   };
   return {
     where,
@@ -127,10 +125,8 @@ export function connect(options: ServerOptions): Connection {
         if (state === "done") return answer;
         if (state === "failed") throw refused(FUTURE, answer);
         if (stallMs !== null && performance.now() - begun > stallMs) {
-          throw new ExternalError(
-            "ENGINE_STALLED",
-            `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds; --resume continues from the last checkpoint.`,
-          );
+          const message = `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds; --resume continues from the last checkpoint.`;
+          throw new ExternalError("ENGINE_STALLED", message);
         }
         await wait(POLL_MS);
       }
@@ -161,10 +157,8 @@ function endpointOf(
   key: string | null,
 ): Endpoint {
   if (!isServerAddress(url)) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`,
-    );
+    const message = `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
   const settings = z
     .object(httpShape)

@@ -36,10 +36,8 @@ export function requireTemperature(
   { temperatures, name }: { temperatures: boolean; name: string },
 ): void {
   if (temperature === 1 || temperatures) return;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `sampling.temperature is ${temperature}: a ${name} server computes log-probabilities at temperature 1 alone, so that losses would compare another distribution than the one that was drawn from. Set sampling.temperature: 1, or use agentrl serve engine, or engine.name: local.`,
-  );
+  const message = `sampling.temperature is ${temperature}: a ${name} server computes log-probabilities at temperature 1 alone, so that losses would compare another distribution than the one that was drawn from. Set sampling.temperature: 1, or use agentrl serve engine, or engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */
@@ -60,10 +58,8 @@ export function requireExpressible({
   const isWhole = [...known.flat()].sort().join() === [...targets].sort().join();
   if (isWhole && !rslora) return;
   const [key, found] = rslora ? ["rslora", "true"] : ["targets", `[${targets.join(", ")}]`];
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.lora.${key} is ${found}: servers of the Tinker API train all attention layers (${ATTENTION.join(", ")}), all MLP layers (${MLP.join(", ")}) or both, scaled by alpha / rank. Remove policy.lora.${key}.`,
-  );
+  const message = `policy.lora.${key} is ${found}: servers of the Tinker API train all attention layers (${ATTENTION.join(", ")}), all MLP layers (${MLP.join(", ")}) or both, scaled by alpha / rank. Remove policy.lora.${key}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** Only log-probabilities cross the network. @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values. */
@@ -75,8 +71,6 @@ export function requireComputable(loss: LossSpec): void {
     other === "entropy"
       ? ["an entropy bonus", "Set entropyCoef: 0"]
       : ["a critic's value loss", "Use an algorithm without a critic"];
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`,
-  );
+  const message = `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }

@@ -65,10 +65,8 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   const config = checkOptions(configSchema, await readJson(join(base, "config.json")));
   if (config.problem !== null) {
     const { path, message } = config.problem;
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `${join(base, "config.json")}: ${path.join(".")} ${message}. The remote engine needs the policy's tokenizer and config.json here.`,
-    );
+    const problem = `${join(base, "config.json")}: ${path.join(".")} ${message}. The remote engine needs the policy's tokenizer and config.json here.`;
+    throw new ConfigError("ENGINE_UNFIT", problem);
   }
   const { max_position_embeddings: positions, vocab_size: vocabSize } = config.value;
   const connection = connect(server);
@@ -110,10 +108,8 @@ async function baseOf({ model, base }: TinkerEngineOptions): Promise<string> {
   if (isRemoteFolder(model)) return baseOfRemote(model);
   if (base !== undefined) return base;
   if (!isAdapterFolder(model)) return model;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.from is ${model}, a folder of adapters: the Tinker API cannot send adapters to a server. Start from the base, or use engine.name: local.`,
-  );
+  const message = `policy.from is ${model}, a folder of adapters: the Tinker API cannot send adapters to a server. Start from the base, or use engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** @throws {ConfigError} ENGINE_UNFIT: some servers accept any name in silence. */
@@ -127,10 +123,8 @@ function modelOf(
   if (found.length === 1 && found[0] !== undefined) return found[0];
   const hint =
     name === null ? `Set engine.model to one of: ${names.join(", ")}.` : suggest(name, names);
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`,
-  );
+  const message = `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** @throws {ConfigError} ENGINE_UNFIT for a server that says that it trains alone (TuFT without its sampler). */
@@ -140,10 +134,8 @@ function requireSampling(
 ): void {
   const lacks = Array.isArray(capabilities) && !capabilities.includes("sampling");
   if (sampleable !== false && !lacks) return;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.url: ${where} trains, but does not sample. Set engine.sampler to a server that does, or start it with sampling.`,
-  );
+  const message = `engine.url: ${where} trains, but does not sample. Set engine.sampler to a server that does, or start it with sampling.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** A failure is not reported: the next call tells more. */
@@ -189,8 +181,6 @@ async function probedDialect(
   // SkyRL with JAX is the known server that divides; another would be treated alike.
   if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
   if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`,
-  );
+  const message = `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }

@@ -55,10 +55,8 @@ export async function readRemote(folder: string, server: string): Promise<Remote
     );
   }
   if (found.value.server === server) return found.value;
-  throw new DataError(
-    "CHECKPOINT_MISFIT",
-    `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`,
-  );
+  const message = `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`;
+  throw new DataError("CHECKPOINT_MISFIT", message);
 }
 
 async function wholeOf(content: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -91,10 +91,8 @@ export async function createModel(session: RemoteSession, lora: FreshLora): Prom
   const model = modelOf(session, answer.model_id, found);
   if (found === null || found === alpha) return model;
   await model.unload();
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.lora.alpha is ${alpha}: ${connection.where} scales adapters of rank ${rank} by alpha ${found}, whatever a client asks. Set policy.lora.alpha: ${found}.`,
-  );
+  const message = `policy.lora.alpha is ${alpha}: ${connection.where} scales adapters of rank ${rank} by alpha ${found}, whatever a client asks. Set policy.lora.alpha: ${found}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 function modelOf(session: RemoteSession, id: string, alpha: number | null): RemoteModel {
@@ -264,10 +262,8 @@ function readReply({ bytes, json }: WireAnswer, { where }: Connection): ForwardB
 }
 
 function badReply(where: string, what: string): ExternalError {
-  return new ExternalError(
-    "HTTP_BAD_REPLY",
-    `${where}, forward_backward: the result is not of the expected form: ${what}. Nothing was learned since the last checkpoint; continue with --resume.`,
-  );
+  const message = `${where}, forward_backward: the result is not of the expected form: ${what}. Nothing was learned since the last checkpoint; continue with --resume.`;
+  return new ExternalError("HTTP_BAD_REPLY", message);
 }
 
 /** @throws {ExternalError} HTTP_BAD_REPLY when a row has no log-probability for each of its targets. */

@@ -56,10 +56,8 @@ export function remoteSampling(
         const [sequence] = replyOf(answer).sequences;
         if (sequence?.tokens.length === sequence?.logprobs.length && sequence !== undefined)
           return cutAtStop(sequence, request, limits.tokenizer);
-        throw new ExternalError(
-          "HTTP_BAD_REPLY",
-          `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`,
-        );
+        const message = `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`;
+        throw new ExternalError("HTTP_BAD_REPLY", message);
       };
     },
     close: () => Promise.resolve(),
@@ -72,16 +70,12 @@ export function roomOf(
   { maxPositions }: SamplingLimits,
 ): number {
   if (promptIds.length === 0 || promptIds.length >= maxPositions) {
-    throw new DataError(
-      "PROMPT_TOO_LONG",
-      `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
-    );
+    const message = `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`;
+    throw new DataError("PROMPT_TOO_LONG", message);
   }
   if (logitBias !== undefined && Object.keys(logitBias).length > 0) {
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which remote servers cannot do with exact log-probabilities. Remove what asks for it, or use engine.name: local.`,
-    );
+    const message = `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which remote servers cannot do with exact log-probabilities. Remove what asks for it, or use engine.name: local.`;
+    throw new ConfigError("ENGINE_UNFIT", message);
   }
   return Math.min(maxTokens, maxPositions - promptIds.length);
 }
@@ -90,10 +84,8 @@ export function roomOf(
 function minPOf({ minP = 0 }: SampleRequest, dialect: Dialect): { min_p?: number } {
   if (minP === 0) return {};
   if (dialect.minP) return { min_p: minP };
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`,
-  );
+  const message = `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleReply {

@@ -63,10 +63,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const known = kept.get(name);
     if (known !== undefined) return known;
     if (name !== "base") {
-      throw new ConfigError(
-        "ENGINE_NO_ROLE",
-        `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`,
-      );
+      const message = `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`;
+      throw new ConfigError("ENGINE_NO_ROLE", message);
     }
     const base = await loaded(null, false);
     kept.set(name, base);
@@ -204,10 +202,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   }
 
   function noCritic(): ConfigError {
-    return new ConfigError(
-      "ENGINE_UNFIT",
-      `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`,
-    );
+    const message = `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`;
+    return new ConfigError("ENGINE_UNFIT", message);
   }
 }
 
@@ -224,10 +220,8 @@ function checkRows(
   rows.forEach((row, index) => {
     const { inputs, targets, fields } = row;
     if (inputs.length > maxPositions) {
-      throw new DataError(
-        "PROMPT_TOO_LONG",
-        `row ${index}: has ${inputs.length} tokens, but the model has ${maxPositions} positions. Shorten observations or turns.`,
-      );
+      const message = `row ${index}: has ${inputs.length} tokens, but the model has ${maxPositions} positions. Shorten observations or turns.`;
+      throw new DataError("PROMPT_TOO_LONG", message);
     }
     const bad = (what: string): InternalError =>
       new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);

@@ -43,10 +43,8 @@ export function requireStepResult(name: string, result: Partial<StepResult> | un
   const isEnd = END_REASONS.some((each) => each === end);
   const isWhole = isEnd || (end === null && typeof reply === "string");
   if (hasLists && isWhole && Number.isFinite(reward)) return;
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `environment "${name}": step must return lists of actions, problems and observations, and either end (one of ${END_REASONS.join(", ")}) or, with end: null, a reply; its end is ${JSON.stringify(end)}. Correct its code.`,
-  );
+  const message = `environment "${name}": step must return lists of actions, problems and observations, and either end (one of ${END_REASONS.join(", ")}) or, with end: null, a reply; its end is ${JSON.stringify(end)}. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 /** How a message is played. */
@@ -146,10 +144,8 @@ export function isCapable(
 /** Searching in an environment whose strategy needs it. @throws {ConfigError} STRATEGY_UNFIT */
 export function requireSearching({ name, searching }: Environment): Searching {
   if (searching !== undefined) return searching;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`,
-  );
+  const message = `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** Prompts with passages, where the strategy needs them. @throws {ConfigError} STRATEGY_UNFIT */
@@ -158,10 +154,8 @@ export function requirePrompt({
   renderPrompt,
 }: Environment): NonNullable<Environment["renderPrompt"]> {
   if (renderPrompt !== undefined) return renderPrompt;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment "${name}" has no prompt that shows passages. Use search-qa or tool-qa.`,
-  );
+  const message = `environment "${name}" has no prompt that shows passages. Use search-qa or tool-qa.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** Which of an environment's own tasks are drawn. */

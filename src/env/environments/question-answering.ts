@@ -47,10 +47,8 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       const instructions = protocol.instructions(toolbox.schemas);
       const renderPrompt = (task: Task, context = ""): string => {
         if (context !== "" && !settings.prompt.includes("{context}")) {
-          throw new ConfigError(
-            "RECIPE_BAD_VALUE",
-            `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`,
-          );
+          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`;
+          throw new ConfigError("RECIPE_BAD_VALUE", message);
         }
         const filled: Record<string, string> = { question: task.question, context, instructions };
         // In one pass, and not as replacement patterns: a question may itself hold "{context}" or "$&".
@@ -95,10 +93,8 @@ function requireCallable(
   const names = tools.map((tool) => tool.function.name);
   const uncallable = names.find((tool) => !isCallable(tool));
   if (uncallable === undefined) return;
-  throw new ConfigError(
-    "TOOL_UNCALLABLE",
-    `environment.tools: no message in the grammar of protocol "${name}" can call "${uncallable}"; it can call ${names.filter(isCallable).join(", ") || "none of the tools"}. Use protocol tags or hermes, which call every tool by its name, or remove the tool.`,
-  );
+  const problem = `environment.tools: no message in the grammar of protocol "${name}" can call "${uncallable}"; it can call ${names.filter(isCallable).join(", ") || "none of the tools"}. Use protocol tags or hermes, which call every tool by its name, or remove the tool.`;
+  throw new ConfigError("TOOL_UNCALLABLE", problem);
 }
 
 function optionsOf({ protocol, tools }: Kind) {

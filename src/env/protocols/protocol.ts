@@ -173,10 +173,8 @@ function requireParsed(name: string, parsed: Partial<ParsedMessage> | null): Par
     Array.isArray(problems) &&
     problems.every((each: Partial<Problem> | null) => isText(each?.code) && isText(each.message));
   if (areActions && areProblems) return { actions, problems };
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `protocol "${name}": parse must return { actions, problems }: lists of { tool, input } and of { code, message }, all text. Correct its code.`,
-  );
+  const message = `protocol "${name}": parse must return { actions, problems }: lists of { tool, input } and of { code, message }, all text. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 function isText(value: unknown): value is string {

@@ -76,8 +76,6 @@ export function retrieverNamed(
   if (found !== undefined) return found;
   const known = Object.keys(retrievers);
   const hint = known.length === 0 ? "The recipe has no retrievers." : suggest(name, known);
-  throw new ConfigError(
-    "PART_UNKNOWN",
-    `environment.tools: retriever is "${name}"; the recipe's retrievers have no such name. ${hint}`,
-  );
+  const message = `environment.tools: retriever is "${name}"; the recipe's retrievers have no such name. ${hint}`;
+  throw new ConfigError("PART_UNKNOWN", message);
 }

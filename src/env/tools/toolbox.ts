@@ -117,10 +117,8 @@ export function openToolbox(settings: readonly ToolSettings[], resources: ToolRe
 function requireOwnNames(named: readonly NamedTool[]): void {
   const twice = named.find(({ name }, i) => named.findIndex((each) => each.name === name) < i);
   if (twice === undefined) return;
-  throw new ConfigError(
-    "TOOL_TWICE",
-    `environment.tools: two tools have the name "${twice.name}", so the policy could call only one of them. Give one another name with as, for example { name: ${twice.part.name}, as: other-${twice.name} }.`,
-  );
+  const message = `environment.tools: two tools have the name "${twice.name}", so the policy could call only one of them. Give one another name with as, for example { name: ${twice.part.name}, as: other-${twice.name} }.`;
+  throw new ConfigError("TOOL_TWICE", message);
 }
 
 interface Setting {
@@ -208,10 +206,8 @@ function openedToolbox(
 /** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
 function requireFound(name: string, found: Partial<Found> | undefined): void {
   if (typeof found?.text === "string") return;
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `tool "${name}": call must return { text }, with a string. Correct its code.`,
-  );
+  const message = `tool "${name}": call must return { text }, with a string. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 function unknownTool({ tool, input }: Action, named: readonly NamedTool[]): Observation {
@@ -235,10 +231,8 @@ function noCallsLeft(tool: string, { tool: only }: BudgetNow): Observation {
 }
 
 function withoutTrajectory(name: string): ConfigError {
-  return new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment.tools: ${name} runs an agent of its own, whose calls are recorded on a trajectory; a strategy that searches outside of episodes has none. Use strategy: agent.`,
-  );
+  const message = `environment.tools: ${name} runs an agent of its own, whose calls are recorded on a trajectory; a strategy that searches outside of episodes has none. Use strategy: agent.`;
+  return new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** A registered call with a deadline: one that hangs costs one trajectory, not the run. @throws {RolloutError} TOOL_TIMEOUT */

@@ -75,18 +75,14 @@ async function evaluationRows(folder: string): Promise<AnswersRead> {
     const checked = checkOptions(rowSchema, value);
     if (checked.problem !== null) {
       const { path: keys, message } = checked.problem;
-      throw new DataError(
-        "DATA_BAD_RECORD",
-        `${path}:${line}: ${keys.join(".")} ${message} It must be a row of \`agentrl eval --out\`.`,
-      );
+      const problem = `${path}:${line}: ${keys.join(".")} ${message} It must be a row of \`agentrl eval --out\`.`;
+      throw new DataError("DATA_BAD_RECORD", problem);
     }
     const { answer, error, ...rest } = checked.value;
     if (error !== undefined) failedRollouts += 1;
     else answers.push({ ...rest, prediction: answer });
   }
   if (answers.length > 0) return { answers, failedRollouts };
-  throw new DataError(
-    "PREDICTIONS_EMPTY",
-    `${path}: has no answers to judge (${failedRollouts} failed rollouts). Check that the evaluation finished.`,
-  );
+  const problem = `${path}: has no answers to judge (${failedRollouts} failed rollouts). Check that the evaluation finished.`;
+  throw new DataError("PREDICTIONS_EMPTY", problem);
 }

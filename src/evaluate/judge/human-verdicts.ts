@@ -120,18 +120,14 @@ function recordOf<S extends z.ZodType>(schema: S, value: unknown, where: string)
   const checked = checkOptions(schema, value);
   if (checked.problem === null) return checked.value;
   const { path, message } = checked.problem;
-  throw new DataError(
-    "DATA_BAD_RECORD",
-    `${where}: ${path.join(".")} ${message} Correct the record, or choose another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
-  );
+  const problem = `${where}: ${path.join(".")} ${message} Correct the record, or choose another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`;
+  throw new DataError("DATA_BAD_RECORD", problem);
 }
 
 function notEmpty(read: HumanVerdicts, path: string): HumanVerdicts {
   if (read.verdicts.length > 0) return read;
-  throw new DataError(
-    "DATA_EMPTY",
-    `${path}: holds no human verdicts. Choose its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
-  );
+  const message = `${path}: holds no human verdicts. Choose its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`;
+  throw new DataError("DATA_EMPTY", message);
 }
 
 interface RuleVerdict extends Part {

@@ -94,11 +94,8 @@ export function isHttpFailure(error: unknown): error is ExternalError {
 /** JUDGE_UNREACHABLE, with its cause. */
 export function unreachable(what: string, cause: unknown): ScoreError {
   const said = cause instanceof AgentrlError ? cause.message : String(cause);
-  return new ScoreError(
-    "JUDGE_UNREACHABLE",
-    `${what}, so the answers were not evaluated: ${said} Its replies are in the cache: the same command (\`judge run\` with --resume) continues from there.`,
-    { cause },
-  );
+  const message = `${what}, so the answers were not evaluated: ${said} Its replies are in the cache: the same command (\`judge run\` with --resume) continues from there.`;
+  return new ScoreError("JUDGE_UNREACHABLE", message, { cause });
 }
 
 function judgeOf(

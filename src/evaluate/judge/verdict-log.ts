@@ -63,10 +63,8 @@ export async function openVerdictLog(
 export function checkVerdictFolder(folder: string, resume: boolean): void {
   const path = join(folder, VERDICTS_FILE);
   if (resume || !existsSync(path)) return;
-  throw new ConfigError(
-    "EVALUATION_EXISTS",
-    `${path}: exists already. Continue it with --resume, or choose another --out.`,
-  );
+  const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+  throw new ConfigError("EVALUATION_EXISTS", message);
 }
 
 /** A failed request is retried; an unreadable verdict is the judge's reply and stays. */
@@ -79,10 +77,8 @@ async function readRows(path: string, identity: string): Promise<Map<string, Log
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const row = value as LoggedRow;
     if (!String((value as Partial<LoggedRow> | null)?.key).startsWith(`${identity}-`)) {
-      throw new ConfigError(
-        "EVALUATION_EXISTS",
-        `${path}:${line}: was judged by another model, prompt or setting, and rows must not be mixed. Choose another --out.`,
-      );
+      const message = `${path}:${line}: was judged by another model, prompt or setting, and rows must not be mixed. Choose another --out.`;
+      throw new ConfigError("EVALUATION_EXISTS", message);
     }
     rows.set(row.key, row);
   }

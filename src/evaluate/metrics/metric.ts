@@ -34,10 +34,8 @@ export function defineMetric<S extends z.ZodObject>({
 }): Metric {
   requireDescribed("metric", { ...head, score } as { name: string }, ["score"]);
   if (rowMetrics.names.includes(head.name)) {
-    throw new ConfigError(
-      "PLUGIN_BAD_PART",
-      `the metric "${head.name}" already exists: every evaluation has it. Rename the plugin's part.`,
-    );
+    const message = `the metric "${head.name}" already exists: every evaluation has it. Rename the plugin's part.`;
+    throw new ConfigError("PLUGIN_BAD_PART", message);
   }
   const reward = defineReward<S>({
     ...head,

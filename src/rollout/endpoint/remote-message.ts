@@ -98,17 +98,14 @@ export function takeReply(
 ): CallFinish {
   const { finishReason, firstTokenMs } = reply;
   if (finishReason === "content_filter") {
-    throw new RolloutError(
-      "COMPLETION_FILTERED",
-      "the server's content filter blocked the message.",
-    );
+    const problem = "the server's content filter blocked the message.";
+    throw new RolloutError("COMPLETION_FILTERED", problem);
   }
   // With a finish reason, the model itself wrote nothing: its mistake, which counts.
   if (finishReason === null && (draft.text() + reply.text).trim() === "") {
-    throw new RolloutError(
-      "COMPLETION_EMPTY",
-      "the server sent a message without text and without a finish reason. Check the server's log.",
-    );
+    const problem =
+      "the server sent a message without text and without a finish reason. Check the server's log.";
+    throw new RolloutError("COMPLETION_EMPTY", problem);
   }
   if (firstTokenMs !== null) setting.onFirstToken?.(firstTokenMs);
   const stop =

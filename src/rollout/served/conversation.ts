@@ -165,11 +165,9 @@ export function openConversation(options: ConversationOptions): Conversation {
     isFull: false,
     async chat(messages, tools, draw) {
       if (tools.length > 0 && !template.showsTools) {
-        throw new ServedError(
-          400,
-          "tools: the model has no chat template that could tell it of them. Describe them in a message.",
-          { param: "tools" },
-        );
+        const message =
+          "tools: the model has no chat template that could tell it of them. Describe them in a message.";
+        throw new ServedError(400, message, { param: "tools" });
       }
       const keys = messageKeys(messages, tools);
       const continued = await continuedChat(messages, keys, tools);
@@ -272,11 +270,8 @@ function longestSequence(policy: TokenPolicy, room = Infinity): number {
 
 function tooLong(conversation: Conversation, most: number, tokens: number | null): ServedError {
   conversation.isFull = true;
-  return new ServedError(
-    400,
-    `The prompt has ${tokens ?? `more than ${most}`} tokens, and the model's context is ${most} tokens with its answer.`,
-    { code: "context_length_exceeded", param: "messages" },
-  );
+  const message = `The prompt has ${tokens ?? `more than ${most}`} tokens, and the model's context is ${most} tokens with its answer.`;
+  return new ServedError(400, message, { code: "context_length_exceeded", param: "messages" });
 }
 
 /** What follows an answer, without the end token that the model has written itself. */

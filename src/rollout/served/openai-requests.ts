@@ -183,10 +183,8 @@ function refuseUnless(
   const value = request[key] ?? null;
   if (value === null || neutral.includes(value)) return;
   const allowed = neutral.length === 0 ? "Leave it out" : `Set it to ${JSON.stringify(neutral[0])}`;
-  throw new ServedError(400, `${key} is not supported here. ${allowed}.`, {
-    code: "unsupported_value",
-    param: key,
-  });
+  const message = `${key} is not supported here. ${allowed}.`;
+  throw new ServedError(400, message, { code: "unsupported_value", param: key });
 }
 
 function wireMessage({

@@ -79,10 +79,8 @@ async function play(
 /** @throws {ConfigError} STRATEGY_UNFIT for a policy behind a server. */
 function tokensOf({ policy }: RolloutOptions): TokenPolicy {
   if (!("open" in policy)) return policy;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `strategy external: the policy is behind a server, which the agent can ask itself. Name a model of this machine by policy.from, or use another strategy.`,
-  );
+  const message = `strategy external: the policy is behind a server, which the agent can ask itself. Name a model of this machine by policy.from, or use another strategy.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 function conversationOf(

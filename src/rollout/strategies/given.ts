@@ -33,17 +33,13 @@ function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
   const { id, annotations } = task;
   const { context = [], supportingPassages = [] } = annotations;
   if (context.length === 0) {
-    throw new ConfigError(
-      "STRATEGY_UNFIT",
-      `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`,
-    );
+    const message = `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`;
+    throw new ConfigError("STRATEGY_UNFIT", message);
   }
   const own = gold === undefined ? context : goldOf(context, supportingPassages);
   if (own.length === 0) {
-    throw new ConfigError(
-      "STRATEGY_UNFIT",
-      `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`,
-    );
+    const message = `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`;
+    throw new ConfigError("STRATEGY_UNFIT", message);
   }
   const shown = own.map((passage) => {
     const text = gold === "sentences" ? supportingText(passage, annotations) : passage.text;

@@ -56,10 +56,8 @@ export function requireFitting(
   const needs = strategies.get(name, where).needs(settings);
   const lacks = needs.filter((each) => !isCapable(environment, each)).join(" and ");
   if (lacks === "") return;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Use the strategy "agent", which fits every environment.`,
-  );
+  const message = `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Use the strategy "agent", which fits every environment.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** A strategy in a protocol's fingerprint: the name alone if it has no options. */

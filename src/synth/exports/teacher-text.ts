@@ -21,10 +21,8 @@ export function teacherText(
     textOf({ ids, text }) {
       if (ids.length === 0) return text ?? "";
       if (teacher === null) {
-        throw new DataError(
-          "EXPORT_TOKENS",
-          `${where}: has token ids, but the teacher's tokenizer was not saved. Give the folder of the teacher's model with --tokenizer.`,
-        );
+        const message = `${where}: has token ids, but the teacher's tokenizer was not saved. Give the folder of the teacher's model with --tokenizer.`;
+        throw new DataError("EXPORT_TOKENS", message);
       }
       const { tokenizer } = teacher;
       const { beginId, endIds } = tokenizer;

@@ -43,10 +43,8 @@ export const defineSelector = definer<Selector>()("sample selector", {
         const sorted = [...selected.kept, ...selected.dropped].map(({ id }) => id);
         if (new Set(sorted).size === samples.length && sorted.length === samples.length)
           return selected;
-        throw new ConfigError(
-          "PLUGIN_FAILED",
-          `${what} returned ${sorted.length} of ${samples.length} samples: expected each once, in kept or in dropped. Correct its code.`,
-        );
+        const message = `${what} returned ${sorted.length} of ${samples.length} samples: expected each once, in kept or in dropped. Correct its code.`;
+        throw new ConfigError("PLUGIN_FAILED", message);
       },
     },
   },
@@ -71,10 +69,8 @@ export function valuesOf(
   }
   if (valued.length > 0 || samples.length === 0) return { valued, dropped };
   const known = [...new Set(samples.flatMap(({ scores }) => Object.keys(scores)))].sort();
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops if known. Use one of these, or add the scorer or step that gives "${by}" before it.`,
-  );
+  const message = `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops if known. Use one of these, or add the scorer or step that gives "${by}" before it.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: string) {

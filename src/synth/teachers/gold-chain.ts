@@ -67,10 +67,8 @@ export const askedStrategies = (): string[] =>
     .map(({ name }) => name);
 
 function cannotPlay(): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${goldChainStrategies().join(", ")}, and with "style: brief" also ${askedStrategies().join(", ")}; choose one of these, or a teacher with a model.`,
-  );
+  const message = `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${goldChainStrategies().join(", ")}, and with "style: brief" also ${askedStrategies().join(", ")}; choose one of these, or a teacher with a model.`;
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage {

@@ -19,10 +19,9 @@ export const reference = defineTeacher({
   summary: "Answers with the first reference at once.",
   open: () => (place) => {
     if (place.ownPrompt) {
-      throw new ConfigError(
-        "TEACHER_CANNOT_PLAY",
-        "teacher reference: the strategy has its own prompts, which only a model can answer. Choose strategy: direct, or a teacher with a model.",
-      );
+      const problem =
+        "teacher reference: the strategy has its own prompts, which only a model can answer. Choose strategy: direct, or a teacher with a model.";
+      throw new ConfigError("TEACHER_CANNOT_PLAY", problem);
     }
     const [input] = place.task.references;
     if (input === undefined) {
@@ -53,10 +52,8 @@ export const player = defineTeacher({
 });
 
 function cannotPlay(why: string): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    `teacher player: ${why}. Choose another teacher, or strategy: agent in an environment with a player, such as tool-qa.`,
-  );
+  const message = `teacher player: ${why}. Choose another teacher, or strategy: agent in an environment with a player, such as tool-qa.`;
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 /** All teachers without a model: those for any dataset, and those of the worlds. */

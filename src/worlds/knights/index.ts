@@ -95,10 +95,8 @@ function puzzleOf(draw: Random, settings: Settings): Solved {
     const puzzle = { ...drawn, names: draw.shuffle(FIRST_NAMES).slice(0, drawn.knights.length) };
     if (solutionsOf(puzzle).length === 1) return puzzle;
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `knights-knaves: of ${MOST_DRAWN} puzzles with forms ${JSON.stringify(settings.forms)} and stepwise ${settings.stepwise}, none has exactly one solution. Allow forms of two parts (and, or, if, iff) as well.`,
-  );
+  const message = `knights-knaves: of ${MOST_DRAWN} puzzles with forms ${JSON.stringify(settings.forms)} and stepwise ${settings.stepwise}, none has exactly one solution. Allow forms of two parts (and, or, if, iff) as well.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 /** Statements that fit a drawn solution, which others may fit as well; null where none was found for somebody. */
@@ -228,17 +226,15 @@ export function knightsPlan(
 }
 
 function cannotPlay(): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    "teacher knights-plan: it writes whole messages, and the strategy has its own prompts or begins the message. Choose strategy: agent or direct, or a teacher with a model.",
-  );
+  const message =
+    "teacher knights-plan: it writes whole messages, and the strategy has its own prompts or begins the message. Choose strategy: agent or direct, or a teacher with a model.";
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 function gaveUp(): RolloutError {
-  return new RolloutError(
-    "TEACHER_GAVE_UP",
-    "teacher knights-plan: the question cannot be solved person by person. It needs puzzles of the dataset knights-knaves with stepwise: true.",
-  );
+  const message =
+    "teacher knights-plan: the question cannot be solved person by person. It needs puzzles of the dataset knights-knaves with stepwise: true.";
+  return new RolloutError("TEACHER_GAVE_UP", message);
 }
 
 /** Verifies puzzles from their text: each can be read, and has exactly one solution, which is its reference. */

@@ -218,10 +218,8 @@ function* drawnTasks(settings: Settings, { split, seed }: TaskDraw): Generator<T
     missed = splitOf(map) === split ? 0 : missed + 1;
     if (missed === 0) yield taskOf(map, `frozen-lake-${split}-${number++}`);
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `environment: lakes of size ${settings.size} with holes ${settings.holes} are so few that the split ${quote(split)} has none. Choose a larger size, or holes nearer to 0.5.`,
-  );
+  const message = `environment: lakes of size ${settings.size} with holes ${settings.holes} are so few that the split ${quote(split)} has none. Choose a larger size, or holes nearer to 0.5.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function taskOf(map: string, id: string): Task {

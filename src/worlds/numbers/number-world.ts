@@ -128,17 +128,13 @@ export function numberWorld(options: z.input<typeof numberWorldSchema>): NumberW
 }
 
 function noKind({ concepts: wanted = [], exclude }: NumberWorldSettings): ConfigError {
-  return new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: no kind of problem has one of concepts [${wanted.join(", ")}] and none of exclude [${exclude.join(", ")}]. The kinds are ${KIND_NAMES.join(", ")}.`,
-  );
+  const message = `numberworld: no kind of problem has one of concepts [${wanted.join(", ")}] and none of exclude [${exclude.join(", ")}]. The kinds are ${KIND_NAMES.join(", ")}.`;
+  return new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function badNumber(number: number): ConfigError {
-  return new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: problem number is ${number}; it must be an integer from 0.`,
-  );
+  const message = `numberworld: problem number is ${number}; it must be an integer from 0.`;
+  return new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 type Pool = NumberWorldSettings["pool"];

@@ -106,10 +106,8 @@ export function drawnProblem(draw: Random, wanted: Wanted): Problem {
     const text = wanted.isHidden ? hidden(problem) : problem.text;
     if (splitOfProblem(kind, text) === wanted.split) return { ...problem, text };
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: no problem of ${least} to ${most} steps with numbers up to ${largest} has the wanted concepts (${MOST_ATTEMPTS} were drawn). Ask for other concepts, exclude fewer, or raise levels.`,
-  );
+  const message = `numberworld: no problem of ${least} to ${most} steps with numbers up to ${largest} has the wanted concepts (${MOST_ATTEMPTS} were drawn). Ask for other concepts, exclude fewer, or raise levels.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 /** The draft with its steps; null when a number is out of range. */

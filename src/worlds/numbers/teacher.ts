@@ -52,15 +52,13 @@ function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
 }
 
 function cannotPlay(): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    "teacher number-plan: the strategy has its own prompts, which only a model can answer. Choose strategy: agent or direct, or a teacher with a model.",
-  );
+  const message =
+    "teacher number-plan: the strategy has its own prompts, which only a model can answer. Choose strategy: agent or direct, or a teacher with a model.";
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 function gaveUp(): RolloutError {
-  return new RolloutError(
-    "TEACHER_GAVE_UP",
-    "teacher number-plan: the question has no steps to compute. It needs those of the dataset numberworld.",
-  );
+  const message =
+    "teacher number-plan: the question has no steps to compute. It needs those of the dataset numberworld.";
+  return new RolloutError("TEACHER_GAVE_UP", message);
 }

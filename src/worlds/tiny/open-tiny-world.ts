@@ -54,10 +54,8 @@ function wrongReference(task: Task, number: number, question: (number: number) =
     const isSameType = /^\d/.test(other) === isYear && annotations.type !== "yes-no";
     if (isSameType && other !== right) return other;
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `tinyworld: no other question has an answer like "${right}", so it cannot be mislabelled. Set mislabelled to 0, or ask for several relations.`,
-  );
+  const message = `tinyworld: no other question has an answer like "${right}", so it cannot be mislabelled. Set mislabelled to 0, or ask for several relations.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 const MOST_TRIES = 1000;

@@ -126,10 +126,8 @@ function pickKind(mix: TinyWorldMix, bits: number): keyof TinyWorldMix {
   }
   const last = kinds.findLast((kind) => mix[kind] > 0);
   if (last !== undefined) return last;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `tinyworld: mix is ${JSON.stringify(mix)}; at least one weight must be above 0.`,
-  );
+  const message = `tinyworld: mix is ${JSON.stringify(mix)}; at least one weight must be above 0.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 /** Every wanted chain of `hops` relations from every entity of its kind. */

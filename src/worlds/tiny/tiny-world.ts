@@ -98,8 +98,6 @@ export function tinyWorld(options: TinyWorldSettings): TinyWorld {
 
 function requireWithin(what: string, number: number, end: number): void {
   if (Number.isInteger(number) && number >= 0 && number < end) return;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `tinyworld: ${what} number is ${number}; it must be an integer from 0 to ${end - 1}.`,
-  );
+  const message = `tinyworld: ${what} number is ${number}; it must be an integer from 0 to ${end - 1}.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }

@@ -63,10 +63,8 @@ type Category = { kind: string; relation?: string };
 function requireNewWorld(epochs: readonly PassRate[][], { seed, split, rows }: Settings): void {
   const own = `tinyworld-${split}-${seed}-`;
   if (!epochs.some((rates) => rates.some(({ id }) => id.startsWith(own)))) return;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `weak-tinyworld: seed is ${seed} with split "${split}", the same world as the questions of ${rows.join(", ")}; new questions must come from another world. Set another seed.`,
-  );
+  const message = `weak-tinyworld: seed is ${seed} with split "${split}", the same world as the questions of ${rows.join(", ")}; new questions must come from another world. Set another seed.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 /** Categories, and the number of new questions for each. @throws {DataError} DATA_BAD_RECORD for another dataset; DATA_EMPTY */
@@ -87,10 +85,8 @@ function categoryBudgets(
   for (const { question } of weakQuestions(epochs, { below, falling })) cellOf(question).weak += 1;
   const weak = [...cells.values()].filter((cell) => cell.weak > 0);
   if (weak.length === 0) {
-    throw new DataError(
-      "DATA_EMPTY",
-      `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Raise "below"${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`,
-    );
+    const message = `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Raise "below"${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`;
+    throw new DataError("DATA_EMPTY", message);
   }
   // A fixed order, independent of the order of the rows.
   weak.sort((a, b) => (nameOf(a.category) < nameOf(b.category) ? -1 : 1));
@@ -107,10 +103,8 @@ function nameOf({ kind, relation = "" }: Category): string {
 function categoryOf(question: string, by: Settings["by"], rows: readonly string[]): Category {
   const [reading] = readQuestion(question);
   if (reading === undefined) {
-    throw new DataError(
-      "DATA_BAD_RECORD",
-      `${rows.join(", ")}: the question "${question}" is not from a tiny world, so its kind is unknown. Use rows of tiny-world questions.`,
-    );
+    const message = `${rows.join(", ")}: the question "${question}" is not from a tiny world, so its kind is unknown. Use rows of tiny-world questions.`;
+    throw new DataError("DATA_BAD_RECORD", message);
   }
   if (reading.type === "bridge") {
     const relation = reading.chain.at(-1)?.name ?? "";
