@@ -184,9 +184,8 @@ function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): O
     const message = `is not a key here. ${suggest(key, knownKeys(schema, issue.path))}`;
     return { code: "RECIPE_UNKNOWN_KEY", path: [...path, key], message };
   }
-  if (issue.code === "custom" && issue.params?.["code"] !== undefined) {
+  if (issue.code === "custom" && issue.params?.["code"] !== undefined)
     return { code: issue.params["code"] as ErrorCode, path, message: issue.message };
-  }
   const found = foundAt(value, issue.path);
   return { code: "RECIPE_BAD_VALUE", path, message: `is ${quote(found)}: ${wording(issue)}.` };
 }

@@ -93,9 +93,8 @@ async function* drawsOf(
   known: EvaluationRun["known"],
 ): AsyncGenerator<Draw> {
   for await (const task of tasks) {
-    for (let sample = 0; sample < samplesPerTask; sample++) {
+    for (let sample = 0; sample < samplesPerTask; sample++)
       yield { task, sample, earlier: known?.(task, sample) };
-    }
   }
 }
 

@@ -99,9 +99,8 @@ export function pairedPermutationTest(
   const moving = Float64Array.from(differences.filter((value) => value !== 0));
   const tie = TIE * moving.reduce((sum, value) => sum + Math.abs(value), 0);
   const bound = Math.abs(moving.reduce((sum, value) => sum + value, 0)) - tie;
-  if (moving.length <= EXACT_PAIRS) {
+  if (moving.length <= EXACT_PAIRS)
     return { p: countAll(moving, bound) / 2 ** moving.length, method: "exact" };
-  }
   return { p: (1 + countDrawn(moving, bound, { seed, draws })) / (1 + draws), method: "drawn" };
 }
 

@@ -55,9 +55,8 @@ const squadFile = z.object({ data: z.array(z.unknown()) });
 export function fieldAt(record: Placed, field: string): unknown {
   let at = record.value;
   for (const key of field.split(".")) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key))
       throw missingField(record, field, key, at);
-    }
     at = (at as Record<string, unknown>)[key];
   }
   return at;

@@ -60,9 +60,8 @@ export async function readPredictionRows(
   given: PredictionSource,
 ): Promise<[id: string, answer: ScoredAnswer][]> {
   const { predictions, references, idField } = given;
-  if (references !== undefined || idField !== undefined) {
+  if (references !== undefined || idField !== undefined)
     return [...(await readPredictionsById(given))];
-  }
   const source = await understood(given);
   const records = notEmpty(await readPlaced(predictions), predictions);
   const places = new Map<string, string>();
@@ -165,9 +164,8 @@ async function predictionsById(
   }
   const place = { value: whole, where: predictions };
   const answers = predictionField === undefined ? whole : fieldAt(place, predictionField);
-  if (typeof answers !== "object" || answers === null || Array.isArray(answers)) {
+  if (typeof answers !== "object" || answers === null || Array.isArray(answers))
     throw wrongType(place, predictionField ?? "", answers, "an object from id to answer");
-  }
   const entries = notEmpty(Object.entries(answers), predictions);
   return new Map(
     entries.map(([id, value]) => {

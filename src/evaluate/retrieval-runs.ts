@@ -104,9 +104,8 @@ function distinctScores(hits: readonly RankedHit[]): RankedHit[] {
     let written = Math.fround(score);
     if (before !== undefined) {
       const reordered = written === before.score && byBytes(id, before.id) > 0;
-      if (written > before.score || reordered) {
+      if (written > before.score || reordered)
         written = reordered || byBytes(id, before.id) > 0 ? floatBelow(before.score) : before.score;
-      }
     }
     before = { id, score: written };
     return before;

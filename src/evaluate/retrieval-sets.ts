@@ -42,9 +42,8 @@ async function queriesOf(path: string): Promise<RetrievalQuery[]> {
     const given = record?.["_id"] ?? record?.["id"];
     const id = typeof given === "string" ? given : numberId(given);
     const text = record?.["text"] ?? record?.["question"];
-    if (id === null || typeof text !== "string") {
+    if (id === null || typeof text !== "string")
       throw badQrelsLine(`${path}:${line}`, value, 'an object with "_id" and "text"');
-    }
     queries.push({ id, text });
   }
   return queries;

@@ -71,13 +71,10 @@ export async function summarizeRowsFile(
   for await (const row of readRows(source.rows)) {
     found = true;
     summary.add(row);
-    if (row.error === undefined && (unaided ?? forced) !== undefined) {
+    if (row.error === undefined && (unaided ?? forced) !== undefined)
       cases.push(caseOf(row, unaided, forced));
-    }
   }
-  if (!found) {
-    throw new DataError("PREDICTIONS_EMPTY", `${source.rows}: has no rows to summarize.`);
-  }
+  if (!found) throw new DataError("PREDICTIONS_EMPTY", `${source.rows}: has no rows to summarize.`);
   for (const [path, side] of [
     [source.unaided, "unaided"],
     [source.forced, "forced"],

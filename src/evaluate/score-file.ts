@@ -95,9 +95,8 @@ async function scoreAnswerFile(
   const { normalization = DEFAULT_NORMALIZATION, spans = false } = options;
   const named = answerMetrics.parts.map(({ name }) => name);
   const asked = options.metrics ?? (spans ? DROP_METRICS : named);
-  if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined) {
+  if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined)
     throw new ConfigError("USAGE", `--metrics ${VERDICT_METRIC}: needs --verdict-field.`);
-  }
   const doubts = new AnswerDoubts();
   const found = await readPredictionRows({ ...options, doubts });
   const scores = scoreEach(
@@ -161,14 +160,13 @@ async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> 
 
 async function scoreHotpotqaFile(options: ScoreFileOptions): Promise<ScoredFile> {
   const { predictions, references, normalization = "squad" } = options;
-  if (references === undefined || normalization !== "squad") {
+  if (references === undefined || normalization !== "squad")
     throw new ConfigError(
       "USAGE",
       references === undefined
         ? "--layout hotpotqa: needs --references, the gold questions with their supporting facts."
         : `--layout hotpotqa: normalises by squad, not by ${normalization}: leave --normalization out.`,
     );
-  }
   const { cases, hasFacts, unknown } = await readHotpotqaFiles(predictions, references);
   const known = hotpotqaMetrics.names.filter((name) => hasFacts || !name.includes("_"));
   const asked = known.filter((name) => options.metrics?.includes(name) ?? true);

@@ -110,9 +110,7 @@ function firstTokensOf(
   for (const { owner, ids: all, logprobs } of segments) {
     const text = tokenizer.decode(all);
     const ids = all.slice(0, wholeTokens(all, left, tokenizer));
-    if (ids.length > 0) {
-      kept.push({ owner, ids, logprobs: logprobs?.slice(0, ids.length) ?? null });
-    }
+    if (ids.length > 0) kept.push({ owner, ids, logprobs: logprobs?.slice(0, ids.length) ?? null });
     if (left <= text.length) return { kept, rest: text.slice(tokenizer.decode(ids).length, left) };
     left -= text.length;
   }

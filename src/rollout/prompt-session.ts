@@ -218,12 +218,11 @@ function shorterTurns(budgets: readonly BudgetNow[], maxTokens: number): BudgetN
 
 function promptInputs(policy: Policy, prompt: string, prefill: string): Input[] {
   if (prefill === "") return [{ owner: "template", text: prompt }];
-  if (takesPrefill(policy)) {
+  if (takesPrefill(policy))
     return [
       { owner: "template", text: prompt },
       { owner: "inserted", text: prefill },
     ];
-  }
   return [{ owner: "template", text: `${prompt}\nBegin with: ${prefill}` }];
 }
 

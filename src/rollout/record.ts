@@ -119,16 +119,14 @@ export async function timed<T>(
 /** Appends a branch's record to a trajectory of the same question. @param chain name of its turns; their own is kept behind: `2/draft`. */
 export function appendBranch(into: Trajectory, part: Trajectory, chain: string): void {
   const offset = into.calls.length;
-  for (const call of part.calls) {
+  for (const call of part.calls)
     into.calls.push({ ...call, parent: call.parent === null ? null : call.parent + offset });
-  }
   for (const turn of part.turns) {
     const own = turn.chain === undefined ? chain : `${chain}/${turn.chain}`;
     into.turns.push({ ...turn, call: turn.call + offset, chain: own });
   }
-  for (const hint of part.hints ?? []) {
+  for (const hint of part.hints ?? [])
     (into.hints ??= []).push({ ...hint, call: hint.call + offset });
-  }
   if (part.given !== undefined) (into.given ??= []).push(...part.given);
   if (part.timings === undefined) return;
   const { firstTokenMs, modelMs, searchMs } = part.timings;

@@ -316,15 +316,13 @@ function addressOf(
   }
   const { turn: index, span } = placed;
   const turn = trajectory.turns[index];
-  if (turn === undefined) {
+  if (turn === undefined)
     throw failed(reward, `gave a value to turn ${index} of ${trajectory.turns.length}`);
-  }
   const { call, text } = turn;
   if (span === undefined) return { call };
   const [from, to] = span;
-  if (!(from >= 0 && from < to && to <= text.length)) {
+  if (!(from >= 0 && from < to && to <= text.length))
     throw failed(reward, `gave a value to characters ${from} to ${to} of ${text.length}`);
-  }
   const completion = trajectory.calls[call]?.completion ?? [];
   return { call, ...writtenBy(completion, text, span, tokenizer) };
 }

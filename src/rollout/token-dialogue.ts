@@ -196,9 +196,8 @@ function shownPrompt(
   const ids = [...before, ...added].flatMap((each) => each.ids);
   // A whole message must fit, or half of a shorter context.
   const most = room - Math.min(turnTokens, Math.floor(room / 2));
-  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most) {
+  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most)
     return { parent: last, prompt: added, ids, room };
-  }
   // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
   const prompt = newestTokens([...before, ...added], Math.max(1, most - prefill.ids.flat().length));
   return { parent: null, prompt, cut: true, ids: prompt.flatMap((each) => each.ids), room };

@@ -67,9 +67,8 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
       const passed = await runSteps(setting, files, chosen);
       if (chosen === null) return passed.selection;
       const { rows, yields } = choose(setting, passed.samples);
-      for (const { facts, place } of rows) {
+      for (const { facts, place } of rows)
         await files(sideOf(setting, "samples", facts.taskId)).add(await chosen.read(place));
-      }
       return { ...passed.selection, yields: [...passed.selection.yields, ...yields] };
     } finally {
       await chosen?.close();
@@ -112,11 +111,10 @@ async function runSteps(
     }
     for (const pair of pairs) await files(sideOf(setting, "pairs", task.id)).add(lineOf(pair));
     if (keepDropped === true) {
-      for (const { candidate, by, reason } of dropped) {
+      for (const { candidate, by, reason } of dropped)
         await files(DROPPED_FILE).add(
           lineOf({ dropped: { by, reason }, ...sampleOf(task, candidate) }),
         );
-      }
     }
     questions += 1;
     onProgress?.(questions);

@@ -42,17 +42,15 @@ export function parseExpression(stream: TokenStream): Expression {
 
 function parseOr(stream: TokenStream): Expression {
   let left = parseAnd(stream);
-  while (stream.skipName("or")) {
+  while (stream.skipName("or"))
     left = { kind: "or", left, right: parseAnd(stream), line: left.line };
-  }
   return left;
 }
 
 function parseAnd(stream: TokenStream): Expression {
   let left = parseNot(stream);
-  while (stream.skipName("and")) {
+  while (stream.skipName("and"))
     left = { kind: "and", left, right: parseNot(stream), line: left.line };
-  }
   return left;
 }
 
@@ -135,9 +133,8 @@ export function parsePrimary(stream: TokenStream): Expression {
     stream.expectOperator(")");
     return inner;
   }
-  if (stream.skipOperator("[")) {
+  if (stream.skipOperator("["))
     return { kind: "list", items: parseItems(stream, "]", parseExpression), line };
-  }
   if (stream.skipOperator("{")) {
     const pair = (): readonly [Expression, Expression] => {
       const key = parseExpression(stream);
@@ -177,9 +174,8 @@ function parseSubscript(stream: TokenStream, of: Expression): Expression {
       continue;
     }
     const bounds = [first];
-    while (stream.skipOperator(":")) {
+    while (stream.skipOperator(":"))
       bounds.push(stream.isOperator(":", "]", ",") ? null : parseExpression(stream));
-    }
     if (bounds.length > 3 || keys.length > 0) stream.fail("]");
     stream.expectOperator("]");
     return { kind: "slice", of, bounds, line };

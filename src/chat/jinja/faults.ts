@@ -42,8 +42,7 @@ export function spend(steps = 1): void {
 
 /** Call before a text or list of that length is made. @throws {TemplateFault} endless */
 export function requireLength(length: number): void {
-  if (length > LENGTH) {
+  if (length > LENGTH)
     throw new TemplateFault("endless", `a text or list of more than ${LENGTH} characters or items`);
-  }
   spend(length / 16);
 }

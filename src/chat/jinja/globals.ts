@@ -16,12 +16,11 @@ export function globalNames(now: Date | undefined): Map<string, Value> {
     },
     ...Object.fromEntries(["lipsum", "cycler", "joiner", "self"].map((name) => [name, () => { throw unsupported(`the name ${name}`); }])), // prettier-ignore
   };
-  if (now !== undefined) {
+  if (now !== undefined)
     functions["strftime_now"] = (given) => {
       const [format = null] = argumentsOf("strftime_now", ["format"], 1, given);
       return strftime(now, textOf(format, "strftime_now"));
     };
-  }
   return new Map(Object.entries(functions).map(([name, call]) => [name, new Callable(name, call)]));
 }
 

@@ -121,7 +121,6 @@ function places(count: number): Tensor {
 
 function copyRows(source: Float32Array, target: Float32Array, rows: number): void {
   const [short, long] = [source.length / rows, target.length / rows];
-  for (let row = 0; row < rows; row++) {
+  for (let row = 0; row < rows; row++)
     target.set(source.subarray(row * short, (row + 1) * short), row * long);
-  }
 }

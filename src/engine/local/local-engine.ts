@@ -329,9 +329,8 @@ class LocalEngineOverWorkers implements LocalEngine {
     let total = 0;
     for (const { answer } of parts) {
       total += answer.loss;
-      for (const [name, value] of Object.entries(answer.metrics)) {
+      for (const [name, value] of Object.entries(answer.metrics))
         metrics[name] = (metrics[name] ?? 0) + value;
-      }
     }
     const logprobs = parts.map(({ places, answer }) => ({ places, answer: answer.logprobs }));
     return { loss: total, logprobs: mergeRows(rows, logprobs), metrics };

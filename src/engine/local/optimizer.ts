@@ -144,9 +144,8 @@ function updateSession(device: Device, specs: readonly ParameterSpec[]): Promise
   });
   const outputs: Record<string, Value> = {};
   adamW(states, factors).forEach((next, i) => {
-    for (const [kind, value] of Object.entries(next)) {
+    for (const [kind, value] of Object.entries(next))
       outputs[`${kind}.${specs[i]!.name}.next`] = value;
-    }
   });
   return device.compile(graph, outputs);
 }

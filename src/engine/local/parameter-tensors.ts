@@ -57,15 +57,13 @@ async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<P
     tensors,
     async read() {
       const numbers = new Float32Array(totalSize(specs));
-      for (const { name, data } of tensorsOf(specs, numbers)) {
+      for (const { name, data } of tensorsOf(specs, numbers))
         data.set(await device.read(tensors.get(name)!));
-      }
       return numbers;
     },
     async write(numbers) {
-      for (const { name, data } of tensorsOf(specs, numbers)) {
+      for (const { name, data } of tensorsOf(specs, numbers))
         await device.write(tensors.get(name)!, data);
-      }
     },
     async copyFrom(other) {
       for (const [name, tensor] of tensors) await device.copy(other.tensors.get(name)!, tensor);

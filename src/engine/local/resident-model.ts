@@ -36,9 +36,8 @@ export async function residentModel(
 
   async function residentCache(capacity: number): Promise<ResidentCache> {
     const tensors: Record<string, Tensor> = {};
-    for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity))) {
+    for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity)))
       tensors[name] = await device.zeros(shape);
-    }
     return { capacity, tensors };
   }
 

@@ -62,9 +62,8 @@ export function targetScores(
 
   function scored(from: Value): Value {
     const frozen = frozenHead(parameters);
-    if (frozen !== null && 4 * sizeOf(frozen.shape) > options.scoresBytes / 2) {
+    if (frozen !== null && 4 * sizeOf(frozen.shape) > options.scoresBytes / 2)
       return scoresByVocabulary(frozen, from, targets, options);
-    }
     return lengths.length === 1 ? score(from, targets) : chunked(from);
   }
 

@@ -48,12 +48,11 @@ export function writeRemote(folder: string, weights: RemoteWeights): Promise<voi
 export async function readRemote(folder: string, server: string): Promise<RemoteWeights> {
   const where = join(folder, REMOTE_FILE);
   const found = isRemoteFolder(folder) ? checkOptions(remoteSchema, await readJson(where)) : null;
-  if (found === null || found.problem !== null) {
+  if (found === null || found.problem !== null)
     throw new DataError(
       "CHECKPOINT_MISFIT",
       `${where}: ${found === null ? "does not exist" : `${found.problem.path.join(".")} ${found.problem.message}`}. This checkpoint was not made by engine.name: tinker; continue with the engine that made it.`,
     );
-  }
   if (found.value.server === server) return found.value;
   const message = `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`;
   throw new DataError("CHECKPOINT_MISFIT", message);
@@ -107,11 +106,10 @@ const FILES = [ADAPTER_CONFIG, ADAPTER_WEIGHTS];
 
 async function copyAdapter(folder: string, address: URL): Promise<void> {
   const found = adapterAt(address);
-  if (found === null) {
+  if (found === null)
     throw incomplete(
       `the training server keeps the adapter in ${address.href}, which is no folder of an adapter on this machine: give the server an absolute path on a disk that both share`,
     );
-  }
   for (const name of FILES) await copyFile(join(found, name), join(folder, name));
 }
 

@@ -143,9 +143,8 @@ function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number):
       const at = { turn: turn - 1, signal, runAgent };
       const observations: Observation[] = [];
       for (const each of actions) observations.push(await toolbox.call(each, at));
-      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined)) {
+      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined))
         return { actions, problems, observations, reply: null, end: "invalid" };
-      }
       const reply = protocol.renderObservations(observations);
       return { actions, problems, observations, reply, end: null };
     },

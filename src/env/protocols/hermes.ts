@@ -155,9 +155,8 @@ function readCall(
   // The episode's own name for the end, which only the tags are.
   if (name === "answer")
     return "the answer is no tool; it is written between <answer> and </answer>";
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
     return `the arguments of ${name} are no JSON object`;
-  }
   const declared = declaredOf(name, tools);
   const own = declared === null ? given : onlyDeclared(given, declared);
   return argumentProblem(name, own, declared) ?? { tool: name, input: inputOf(own, declared) };

@@ -33,12 +33,11 @@ export async function judgeAnswers(
     if (known === undefined) await log?.append(row);
     const failed = row.problem?.message;
     failures = failed === undefined ? 0 : failures + 1;
-    if (failed !== undefined && failures >= FAILURES_IN_A_ROW) {
+    if (failed !== undefined && failures >= FAILURES_IN_A_ROW)
       throw unreachable(
         `${failures} requests failed one after the other`,
         new ExternalError("HTTP_UNREACHABLE", failed),
       );
-    }
     done += 1;
     onRow?.(row, done);
     return row;
@@ -54,13 +53,12 @@ export async function judgeAnswers(
 export function checkEvaluated(rows: readonly JudgedRow[], maxUnparsed: number): void {
   const failed = rows.flatMap(({ problem }) => (problem?.message === undefined ? [] : problem));
   const [first] = failed;
-  if (first !== undefined) {
+  if (first !== undefined)
     throw new ScoreError(
       "JUDGE_UNREACHABLE",
       `${failed.length} of ${rows.length} answers were not evaluated because a request failed; the first: ${first.message} They count neither as ` +
         "right nor as wrong; the same command with --resume retries them.",
     );
-  }
   const unread = rows.filter(({ problem }) => problem !== undefined && problem.code !== "tie");
   checkUnparsed(unread.length, rows.length, maxUnparsed);
 }

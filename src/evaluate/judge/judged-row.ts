@@ -46,9 +46,8 @@ export async function judgedRow(
   const prediction = answer.prediction ?? "";
   const { em, f1, cover_em } = answerScores({ prediction, references });
   const row = { ...answer, em: em ?? 0, f1: f1 ?? 0, cover_em: cover_em ?? 0 };
-  if (answer.prediction === null || saysNothing({ prediction, references })) {
+  if (answer.prediction === null || saysNothing({ prediction, references }))
     return { ...row, correct: false, verdicts: [], reason: "", byRule: true, reasked: 0 };
-  }
   try {
     const verdicts: Verdict[] = [];
     for (let repeat = 0; repeat < options.repeats; repeat++) {

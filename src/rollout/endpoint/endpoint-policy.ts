@@ -114,9 +114,8 @@ function chatDialogue(
 function messagesOf(input: Input, pending: readonly ToolCall[]): ChatMessage[] {
   const { maxTokens, observations = [], withheld = [] } = input;
   // A call that a hint interrupts must be answered as well.
-  if (input.owner === "template" || pending.length === 0) {
+  if (input.owner === "template" || pending.length === 0)
     return [{ role: "user", content: shownText(input) }];
-  }
   // Calls in the text come before those of the server's own field: the first result includes theirs.
   const written = Math.max(0, observations.length - pending.length);
   return pending.map(({ id, name }, i): ChatMessage => {

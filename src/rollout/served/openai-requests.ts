@@ -133,11 +133,10 @@ export function readCompletion(
   const { prompt: given } = request;
   const [first] = given;
   const prompt = isPrompt(given) ? given : (first as Prompt);
-  if (typeof prompt !== "string" && prompt.some((id) => id >= limits.vocabSize)) {
+  if (typeof prompt !== "string" && prompt.some((id) => id >= limits.vocabSize))
     throw new ServedError(400, `prompt: the model has token ids up to ${limits.vocabSize - 1}.`, {
       param: "prompt",
     });
-  }
   const asked = askedOf(request, limits);
   return { ...asked, prompt, logprobs: typeof request.logprobs === "number" };
 }

@@ -31,9 +31,8 @@ export const bestOfN = defineStrategy({
   example: { settings: { steps: 2, chains: 3 } },
   run: (rollout, { steps, chains, temperature, pick }) =>
     withPrompts(rollout, async (session) => {
-      if (pick === "likelihood") {
+      if (pick === "likelihood")
         requireLogprobs(rollout.policy, "Set evaluation.strategy.pick: votes.");
-      }
       const { question } = rollout.task;
       const names = Array.from({ length: chains }, (_, i) => `chain-${i + 1}`);
       const ends = await session.branches(names, async (branch, i) => {

@@ -110,9 +110,8 @@ function fill(part: string, solved: readonly AnsweredQuestion[]): string {
 async function solve(work: Work, question: string, index: number): Promise<AnsweredQuestion> {
   const { gate, reflections } = work.settings;
   const own = { ...work, prefix: `${work.prefix}${index + 1}/` };
-  if (gate && !(await needsSearch(own, question))) {
+  if (gate && !(await needsSearch(own, question)))
     return { question, answer: await answerFrom(own, question, []) };
-  }
   let answer = "";
   const failed: string[] = [];
   for (let attempt = 0; attempt <= reflections; attempt++) {

@@ -79,9 +79,8 @@ async function askStep(
   if (message === null) return null;
   const [before = "", after] = message.text.split(/\n?Action(?: \d+)?:/, 2);
   const first = turns[message.turn];
-  if (after !== undefined && first !== undefined) {
+  if (after !== undefined && first !== undefined)
     return { thought: before.trim(), action: firstLine(after), turn: first };
-  }
   first?.problems.push({ code: "no-action", message: "a thought without an action" });
   const thought = firstLine(message.text);
   const second = await session.ask(`${prompt} ${thought}\nAction ${step}:`, {

@@ -34,9 +34,8 @@ export const searchTerms = defineAnnotation({
   options,
   async open(settings, resources) {
     const further: Retriever[] = [];
-    for (const each of settings.retrievers) {
+    for (const each of settings.retrievers)
       further.push(await openRetriever(each, resources.passages));
-    }
     const searches = [
       ownSearch(resources),
       ...further.map((each) => searchOf(each, settings.topK)),
@@ -85,14 +84,13 @@ type Search = (query: string, task: Task, signal: AbortSignal) => Promise<Found>
 
 function soughtIn({ annotations }: Task): Sought[] {
   const { decomposition = [], evidences = [], context = [] } = annotations;
-  if (decomposition.length === 0) {
+  if (decomposition.length === 0)
     return evidences.map(({ subject, relation, object }) => ({
       question: `${relation} of ${subject}`,
       parts: { subject, relation },
       answer: object,
       passage: null,
     }));
-  }
   const questions = stepQuestions(decomposition);
   return decomposition.map(({ question: asked, answer, passage: id }, i) => {
     const filled = questions[i] ?? asked;

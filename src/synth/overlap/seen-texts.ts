@@ -8,9 +8,7 @@ export function wordHashes(text: string): number[] {
 /** FNV-1a over UTF-16 units. */
 export function hashWord(word: string): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < word.length; i++) {
-    hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
-  }
+  for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
   return mixed(hash);
 }
 

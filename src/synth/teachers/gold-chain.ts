@@ -82,9 +82,8 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   const searches = settings.searches ?? defaultSearches(task);
   const mustAnswer = isForced || turns.length >= place.maxTurns;
   const planned = tellingPlan({ task, turns, shown, seed, mustAnswer }, { behaviour, searches });
-  if (planned === null) {
+  if (planned === null)
     throw gaveUp(`${turns.length} turns did not find all that the answer needs`);
-  }
   return planned;
 }
 

@@ -32,9 +32,8 @@ const MOST_CLUES = 12;
 export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Query> {
   const { question, isKnown, found } = knowledge;
   const { passage, wanted, names } = step;
-  if (wanted !== null && (names.length === 0 || names.some(isKnown))) {
+  if (wanted !== null && (names.length === 0 || names.some(isKnown)))
     yield { text: wanted, reason: "wanted" };
-  }
   const known = [...names, ...(passage === null ? [] : namesOf(passage))].find(isKnown);
   const name = known === undefined ? undefined : asWritten(known, knowledge);
   if (name !== undefined) yield { text: name, reason: "named", name };
@@ -50,9 +49,8 @@ export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Q
   yield { text: asked.join(" "), reason: "clues" };
   yield { text: nameClues(read, own).join(" "), reason: "clues" };
   yield { text: [...asked, ...nameClues(read, own)].join(" "), reason: "clues" };
-  for (const { title } of found) {
+  for (const { title } of found)
     yield { text: `${title} ${contentOf(question, title)}`, reason: "clues" };
-  }
 }
 
 /** A name as the question or a reply spells it; its own spelling if neither contains it exactly. */

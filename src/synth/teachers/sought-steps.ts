@@ -17,9 +17,8 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
   const { supportingPassages, supportingFacts = [], context = [] } = annotations;
   const titles = [...new Set(supportingFacts.map(({ title }) => title))];
   const known = context.filter(({ id }) => supportingPassages?.includes(id) === true);
-  if (supportingPassages === undefined) {
+  if (supportingPassages === undefined)
     return titles.map((title) => ({ id: null, title, text: "", parts: [] }));
-  }
   return supportingPassages.map((id, i) => {
     const passage = context.find((each) => each.id === id);
     if (passage === undefined) {
@@ -197,9 +196,8 @@ function passageAbout<P extends Pick<NeededPassage, "title">>(
       const own = new Set(wordsOf(title));
       const both = [...own].filter((word) => words.has(word)).length;
       const shared = both / (own.size + words.size - both);
-      if (shared >= best.shared && shared > 0 && (best.passage === null || shared > best.shared)) {
+      if (shared >= best.shared && shared > 0 && (best.passage === null || shared > best.shared))
         best = { passage, shared };
-      }
     }
   }
   return best.passage;

@@ -105,11 +105,10 @@ function reasonsFor(query: Required<Query>, place: ThoughtPlace): string[] {
 }
 
 function reasonsForName(name: string, place: ThoughtPlace): string[] {
-  if (place.inQuestion(name)) {
+  if (place.inQuestion(name))
     return place.hasFound
       ? [`I should read about ${name} as well`, `The question names ${name}, too`]
       : [`I begin with ${name}`, `The question names ${name}, so I look that up first`];
-  }
   const source = sourceOf(name, place);
   if (source === null)
     return [`${name} comes up there, so I look that up`, `That leads to ${name}`];

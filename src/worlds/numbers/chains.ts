@@ -49,9 +49,8 @@ function merged(first: Move, second: Move): Move[] | null {
     const by: Route = (plan) => plan(ASKS.factor, "*", first.by(plan), second.by(plan));
     return [{ operation: "*", by, value: first.value * second.value, question }];
   }
-  if ((a !== "+" && a !== "-") || (b !== "+" && b !== "-") || first.value === second.value) {
+  if ((a !== "+" && a !== "-") || (b !== "+" && b !== "-") || first.value === second.value)
     return null;
-  }
   const joint = a === b ? "+" : "-";
   const [larger, smaller] =
     a === b || first.value > second.value ? [first, second] : [second, first];

@@ -129,9 +129,8 @@ function wrongStep(
     if (strange !== undefined) return `"${expression}" uses ${strange}, which is not known there`;
     const filled = expression.replaceAll(/#(\d+)/g, (_, n: string) => values[Number(n) - 1] ?? "");
     const value = readExpression(filled);
-    if (value === null || value !== Number(result)) {
+    if (value === null || value !== Number(result))
       return `"${expression}" is said to be ${result}; it is ${value ?? "unreadable"}`;
-    }
     values.push(result);
   }
   const last = Number(values.at(-1));

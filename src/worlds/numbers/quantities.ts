@@ -66,9 +66,8 @@ export function expressionOf(operation: Operation, operands: readonly string[]):
 /** The parts of an expression of one operation; null when the text is none. */
 export function partsOf(text: string): { operation: Operation; operands: string[] } | null {
   const extreme = /^(max|min) \( (.+) \)$/.exec(text);
-  if (extreme !== null) {
+  if (extreme !== null)
     return { operation: extreme[1] as Operation, operands: (extreme[2] ?? "").split(" , ") };
-  }
   const [, a, operation, b] = /^(\S+) ([-+*/%]) (\S+)$/.exec(text) ?? [];
   if (a === undefined || b === undefined) return null;
   return { operation: operation as Operation, operands: [a, b] };

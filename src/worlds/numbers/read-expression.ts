@@ -15,9 +15,8 @@ export function readExpression(text: string): number | null {
   };
   const chain = (operand: () => number, signs: readonly string[]): number => {
     let value = operand();
-    for (let sign = take(...signs); sign !== null; sign = take(...signs)) {
+    for (let sign = take(...signs); sign !== null; sign = take(...signs))
       value = joined(value, sign, operand());
-    }
     return value;
   };
   const sum = (): number => chain(product, ["+", "-"]);
@@ -32,9 +31,8 @@ export function readExpression(text: string): number | null {
       return extreme === "max" ? Math.max(...values) : Math.min(...values);
     }
     const token = tokens[at++] ?? "";
-    if (extreme !== null || !(token === HIDDEN.expression || /^\d+(\.\d+)?$/.test(token))) {
+    if (extreme !== null || !(token === HIDDEN.expression || /^\d+(\.\d+)?$/.test(token)))
       throw new Unreadable();
-    }
     return Number(token);
   };
   try {

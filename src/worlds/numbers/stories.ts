@@ -197,9 +197,8 @@ export const travel: Kind = (place) => {
     sentences.push(say("way", { a: way }));
     moves.push({ operation: "from", by: told(way), value: way, question: ASKS.left });
   }
-  if (ask === "askTime") {
+  if (ask === "askTime")
     moves.push({ operation: "/", by: told(speed), value: speed, question: ASKS.time });
-  }
   sentences.push(say(ask, { a: speed }));
   const asks = { part: ASKS.miles, sum: ASKS.way, common: ASKS.changes };
   return { sentences, routes: storyRoutes(sumRoutes(parts, asks), moves) };

@@ -293,12 +293,10 @@ function checkSecrets(
 ): TinyWorldProblem[] {
   const values = steps.map(({ answer }) => answer);
   const given = values.find((value) => task.question.includes(value));
-  if (given !== undefined) {
+  if (given !== undefined)
     return [problem(task.id, "name-given-away", `the question contains "${given}"`)];
-  }
-  if (reading.type === "bridge" && new Set(values).size < values.length) {
+  if (reading.type === "bridge" && new Set(values).size < values.length)
     return [problem(task.id, "name-given-away", "the chain visits one entity twice")];
-  }
   return [];
 }
 

@@ -35,9 +35,8 @@ export async function checkTinyWorld(
   }
   const taskIds = new Set<string>();
   for (const { task, readings } of questions) {
-    if (taskIds.has(task.id)) {
+    if (taskIds.has(task.id))
       report.problems.push(problem(task.id, "id-twice", "another question has this id"));
-    }
     taskIds.add(task.id);
     report.problems.push(...checkQuestion(task, readings, seen));
   }

@@ -109,16 +109,13 @@ export function tinyWorldFacts(
     ),
   );
   const regionOf = links.get("town-region");
-  if (regionOf !== undefined) {
-    links.set("region-capital", inverse(regionOf, counts.region));
-  }
+  if (regionOf !== undefined) links.set("region-capital", inverse(regionOf, counts.region));
   links.set("person-teacher", cycle(counts.person, hash("person-teacher", 0)));
 
   const value = (entity: number, relation: Relation): number => {
     const local = entity - offsets[relation.subject];
-    if (relation.object === "year") {
+    if (relation.object === "year")
       return YEARS.first + (hash(relation.name, local) % (YEARS.last - YEARS.first + 1));
-    }
     return offsets[relation.object] + (links.get(relation.name)?.of(local) ?? 0);
   };
   const subjects = (relation: Relation, object: number): number[] => {

@@ -232,10 +232,9 @@ function intersectDeck(facts: Facts, isWanted: (chain: readonly Relation[]) => b
 /** All entities that meet the condition of which `chain` is one case; `stated`: by the facts that passages state. */
 function meeting(facts: Facts, chain: readonly DraftStep[], only?: "stated"): number[] {
   let found = chain.slice(-1).map(({ fact }) => fact.value);
-  for (const { relation } of chain.toReversed().map(({ fact }) => fact)) {
+  for (const { relation } of chain.toReversed().map(({ fact }) => fact))
     found = found
       .flatMap((value) => facts.subjects(relation, value))
       .filter((entity) => only === undefined || !facts.isMissing(entity, relation));
-  }
   return found;
 }

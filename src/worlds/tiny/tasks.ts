@@ -75,7 +75,7 @@ function withNames(facts: Facts, { steps, named }: Draft): (DraftStep | { alias:
 }
 
 function stepOf({ facts, pages }: Place, each: DraftStep | { alias: number }): TaskStep {
-  if ("alias" in each) {
+  if ("alias" in each)
     return {
       question: aliasStep(facts.alias(each.alias) ?? ""),
       answer: facts.name(each.alias),
@@ -83,7 +83,6 @@ function stepOf({ facts, pages }: Place, each: DraftStep | { alias: number }): T
       page: pages.naming(each.alias),
       states: "alias",
     };
-  }
   const { entity, fact, inverse } = each;
   const { relation } = fact;
   const value = valueText(facts, relation, fact.value);
@@ -128,9 +127,8 @@ export function contextPages(
     if (chosen.size < wanted) chosen.add(page);
   }
   const random = facts.hash("context", number);
-  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++) {
+  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++)
     chosen.add(mix32(random, i) % pages.size);
-  }
   const place = (page: number): number => mix32(~random, page);
   return [...chosen].sort((a, b) => place(a) - place(b) || a - b);
 }

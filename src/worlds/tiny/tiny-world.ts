@@ -75,9 +75,8 @@ export function tinyWorld(options: TinyWorldSettings): TinyWorld {
     const draft = draw(number, { ...asked, mix: { ...DEFAULT_MIX, ...asked.mix } });
     const task = taskOf(place, `tinyworld-${split}-${seed}-${number}`, draft);
     const wanted = asked.distractors ?? 0;
-    if (wanted > 0) {
+    if (wanted > 0)
       task.annotations.context = contextPages(place, draft, wanted, number).map(passage);
-    }
     return task;
   };
   return {

@@ -173,9 +173,8 @@ export const readerExercises: DatasetPart = exercises({
     const { question, references, annotations } = task;
     const [answer = ""] = references;
     const kind = `${annotations.type ?? ""} ${annotations.hops ?? ""}`;
-    if (all.length === 1 || draw.next() >= absent) {
+    if (all.length === 1 || draw.next() >= absent)
       return { prompt: readerPrompt({ passages: all, question }), replies: [answer], type: kind };
-    }
     const left = draw.pick(needed);
     const passages = all.filter((passage) => passage !== left);
     return { prompt: readerPrompt({ passages, question }), replies: [UNKNOWN], type: UNKNOWN };
