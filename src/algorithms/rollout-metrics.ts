@@ -3,12 +3,12 @@ import { definedValues } from "../base/defined-values.ts";
 import { groupedBy } from "../base/grouped-by.ts";
 import { mean, meanOrZero } from "../base/statistics.ts";
 import { repeatedQueryShare } from "../text/words.ts";
-import { policyTokenCount } from "../trajectory/token-rows.ts";
 import {
   type EndReason,
   type Trajectory,
   firstAnswerAt,
   isInvalidTurn,
+  policyTokenCount,
   searchQueries,
 } from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";

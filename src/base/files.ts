@@ -4,8 +4,8 @@ import {
   lstat,
   mkdir,
   open,
-  readdir,
   readFile,
+  readdir,
   realpath,
   rename,
   rm,
@@ -16,10 +16,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { decodeText } from "./decode-text.ts";
-import { DataError, errorMessage, ExternalError } from "./errors.ts";
-import { refuseForeign } from "./foreign-file.ts";
-import { isAlive, processMark } from "./process-mark.ts";
+import { DataError, ExternalError, errorMessage } from "./errors.ts";
+import { isAlive, processMark } from "./folder-lock.ts";
+import { decodeText, refuseForeign } from "./foreign-file.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** Writes a file atomically: temporary file, fsync, rename. @throws {ExternalError} FILE_WRITE_FAILED (the old file stays); DISK_STALLED */

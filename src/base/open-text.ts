@@ -1,9 +1,8 @@
 import type { TextDecoder } from "node:util";
 import { DataError, errorMessage } from "./errors.ts";
-import { decoded, decoderOf, decodeText } from "./decode-text.ts";
 import { parseExact } from "./exact-json.ts";
 import { openUnpacked, unreadable } from "./files.ts";
-import { TELLING_BYTES } from "./foreign-file.ts";
+import { TELLING_BYTES, decodeText, decoded, decoderOf } from "./foreign-file.ts";
 
 /**
  * The bytes of any program's text file as UTF-8, streamed: unpacks gzip, decodes UTF-16. Invalid UTF-8 passes: the reader names its place.

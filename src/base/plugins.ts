@@ -8,8 +8,7 @@ import { AgentrlError, ConfigError, InternalError, ShapeError, errorMessage } fr
 import { sha256, sha256File } from "./files.ts";
 import { leavesOf } from "./leaves.ts";
 import { packageRoot } from "./package-root.ts";
-import { requireDescribed } from "./part-members.ts";
-import { PART_KINDS, type Part, type PartKind, addPart } from "./registry.ts";
+import { PART_KINDS, type Part, type PartKind, addPart, requireDescribed } from "./registry.ts";
 import { z } from "./schema.ts";
 
 /** A loaded file of user-defined parts. */

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fileFormat } from "./foreign-file.ts";
-import { NOT_TEXT } from "./decode-text.ts";
+import { NOT_TEXT, fileFormat } from "./foreign-file.ts";
 import { openText } from "./open-text.ts";
 
 /** A non-blank line of a text file. */

@@ -1,10 +1,9 @@
 import { DataError } from "../base/errors.ts";
-import { TemplateFault, unsupported, withSteps } from "./jinja/faults.ts";
 import { globalNames } from "./jinja/globals.ts";
 import { render } from "./jinja/render.ts";
 import { Scope } from "./jinja/scope.ts";
 import { parseTemplate } from "./jinja/statements.ts";
-import { valueOf } from "./jinja/values.ts";
+import { TemplateFault, unsupported, valueOf, withSteps } from "./jinja/values.ts";
 
 /** A message for a template, with any further keys (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
 export type TemplateMessage = { role: string; content: unknown; readonly [key: string]: unknown };

@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DataError } from "../base/errors.ts";
 import { readText } from "../base/files.ts";
-import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
+import { suggest } from "../base/nearest.ts";
 import { readTokenizerFiles, tokenizerFacts } from "../text/tokenizer-files.ts";
 import { type ChatTemplate, compileChatTemplate } from "./chat-template.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { NOT_TEXT } from "../base/decode-text.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
 import { parseExact } from "../base/exact-json.ts";
+import { NOT_TEXT } from "../base/foreign-file.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

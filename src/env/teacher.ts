@@ -1,6 +1,5 @@
-import { definer } from "../base/define-part.ts";
-import { requireReturned } from "../base/part-members.ts";
-import type { PartWithOptions } from "../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../base/define-part.ts";
+import { requireReturned } from "../base/registry.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { ShownPassage } from "../trajectory/passages.ts";
 import type { Task } from "../trajectory/task.ts";

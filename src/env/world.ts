@@ -1,5 +1,4 @@
-import { requireDescribed } from "../base/part-members.ts";
-import type { Part } from "../base/registry.ts";
+import { type Part, requireDescribed } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { SPLITS, type Split } from "../base/split.ts";
 import { type DatasetPart, type MadeTask, defineDataset } from "../data/dataset.ts";

@@ -1,6 +1,5 @@
 import { goldShown } from "../trajectory/gold-shown.ts";
 import type { Task } from "../trajectory/task.ts";
-import { policyTokenCount } from "../trajectory/token-rows.ts";
 import {
   type Call,
   type EndReason,
@@ -8,6 +7,7 @@ import {
   type Trajectory,
   firstAnswerAt,
   isInvalidTurn,
+  policyTokenCount,
   searchQueries,
 } from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";

@@ -2,7 +2,8 @@ import { rewards as rewardParts } from "../rewards/index.ts";
 import { type Scoring, type WeightedReward, scoreTrajectories } from "../rollout/score.ts";
 import type { RewardValue } from "../trajectory/trajectory.ts";
 import { rowMetrics } from "./metrics/index.ts";
-import { type MeasuredDraw, metrics as metricParts } from "./metrics/metric.ts";
+import { type MeasuredDraw } from "./metrics/metric.ts";
+import { metrics as metricParts } from "./metrics/own-metrics.ts";
 
 /** What an evaluation computes of each draw beside `rowMetrics`. */
 export interface Measures {

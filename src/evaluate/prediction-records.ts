@@ -1,9 +1,9 @@
 import { DataError } from "../base/errors.ts";
 import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
-import { suggest } from "../base/nearest.ts";
 import { readExactJson } from "../base/open-text.ts";
 import { quote, z } from "../base/schema.ts";
+import { suggest } from "../base/nearest.ts";
 import { articleQuestions } from "../data/layouts/squad.ts";
 import { readRecords } from "../data/records.ts";
 

@@ -1,16 +1,22 @@
 import { sha256 } from "../base/files.ts";
+import { mean } from "../base/statistics.ts";
 import type { Qrels } from "../data/qrels.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { corrected, type Corrected, type PairedTest, testPairs } from "./paired-test.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
+  type RetrievalMetric,
   rankingMetrics,
   retrievalMetric,
-  type RetrievalMetric,
 } from "./retrieval-metrics.ts";
-import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-runs.ts";
-import { mean } from "../base/statistics.ts";
-import { bootstrapInterval, type Interval } from "./statistics.ts";
+import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-sets.ts";
+import {
+  type Corrected,
+  type Interval,
+  type PairedTest,
+  bootstrapInterval,
+  corrected,
+  testPairs,
+} from "./statistics.ts";
 
 /** Scores of a ranking on a test set. */
 export interface RetrievalScores {

@@ -1,22 +1,22 @@
-import { formatBytes } from "../base/format.ts";
 import { stat } from "node:fs/promises";
-import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
+import { ConfigError, DataError, ExternalError, errorMessage } from "../base/errors.ts";
 import { exists, freeDiskBytes } from "../base/files.ts";
-import { suggest } from "../base/nearest.ts";
+import { formatBytes } from "../base/format.ts";
 import { checkOptions, z } from "../base/schema.ts";
-import { limiter, allOrAbort } from "../http/concurrency.ts";
+import { suggest } from "../base/nearest.ts";
+import { allOrAbort, limiter } from "../http/concurrency.ts";
 import { isDiskError, transfer, withRetries } from "../http/transfer.ts";
-import { downloadBlob, refusal, unreachable, type RemoteFile, remoteFile } from "./remote-file.ts";
 import {
-  cachePlace,
   type CachePlace,
-  isCommit,
   type HubName,
-  hubNameText,
-  parseHubName,
   type HubSettings,
+  cachePlace,
+  hubNameText,
   hubSettings,
+  isCommit,
+  parseHubName,
 } from "./hub-cache.ts";
+import { type RemoteFile, downloadBlob, refusal, remoteFile, unreachable } from "./remote-file.ts";
 import { isWholeModel, wantedFiles } from "./wanted-files.ts";
 
 /** Download progress over all files of a model. */

@@ -1,6 +1,6 @@
-import { sha256 } from "../base/files.ts";
 import { definer } from "../base/define-part.ts";
-import { requireReturned } from "../base/part-members.ts";
+import { sha256 } from "../base/files.ts";
+import { requireReturned } from "../base/registry.ts";
 import type {
   ContextPart,
   Retriever,

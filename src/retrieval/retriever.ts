@@ -1,4 +1,4 @@
-import { partSchema, type PartSettings, type PartWithOptions } from "../base/part-schema.ts";
+import { type PartSettings, type PartWithOptions, partSchema } from "../base/define-part.ts";
 import { registryOf } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import type { Passage, Task } from "../trajectory/task.ts";

@@ -1,10 +1,9 @@
-import type { SampleRequest, SampleResult } from "../engine/engine.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
+import type { RolloutEngine, SampleRequest, SampleResult } from "../engine/engine.ts";
+import { firstEnd } from "../env/protocols/protocol.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
 import type { Rendering } from "./chat-rendering.ts";
-import { firstEnd } from "../env/protocols/protocol.ts";
 import { tokensThrough } from "./cut-tokens.ts";
 import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 

@@ -1,7 +1,6 @@
 import { formatLoss } from "../base/format.ts";
-import { type Engine, temperatureField, type TrainingRow } from "../engine/engine.ts";
-import { tokenRows } from "../trajectory/token-rows.ts";
-import type { Call, Trajectory } from "../trajectory/trajectory.ts";
+import { type Engine, type TrainingRow, temperatureField } from "../engine/engine.ts";
+import { type Call, type Trajectory, tokenRows } from "../trajectory/trajectory.ts";
 
 /** Result of recomputing log-probabilities. */
 export interface RecomputedSummary {

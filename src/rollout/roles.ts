@@ -1,9 +1,8 @@
 import { ConfigError, DataError, ExternalError, RolloutError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { temperatureField } from "../engine/engine.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
-import { chatClient } from "../http/chat.ts";
+import { type RolloutEngine, temperatureField } from "../engine/engine.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
+import { chatClient } from "../http/chat.ts";
 import { completionsClient } from "../http/completions.ts";
 import { embeddingsClient } from "../http/embeddings.ts";
 import type { HttpEnvironment } from "../http/endpoint.ts";

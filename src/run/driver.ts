@@ -9,26 +9,26 @@ import { suggest } from "../base/nearest.ts";
 import { openEngine, openNamedDataset, policyFolder } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
 import {
-  readRunFile,
   RESOLVED_FILE,
   RUN_FILE,
   type RunStage,
+  readRunFile,
   runStage,
   writeRunFile,
 } from "./folder/run-file.ts";
 import { machineFacts, startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
-import { type Stage, stageList } from "./settings/stages.ts";
-import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import {
-  isOfRecipe,
-  type Override,
-  type ResolvedSettings,
-  withOverrides,
-} from "./settings/settings.ts";
 import { toYaml } from "./settings/resolved-yaml.ts";
 import { inside, settingsHash } from "./settings/settings-hash.ts";
+import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import {
+  type Override,
+  type ResolvedSettings,
+  isOfRecipe,
+  withOverrides,
+} from "./settings/settings.ts";
 import { stageHeads } from "./settings/stage-heads.ts";
+import { type Stage, stageList } from "./settings/stages.ts";
 import { shippedStages } from "./stages/shipped.ts";
 import type { StagePart, StageResult } from "./stages/stage.ts";
 

@@ -1,10 +1,10 @@
 import { RolloutError } from "../base/errors.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
+import type { RolloutEngine } from "../engine/engine.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
 import { type Rendering, chatRendering } from "../rollout/chat-rendering.ts";
-import { type ModelSettings, type ChatOptions } from "../rollout/model-settings.ts";
+import type { ChatOptions, ModelSettings } from "../rollout/model-settings.ts";
 import {
   type OpenedRole,
   type OpenedRoles,

@@ -1,9 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { ConfigError, DataError } from "../base/errors.ts";
-import { openJsonl } from "../base/jsonl.ts";
-import { filterLines, orderLines } from "../base/logged-lines.ts";
+import { filterLines, openJsonl, orderLines } from "../base/jsonl.ts";
 import { z } from "../base/schema.ts";
-import { candidateShape, type PlacedRow, readRows, taskShape } from "../trajectory/sample-files.ts";
+import { type PlacedRow, candidateShape, readRows, taskShape } from "../trajectory/sample-files.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";

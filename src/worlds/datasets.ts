@@ -1,7 +1,11 @@
 import { InternalError } from "../base/errors.ts";
+
 import { type Registry, registry } from "../base/registry.ts";
+
 import { cardNames } from "../data/cards/card-names.ts";
+
 import type { DatasetPart } from "../data/dataset.ts";
+
 import type { EnvironmentPart } from "../env/environments/environment.ts";
 import type { World } from "../env/world.ts";
 

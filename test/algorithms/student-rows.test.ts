@@ -11,8 +11,14 @@ import { chatSchema } from "../../src/rollout/model-settings.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
-import { type TokenRow, tokenRows } from "../../src/trajectory/token-rows.ts";
-import type { Call, Segment, Trajectory, Turn } from "../../src/trajectory/trajectory.ts";
+import {
+  type Call,
+  type Segment,
+  type TokenRow,
+  type Trajectory,
+  type Turn,
+  tokenRows,
+} from "../../src/trajectory/trajectory.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import {
   answered,

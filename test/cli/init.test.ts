@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
+import "../helpers/all-parts.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
 import { runProgram } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import "../helpers/all-parts.ts";
 
 const towns = [
   "Ravos",

@@ -5,8 +5,8 @@ import { loadTasks } from "../../src/data/tasks.ts";
 import { shippedBases } from "../../src/run/settings/base-names.ts";
 import { teachers } from "../../src/synth/teachers/index.ts";
 import { datasets, environments } from "../../src/worlds/datasets.ts";
-import { worlds } from "../../src/worlds/index.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
+import { worlds } from "../../src/worlds/index.ts";
 import "../helpers/all-parts.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

@@ -1,9 +1,8 @@
-import { unsupported, wrong } from "./faults.ts";
 import { at, equal, indexOf } from "./operators.ts";
 import { argumentsOf, integerOf } from "./parameters.ts";
 import { codePoints } from "./python-text.ts";
 import { textMethod } from "./text-methods.ts";
-import { Callable, Dict, Members, Tuple, Undefined, type Value, View, isIterable, itemsOf, sequenceOf, typeName } from "./values.ts"; // prettier-ignore
+import { Callable, Dict, Members, Tuple, Undefined, type Value, View, isIterable, itemsOf, sequenceOf, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 /** What Python's sandbox hides, since it changes its object: a template sees these as undefined. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {

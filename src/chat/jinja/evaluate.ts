@@ -1,11 +1,24 @@
 import { attribute, item, namedOf } from "./attributes.ts";
-import { TemplateFault, spend, wrong } from "./faults.ts";
 import { filtered } from "./filters.ts";
 import type { Arguments, Expression } from "./nodes.ts";
 import { arithmetic, concat, holds, numberOf, sliced } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import { passes } from "./tests.ts";
-import { Callable, Dict, type Given, Members, Tuple, Undefined, type Value, isTrue, itemsOf, typeName } from "./values.ts"; // prettier-ignore
+import {
+  Callable,
+  Dict,
+  type Given,
+  Members,
+  TemplateFault,
+  Tuple,
+  Undefined,
+  type Value,
+  isTrue,
+  itemsOf,
+  spend,
+  typeName,
+  wrong,
+} from "./values.ts";
 import { str } from "./written.ts";
 
 /** The value of an expression. @throws {TemplateFault} with its line. */

@@ -1,7 +1,7 @@
-import { wrong } from "./faults.ts";
 import { NONE, parseArguments as argumentsBy, parseItems } from "./call-arguments.ts";
 import type { Arguments, Expression, Piped } from "./nodes.ts";
 import type { TokenStream } from "./token-stream.ts";
+import { wrong } from "./values.ts";
 
 const CONSTANTS = new Map<unknown, boolean | null>([
   ...[["true", true], ["True", true], ["false", false]] as const, // prettier-ignore

@@ -1,5 +1,4 @@
 import { pythonAttribute } from "./attributes.ts";
-import { requireLength, unsupported, wrong } from "./faults.ts";
 import { LIST_FILTERS, folded, getter } from "./list-filters.ts";
 import { arithmetic, compare, numberOf, requiredLength } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
@@ -18,7 +17,10 @@ import {
   View,
   isTrue,
   itemsOf,
+  requireLength,
   typeName,
+  unsupported,
+  wrong,
 } from "./values.ts";
 import { escaped, json, str } from "./written.ts";
 

@@ -1,9 +1,8 @@
 import { item } from "./attributes.ts";
-import { requireLength, unsupported, wrong } from "./faults.ts";
 import { arithmetic, compare, equal } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { passes } from "./tests.ts";
-import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, typeName } from "./values.ts"; // prettier-ignore
+import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 type Apply = (name: string, subject: Value, given: Given) => Value;
 /** @param apply any filter by name, for `map`. */

@@ -1,6 +1,14 @@
-import { wrong } from "./faults.ts";
 import { equal } from "./operators.ts";
-import { Callable, Members, Tuple, Undefined, type Value, itemsOf, lengthOf } from "./values.ts";
+import {
+  Callable,
+  Members,
+  Tuple,
+  Undefined,
+  type Value,
+  itemsOf,
+  lengthOf,
+  wrong,
+} from "./values.ts";
 
 /** The items of a `for` and its variable `loop`. It looks ahead only where a template asks for what comes. */
 export class Loop {

@@ -1,5 +1,4 @@
-import { wrong } from "./faults.ts";
-import { type Given, Undefined, type Value, typeName } from "./values.ts";
+import { type Given, Undefined, type Value, typeName, wrong } from "./values.ts";
 
 /** The arguments of a call in the order of their names; one that begins with `/` is known by its place alone. @throws {TemplateFault} */
 export function argumentsOf(

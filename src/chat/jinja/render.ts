@@ -1,5 +1,4 @@
 import { called, evaluate, given } from "./evaluate.ts";
-import { TemplateFault, requireLength, spend, wrong } from "./faults.ts";
 import { filtered } from "./filters.ts";
 import { Loop } from "./loop.ts";
 import type { Block, Piped, Signature, Statement, Target } from "./nodes.ts";
@@ -9,11 +8,15 @@ import {
   Dict,
   Lazy,
   Members,
+  TemplateFault,
   Tuple,
   Undefined,
   type Value,
   isTrue,
   itemsOf,
+  requireLength,
+  spend,
+  wrong,
 } from "./values.ts";
 import { str } from "./written.ts";
 

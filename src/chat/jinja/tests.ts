@@ -1,4 +1,3 @@
-import { unsupported, wrong } from "./faults.ts";
 import { arithmetic, equal, holds } from "./operators.ts";
 import { argumentsOf } from "./parameters.ts";
 import { FILTER_NAMES } from "./scope.ts";
@@ -14,6 +13,8 @@ import {
   isTrue,
   lengthOf,
   typeName,
+  unsupported,
+  wrong,
 } from "./values.ts";
 import { str } from "./written.ts";
 

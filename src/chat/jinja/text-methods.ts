@@ -1,7 +1,18 @@
-import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { codePoints, isSpace, joined, split, splitLines, stripped } from "./python-text.ts";
-import { Callable, type Given, Tuple, type Value, isTrue, itemsOf, typeName } from "./values.ts";
+import {
+  Callable,
+  type Given,
+  Tuple,
+  type Value,
+  isTrue,
+  itemsOf,
+  requireLength,
+  spend,
+  typeName,
+  unsupported,
+  wrong,
+} from "./values.ts";
 import { str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];

@@ -1,5 +1,5 @@
-import { wrong } from "./faults.ts";
 import type { Token } from "./tokens.ts";
+import { wrong } from "./values.ts";
 
 /** Tokens with a place in them. */
 export class TokenStream {

@@ -1,5 +1,5 @@
-import { unsupported, wrong } from "./faults.ts";
 import { isSpace, stripped } from "./python-text.ts";
+import { unsupported, wrong } from "./values.ts";
 
 /** A piece of a template. Text, the marks of tags, and what stands inside of tags. */
 export interface Token {

@@ -1,4 +1,3 @@
-import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import {
   Dict,
   Members,
@@ -8,7 +7,11 @@ import {
   Undefined,
   type Value,
   View,
+  requireLength,
+  spend,
   typeName,
+  unsupported,
+  wrong,
 } from "./values.ts";
 
 /** `str(value)`: what a template prints. */

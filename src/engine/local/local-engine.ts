@@ -3,22 +3,22 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
+import { loadedPlugins } from "../../base/plugins.ts";
 import { suggest } from "../../base/nearest.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
-import { loadedPlugins } from "../../base/plugins.ts";
 import { losses } from "../../losses/index.ts";
-import type { DecoderConfig, ValueHead } from "../../models/config.ts";
+import type { LossSpec } from "../../losses/loss.ts";
 import { readWeights } from "../../models/checkpoint.ts";
+import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import type { Recompute } from "../../models/decoder.ts";
-import { requireAsRecorded } from "../../models/recorded-files.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
-import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
+import { type Adapter, type LoraConfig, trainedSpecs } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
+import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { fastestDevice } from "../../onnx/device-probe.ts";
 import type { Traffic } from "../../onnx/session.ts";
-import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
-import type { LossSpec } from "../../losses/loss.ts";
+import { type Tokenizer, loadTokenizer } from "../../text/tokenizer.ts";
 import type {
   CriticTrunk,
   EngineCapabilities,
@@ -33,29 +33,29 @@ import type {
 } from "../engine.ts";
 import {
   CRITIC_FOLDER,
+  type FreshLora,
+  type TrainedModel,
   hasTrainingState,
   isOfPolicy,
   loadTrained,
   openModel,
-  savedVersion,
   saveTrained,
-  type FreshLora,
-  type TrainedModel,
+  savedVersion,
 } from "./engine-files.ts";
-import { requireSampling, type SamplingWeightType, type StorageDtype } from "./storage-dtypes.ts";
 import { storageDtypeOf } from "./frozen-weights.ts";
-import { notANumber } from "./sampler.ts";
 import type { StartOptions } from "./messages.ts";
+import { notANumber } from "./sampler.ts";
 import { mergeRows, spread } from "./shards.ts";
-import type { Score } from "./training-graph.ts";
+import { type SamplingWeightType, type StorageDtype, requireSampling } from "./storage-dtypes.ts";
 import {
+  type TrainedState,
+  refuseAfterFailedStep,
   sharedTraining,
   stateInWorker,
   stateOverWorkers,
-  type TrainedState,
-  refuseAfterFailedStep,
 } from "./trained-state.ts";
-import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
+import type { Score } from "./training-graph.ts";
+import { type WorkerLink, defaultWorkers, startWorker } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
   /** A Hugging Face folder, or a PEFT folder, whose adapters are the only trained parameters. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
-import { suggest } from "../../base/nearest.ts";
 import { checkOptions, z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";

@@ -1,10 +1,10 @@
-import { definer } from "../../base/define-part.ts";
 import { closeAll } from "../../base/deferring.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Split } from "../../base/split.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import {
@@ -17,9 +17,8 @@ import {
 } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 import type { PlannedMessage, Protocol } from "../protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat-messages.ts";
-import type { CallMoment } from "../tools/toolbox.ts";
 import type { Need, ToolResources } from "../tools/tool.ts";
+import type { CallMoment } from "../tools/toolbox.ts";
 
 /** What a message did to the world. */
 export interface StepResult {

@@ -1,18 +1,18 @@
+import { partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { quote, z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
-import { needsOf, openToolbox, type OpenToolbox, toolsSchema } from "../tools/toolbox.ts";
+import { type OpenToolbox, needsOf, openToolbox, toolsSchema } from "../tools/toolbox.ts";
 import {
-  defineEnvironment,
   type Environment,
   type EnvironmentPart,
   type Episode,
   type Player,
   type StepResult,
+  defineEnvironment,
 } from "./environment.ts";
 
 interface Kind {

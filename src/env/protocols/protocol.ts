@@ -1,8 +1,7 @@
-import { definer } from "../../base/define-part.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
-import { type Members, requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type Members, requireReturned } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";

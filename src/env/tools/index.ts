@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
-import { suggest } from "../../base/nearest.ts";
 import { seedFrom } from "../../base/random.ts";
 import { registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import type { Hit, Retriever } from "../../retrieval/retriever.ts";
 import { numberedPassages } from "../../trajectory/role-prompts.ts";
 import { calculator } from "./calculator.ts";

@@ -1,6 +1,5 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
 import type { Retriever, TrainingProgress } from "../../retrieval/retriever.ts";

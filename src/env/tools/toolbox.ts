@@ -1,6 +1,6 @@
 import { closeAll, deferring } from "../../base/deferring.ts";
+import { type PartSettings, partSchema } from "../../base/define-part.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
-import { type PartSettings, partSchema } from "../../base/part-schema.ts";
 import { quote, z } from "../../base/schema.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
 import { seconds } from "../../base/waits/long-wait.ts";

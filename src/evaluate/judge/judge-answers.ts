@@ -1,8 +1,7 @@
 import { ExternalError, ScoreError } from "../../base/errors.ts";
 import { allOrAbort, limiter } from "../../http/concurrency.ts";
-import { checkUnparsed } from "./calibrate.ts";
-import { type Judge, unreachable } from "./judge.ts";
-import { type AnswerToJudge, judgedRow, type JudgedRow } from "./judged-row.ts";
+import { type Judge, checkUnparsed, unreachable } from "./judge.ts";
+import { type AnswerToJudge, type JudgedRow, judgedRow } from "./judged-row.ts";
 import type { VerdictLog } from "./verdict-log.ts";
 
 /** Failed requests in a row after which the judge counts as unreachable. */

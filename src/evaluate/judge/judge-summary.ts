@@ -1,8 +1,7 @@
 import { shortHash } from "../fingerprint.ts";
 import { type Interval, type Share, shareOf } from "../statistics.ts";
 import { type Agreement, agreementOf } from "./agreement.ts";
-import type { Calibration } from "./calibrate.ts";
-import type { JudgeIdentity } from "./judge.ts";
+import type { Calibration, JudgeIdentity } from "./judge.ts";
 import type { JudgedRow } from "./judged-row.ts";
 
 /** Result of a judge's run: `judge.json`. */

@@ -5,7 +5,7 @@ import { type FigureValues, type IntervalMethod, intervalsOf } from "../interval
 import type { Interval } from "../statistics.ts";
 import { rowMetrics } from "./index.ts";
 import type { QuestionValues } from "./metric-sums.ts";
-import { metrics as ownMetrics } from "./metric.ts";
+import { metrics as ownMetrics } from "./own-metrics.ts";
 
 const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
   rowMetrics.parts.map((metric) => [metric.name, metric]),

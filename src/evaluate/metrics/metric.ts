@@ -1,12 +1,12 @@
 import { ConfigError } from "../../base/errors.ts";
-import { requireDescribed } from "../../base/part-members.ts";
-import { registry } from "../../base/registry.ts";
+import { requireDescribed } from "../../base/registry.ts";
 import type { Resolved } from "../../base/schedule.ts";
 import type { z } from "../../base/schema.ts";
 import type { RewardContext } from "../../rewards/context.ts";
-import { type Reward, type RewardHead, type Scored, defineReward } from "../../rewards/reward.ts";
+import { type RewardHead, type Scored, defineReward } from "../../rewards/reward.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { rowMetrics } from "./index.ts";
+import type { Metric } from "./own-metrics.ts";
 
 /** A draw of an evaluation, with its row. */
 export interface MeasuredDraw extends Scored {
@@ -44,12 +44,3 @@ export function defineMetric<S extends z.ZodObject>({
   });
   return { ...reward, part: "metric", isShare: isShare ?? (range[0] === 0 && range[1] === 1) };
 }
-
-/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
-export interface Metric extends Reward {
-  /** Whether it is a share from 0 to 1, for tables and for the tests of claims. */
-  readonly isShare: boolean;
-}
-
-/** The metrics of plugins. Every evaluation has those of the package (`rowMetrics`), which read rows alone. */
-export const metrics = registry<Metric>("metric", []);

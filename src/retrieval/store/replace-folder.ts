@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ExternalError } from "../../base/errors.ts";
-import { lockFolder } from "../../base/folder-lock.ts";
-import { isAlive, processMark } from "../../base/process-mark.ts";
+import { isAlive, lockFolder, processMark } from "../../base/folder-lock.ts";
 
 /**
  * Replaces a folder by a finished one: renames the old one aside, the new one to its name, and removes the old

@@ -1,5 +1,9 @@
-import { policyTokenCount } from "../../trajectory/token-rows.ts";
-import { type Trajectory, isInvalidTurn, searchCount } from "../../trajectory/trajectory.ts";
+import {
+  type Trajectory,
+  isInvalidTurn,
+  policyTokenCount,
+  searchCount,
+} from "../../trajectory/trajectory.ts";
 import type { RewardHistory } from "../context.ts";
 
 /** When a batch is scored. */

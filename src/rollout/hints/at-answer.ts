@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { defineHint } from "./hint.ts";
-import { drawText, filled, hintText } from "./hint-text.ts";
+import { defineHint, drawText, filled, hintText } from "./hint.ts";
 import { answerIn, answers, endOfThought, thoughtShape } from "./places.ts";
 
 const beforeAnswerOptions = z.strictObject({

@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { firstThought as askFirstThought } from "../first-thought.ts";
-import { defineHint } from "./hint.ts";
-import { begunThought, drawText, filled, hintText, textsOf } from "./hint-text.ts";
+import { begunThought, defineHint, drawText, filled, hintText, textsOf } from "./hint.ts";
 
 const openingOptions = z.strictObject({
   text: hintText({ library: "search-opening" }),

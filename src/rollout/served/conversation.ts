@@ -6,11 +6,15 @@ import { seedFrom } from "../../base/random.ts";
 import type { TemplateMessage } from "../../chat/chat-template.ts";
 import { firstEnd } from "../../env/protocols/protocol.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { sequenceIds } from "../../trajectory/token-rows.ts";
-import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
+import {
+  type Call,
+  type CallFinish,
+  type Segment,
+  sequenceIds,
+} from "../../trajectory/trajectory.ts";
 import { cutTokens } from "../cut-tokens.ts";
 import type { TokenPolicy } from "../policy.ts";
-import { recordedTemperature, type Sampling } from "../sampling.ts";
+import { type Sampling, recordedTemperature } from "../sampling.ts";
 import { isLongerThan } from "./longer-than.ts";
 import {
   type MessageTemplate,

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { withPrompts } from "../prompt-session.ts";
-import { requireLogprobs } from "../likelihood.ts";
+import { requireLogprobs, withPrompts } from "../prompt-session.ts";
 import { answerFromChain, chainPenalty, chainShape, extendChain } from "../retrieval-chain.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy } from "./strategy.ts";

@@ -1,4 +1,4 @@
-import { partSchema } from "../../base/part-schema.ts";
+import { partSchema } from "../../base/define-part.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { InsertedHint, Trajectory } from "../../trajectory/trajectory.ts";

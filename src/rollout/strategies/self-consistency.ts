@@ -1,10 +1,10 @@
-import { partSchema } from "../../base/part-schema.ts";
-import type { Registry } from "../../base/registry.ts";
+import { partSchema } from "../../base/define-part.ts";
 import { seedFrom } from "../../base/random.ts";
+import type { Registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import { appendBranch, record } from "../record.ts";
 import { voteOn } from "../votes.ts";
-import { defineStrategy, type Strategy } from "./strategy.ts";
+import { type Strategy, defineStrategy } from "./strategy.ts";
 
 /** Strategies whose draws are not counted: itself, and programs that decide what they answer. */
 const NOT_REPEATED = ["self-consistency", "external"];

@@ -1,6 +1,5 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";

@@ -1,15 +1,14 @@
 import { z } from "../../base/schema.ts";
-import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { requireLogprobs } from "../likelihood.ts";
+import { type PromptSession, requireLogprobs, withPrompts } from "../prompt-session.ts";
 import {
+  type ChainLink,
+  type ProposedQuery,
   answerFromChain,
   answerQuery,
-  type ChainLink,
   chainPenalty,
   chainShape,
   extendChain,
   isAsked,
-  type ProposedQuery,
   proposeQuery,
 } from "../retrieval-chain.ts";
 import { defineStrategy } from "./strategy.ts";

@@ -1,7 +1,7 @@
 import { algorithms, unwrittenField } from "../../algorithms/index.ts";
 import type { PreferenceSettings } from "../../algorithms/preference.ts";
+import { onDemand, partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { onDemand, partSchema } from "../../base/part-schema.ts";
 import { deferred } from "../../base/registry.ts";
 import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
@@ -18,16 +18,16 @@ import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { budgetsSchema } from "../../env/budget.ts";
-import { metrics } from "../../evaluate/metrics/metric.ts";
+import { metrics } from "../../evaluate/metrics/own-metrics.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { targetModules } from "../../models/lora/target-modules.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
 import { rewards } from "../../rewards/index.ts";
 import {
+  type EndpointSettings,
   type ModelsSettings,
   chatSchema,
-  type EndpointSettings,
 } from "../../rollout/model-settings.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";

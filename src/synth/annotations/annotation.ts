@@ -1,6 +1,5 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Policy } from "../../rollout/policy.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";

@@ -1,10 +1,15 @@
 import { registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import type { ScoringPolicy } from "../../rollout/likelihood.ts";
+import type { ScoringPolicy } from "../../rollout/prompt-session.ts";
 import { observationLimit } from "../../rollout/roll-out.ts";
-import { sequenceIds } from "../../trajectory/token-rows.ts";
-import type { Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import {
+  type Call,
+  type Segment,
+  type Trajectory,
+  type Turn,
+  sequenceIds,
+} from "../../trajectory/trajectory.ts";
 import {
   type SampleScorer,
   type TextLikelihood,

@@ -1,9 +1,8 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import { requireLogprobs, type ScoringPolicy } from "../../rollout/likelihood.ts";
 import type { Policy } from "../../rollout/policy.ts";
+import { type ScoringPolicy, requireLogprobs } from "../../rollout/prompt-session.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 

@@ -1,9 +1,8 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { Random } from "../../base/random.ts";
-import { z } from "../../base/schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import { requireReturned } from "../../base/registry.ts";
+import { z } from "../../base/schema.ts";
 
 /** Facts of a sample for selectors: a few numbers, so that a hundred thousand fit in memory. */
 export interface SampleFacts {

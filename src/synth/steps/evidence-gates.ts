@@ -5,8 +5,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
 import { shingles, wordHashes } from "../overlap/seen-texts.ts";
 import { stepAnswers } from "../teachers/sought-steps.ts";
-import { callsOf, mainTurns, policyText, shownAfter, shownBefore } from "./main-line.ts";
-import { defineGate } from "./step.ts";
+import { callsOf, defineGate, mainTurns, policyText, shownAfter, shownBefore } from "./step.ts";
 
 const PLACES = ["hint", "query", "thought"] as const;
 

@@ -2,8 +2,7 @@ import { z } from "../../base/schema.ts";
 import { coverExactMatch, exactMatch, tokenF1 } from "../../text/answers.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { callsOf, mainTurns } from "./main-line.ts";
-import { defineGate, defineStep, sortedOut } from "./step.ts";
+import { callsOf, defineGate, defineStep, mainTurns, sortedOut } from "./step.ts";
 
 const FAILED = new Set(["tool-error", "model-error", "timeout", "cancelled"]);
 const UNFINISHED = new Set(["turn-limit", "token-limit", "context-limit", "budget-limit"]);

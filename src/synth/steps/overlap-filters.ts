@@ -2,8 +2,7 @@ import { z } from "../../base/schema.ts";
 import { sentencesOf } from "../../rollout/sentences.ts";
 import { benchmarkQuestions } from "../overlap/benchmark-questions.ts";
 import { seenTexts, shingles, wholeHash, wordHashes } from "../overlap/seen-texts.ts";
-import { mainTurns, policyText } from "./main-line.ts";
-import { defineGate, defineStep, sortedOut } from "./step.ts";
+import { defineGate, defineStep, mainTurns, policyText, sortedOut } from "./step.ts";
 
 /** With fewer n-grams a share means nothing. */
 const FEWEST_ROWS = 8;

@@ -1,5 +1,5 @@
 import { nearestName } from "../../base/nearest.ts";
-import { anyTag, type ProtocolTag, tagOf } from "../../env/protocols/protocol.ts";
+import { type ProtocolTag, anyTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
   end: number;

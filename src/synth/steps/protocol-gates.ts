@@ -1,9 +1,8 @@
 import { z } from "../../base/schema.ts";
-import { answerIn, type Protocol } from "../../env/protocols/protocol.ts";
+import { type Protocol, answerIn } from "../../env/protocols/protocol.ts";
 import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { callsOf, mainTurns, writtenText } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
-import { defineGate } from "./step.ts";
+import { callsOf, defineGate, mainTurns, writtenText } from "./step.ts";
 
 /**
  * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, no text may follow a message's

@@ -1,10 +1,8 @@
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import { policyTokenCount } from "../../trajectory/token-rows.ts";
-import { searchCount } from "../../trajectory/trajectory.ts";
-import { mainTurns, policyText } from "./main-line.ts";
-import { type StepResources, defineStep, sortedOut } from "./step.ts";
+import { policyTokenCount, searchCount } from "../../trajectory/trajectory.ts";
+import { type StepResources, defineStep, mainTurns, policyText, sortedOut } from "./step.ts";
 
 /** A candidate and its value for comparisons. */
 export type ValuedCandidate = { candidate: Candidate; value: number };

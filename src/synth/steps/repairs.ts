@@ -3,9 +3,8 @@ import { wordsOf } from "../../text/words.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { callsOf, mainTurns } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
-import { type StepResources, type SynthStep, defineStep } from "./step.ts";
+import { type StepResources, type SynthStep, callsOf, defineStep, mainTurns } from "./step.ts";
 
 /** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or the reason why it cannot repair. */
 function defineRepair(

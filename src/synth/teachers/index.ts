@@ -1,5 +1,5 @@
+import { partSchema } from "../../base/define-part.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { random } from "../../base/random.ts";
 import { type Registry, registry } from "../../base/registry.ts";
 import { choice, z } from "../../base/schema.ts";

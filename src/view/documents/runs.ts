@@ -12,8 +12,8 @@ import {
   withPlus,
 } from "../../base/format.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
-import { disagreementNotes } from "../../evaluate/paired-test.ts";
 import { parseEvaluationName } from "../../evaluate/policy-label.ts";
+import { disagreementNotes } from "../../evaluate/statistics.ts";
 import type { ArmComparison } from "../../experiment/arm-comparison.ts";
 import { SEVERAL } from "../../run/folder/run-file.ts";
 import {

@@ -1,18 +1,18 @@
+import { partSchema } from "../../base/define-part.ts";
 import { random } from "../../base/random.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { z } from "../../base/schema.ts";
 import { splitOf } from "../../base/split.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { Observation } from "../../trajectory/trajectory.ts";
-import { protocols } from "../../env/protocols/index.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
 import {
-  defineEnvironment,
   type Episode,
   type Player,
   type StepResult,
+  defineEnvironment,
 } from "../../env/environments/environment.ts";
+import { protocols } from "../../env/protocols/index.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import { defineWorld } from "../../env/world.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 
 const round = z.strictObject({
   /** What each arm pays, from arm 1. A round with one arm has nothing to decide. */

@@ -1,20 +1,20 @@
+import { partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { type Random, random } from "../../base/random.ts";
 import { quote, z } from "../../base/schema.ts";
 import { splitOf } from "../../base/split.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { Observation } from "../../trajectory/trajectory.ts";
-import { protocols } from "../../env/protocols/index.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
 import {
-  defineEnvironment,
   type Episode,
   type Player,
   type StepResult,
   type TaskDraw,
+  defineEnvironment,
 } from "../../env/environments/environment.ts";
+import { protocols } from "../../env/protocols/index.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import { defineWorld } from "../../env/world.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 
 const options = z.strictObject({
   protocol: partSchema(protocols).prefault("tags"),

@@ -1,5 +1,16 @@
-import { type Move, chainRoutes, inOrder, moved } from "./chains.ts";
-import { type Kind, type Place, type Route, addend, below, speaker, told } from "./draft.ts";
+import {
+  type Kind,
+  type Move,
+  type Place,
+  type Route,
+  addend,
+  below,
+  chainRoutes,
+  inOrder,
+  moved,
+  speaker,
+  told,
+} from "./chains.ts";
 import { ASKS } from "./language.ts";
 import { type Plan, type Quantity, applied } from "./quantities.ts";
 

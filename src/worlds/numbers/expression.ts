@@ -1,16 +1,16 @@
 import {
+  type Kind,
+  type Place,
+  type Route,
   addend,
   below,
   divisor,
   factor,
-  type Kind,
-  type Place,
-  type Route,
   speaker,
   told,
-} from "./draft.ts";
+} from "./chains.ts";
 import { ASKS } from "./language.ts";
-import { applied, expressionOf, type Operation } from "./quantities.ts";
+import { type Operation, applied, expressionOf } from "./quantities.ts";
 
 type Tree = number | { operation: Operation; operands: readonly Tree[]; value: number };
 

@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type Random, seedFrom } from "../../base/random.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/permutation.ts";
+import type { Draft, Kind } from "./chains.ts";
 import { comparison, years } from "./comparison.ts";
-import type { Draft, Kind } from "./draft.ts";
 import { expression } from "./expression.ts";
 import { HIDDEN } from "./language.ts";
 import { type Operation, type Step, partsOf, stepsOf } from "./quantities.ts";

@@ -1,16 +1,19 @@
-import { chainRoutes, inOrder, type Move, moved } from "./chains.ts";
 import {
-  addend,
-  below,
-  divisor,
-  factor,
   type Kind,
+  type Move,
   type Place,
   type Route,
+  addend,
+  below,
+  chainRoutes,
+  divisor,
+  factor,
+  inOrder,
+  moved,
   shares,
   speaker,
   told,
-} from "./draft.ts";
+} from "./chains.ts";
 import { ASKS, type SentenceName, THINGS } from "./language.ts";
 import { applied } from "./quantities.ts";
 

@@ -1,8 +1,7 @@
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { UNKNOWN } from "./language.ts";
 import type { ChainReading, PassageReading, QuestionReading } from "./reading.ts";
 import type { Relation } from "./relations.ts";
-import { aliasStep, inverseStep, step } from "./text.ts";
+import { UNKNOWN, aliasStep, inverseStep, step } from "./text.ts";
 
 /** A defect of a tiny world. */
 export interface TinyWorldProblem {

@@ -1,22 +1,21 @@
-import {
-  tinyQuestionShape,
-  TINY_WORLD_VERSION,
-  mixSchema,
-  tinyWorldSchema,
-} from "./tiny-world-settings.ts";
 import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { hotpotqa } from "../../data/layouts/hotpotqa.ts";
 import { splitsSchema } from "../../env/world-folder.ts";
 import { type LessonQuestion, type Lessons, defineWorld } from "../../env/world.ts";
 import { checkTinyWorld } from "./check.ts";
+import { tinyWorldDataset } from "./dataset.ts";
 import { entailmentExercises, readerExercises, simulatorExercises } from "./exercises/exercises.ts";
 import { judgeExercises } from "./exercises/judge-exercises.ts";
-import { knownWorld, rememberedSteps } from "./known-world.ts";
-import { tinyWorldDataset } from "./dataset.ts";
 import { TINY_WORLD_SPLITS } from "./permutation.ts";
 import { stepQueries, tinyWorldVocabulary } from "./text.ts";
-import { tinyWorld } from "./tiny-world.ts";
+import {
+  TINY_WORLD_VERSION,
+  mixSchema,
+  tinyQuestionShape,
+  tinyWorldSchema,
+} from "./tiny-world-settings.ts";
+import { knownWorld, rememberedSteps, tinyWorld } from "./tiny-world.ts";
 import { weakTinyWorld } from "./weak-tinyworld.ts";
 
 const share = z.number().min(0).max(1).default(0);

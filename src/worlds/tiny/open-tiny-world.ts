@@ -2,10 +2,9 @@ import { ConfigError } from "../../base/errors.ts";
 import { seedFrom } from "../../base/random.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { isWithin } from "./facts.ts";
-import { knownWorld } from "./known-world.ts";
 import { mix32 } from "./permutation.ts";
-import { tinyWorld } from "./tiny-world.ts";
 import { type TinyDatasetSettings as Settings, tinyWorldSchema } from "./tiny-world-settings.ts";
+import { knownWorld, tinyWorld } from "./tiny-world.ts";
 
 /** The passages: the world's, then those of the world known by heart. */
 export function* passages(settings: Settings): Generator<Passage> {

@@ -9,12 +9,11 @@ import {
   shuffled,
 } from "./decks.ts";
 import { type Facts, RELATIONS_OF, isWithin } from "./facts.ts";
-import { INTERSECTIONS, type Intersection } from "./language.ts";
 import { KINDS } from "./names.ts";
 import { compareChainsDeck, comparisonDeck, yesNoDeck } from "./pairs.ts";
 import { mix32 } from "./permutation.ts";
 import { RELATIONS, type Relation } from "./relations.ts";
-import { chainQuestion, fill } from "./text.ts";
+import { INTERSECTIONS, type Intersection, chainQuestion, fill } from "./text.ts";
 import { DEFAULT_MIX, type TinyWorldMix } from "./tiny-world-settings.ts";
 
 /** Which questions to draw. */

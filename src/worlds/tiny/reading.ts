@@ -1,8 +1,8 @@
 import type { Passage } from "../../trajectory/task.ts";
-import { ALIAS_WORDINGS, FILLERS, INTERSECTIONS, RUMOURS, SOURCE_STYLES } from "./language.ts";
 import type { Kind } from "./names.ts";
 import { conditionsOf } from "./questions.ts";
 import { NOUNS, RELATIONS, type Relation } from "./relations.ts";
+import { ALIAS_WORDINGS, FILLERS, INTERSECTIONS, RUMOURS, SOURCE_STYLES } from "./text.ts";
 
 /** Facts parsed from a passage. */
 export interface PassageReading {

@@ -1,11 +1,16 @@
 import type { Task } from "../../trajectory/task.ts";
 import type { Draft, DraftStep } from "./decks.ts";
 import type { Facts } from "./facts.ts";
-import { UNKNOWN } from "./language.ts";
-import { type PageSettings, type Pages, sourceOf } from "./pages.ts";
-import { type Sentence, type TextSettings, passageSentences } from "./passage-text.ts";
+import {
+  type PageSettings,
+  type Pages,
+  type Sentence,
+  type TextSettings,
+  passageSentences,
+  sourceOf,
+} from "./pages.ts";
 import { type TinyWorldSplit, mix32 } from "./permutation.ts";
-import { aliasStep, inverseStep, step, valueText } from "./text.ts";
+import { UNKNOWN, aliasStep, inverseStep, step, valueText } from "./text.ts";
 
 interface Place {
   facts: Facts;

@@ -4,13 +4,13 @@ import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { environments } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import {
   knightsBehaviourSchema,
   knightsPlan,
   knightsTeacher,
 } from "../../../src/worlds/knights/index.ts";
 import { answerText, readPuzzle, solutionsOf } from "../../../src/worlds/knights/puzzle.ts";
-import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import "../../helpers/all-parts.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";

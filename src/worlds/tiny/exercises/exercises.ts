@@ -11,12 +11,11 @@ import {
   simulatorPrompt,
 } from "../../../trajectory/role-prompts.ts";
 import type { Passage, Task } from "../../../trajectory/task.ts";
-import { UNKNOWN } from "../language.ts";
 import type { Relation } from "../relations.ts";
-import { fill, readStep, stepQueries } from "../text.ts";
+import { UNKNOWN, fill, readStep, stepQueries } from "../text.ts";
 import {
-  type TinyWorldMix,
   TINY_WORLD_VERSION,
+  type TinyWorldMix,
   mixSchema,
   tinyWorldSchema,
 } from "../tiny-world-settings.ts";
