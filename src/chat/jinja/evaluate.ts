@@ -4,21 +4,7 @@ import type { Arguments, Expression } from "./nodes.ts";
 import { arithmetic, concat, holds, numberOf, sliced } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import { passes } from "./tests.ts";
-import {
-  Callable,
-  Dict,
-  type Given,
-  Members,
-  TemplateFault,
-  Tuple,
-  Undefined,
-  type Value,
-  isTrue,
-  itemsOf,
-  spend,
-  typeName,
-  wrong,
-} from "./values.ts";
+import { Callable, Dict, type Given, Members, TemplateFault, Tuple, Undefined, type Value, isTrue, itemsOf, spend, typeName, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 /** The value of an expression. @throws {TemplateFault} with its line. */

@@ -6,22 +6,7 @@ import { fixed, percentFormatted } from "./percent-format.ts";
 import { codePoints, joined, splitLines, stripped } from "./python-text.ts";
 import { FILTER_NAMES } from "./scope.ts";
 import { capitalized, joinTexts, replaced, textMethod } from "./text-methods.ts";
-import {
-  Dict,
-  type Given,
-  Lazy,
-  SafeText,
-  Tuple,
-  Undefined,
-  type Value,
-  View,
-  isTrue,
-  itemsOf,
-  requireLength,
-  typeName,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Dict, type Given, Lazy, SafeText, Tuple, Undefined, type Value, View, isTrue, itemsOf, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { escaped, json, str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];

@@ -1,16 +1,6 @@
 import { dictOf } from "./attributes.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
-import {
-  Callable,
-  Dict,
-  type Given,
-  Members,
-  Range,
-  TemplateFault,
-  type Value,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Callable, Dict, type Given, Members, Range, TemplateFault, type Value, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 /** What every template can call, as transformers sets it up. @param now the time of `strftime_now`; absent: there is no such function. */

@@ -1,14 +1,5 @@
 import { equal } from "./operators.ts";
-import {
-  Callable,
-  Members,
-  Tuple,
-  Undefined,
-  type Value,
-  itemsOf,
-  lengthOf,
-  wrong,
-} from "./values.ts";
+import { Callable, Members, Tuple, Undefined, type Value, itemsOf, lengthOf, wrong } from "./values.ts"; // prettier-ignore
 
 /** The items of a `for` and its variable `loop`. It looks ahead only where a template asks for what comes. */
 export class Loop {

@@ -1,25 +1,7 @@
 import { ofNumbers } from "./numbers.ts";
 import { percentFormatted } from "./percent-format.ts";
 import { codePoints, joined } from "./python-text.ts";
-import {
-  Dict,
-  Lazy,
-  Range,
-  SafeText,
-  Tuple,
-  Undefined,
-  type Value,
-  View,
-  isIterable,
-  itemsOf,
-  lengthOf,
-  requireLength,
-  sequenceOf,
-  spend,
-  typeName,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Dict, Lazy, Range, SafeText, Tuple, Undefined, type Value, View, isIterable, itemsOf, lengthOf, requireLength, sequenceOf, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { compareTexts, escaped } from "./written.ts";
 
 /** A number as Python's arithmetic takes it: True is 1. */

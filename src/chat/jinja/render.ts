@@ -3,21 +3,7 @@ import { filtered } from "./filters.ts";
 import { Loop } from "./loop.ts";
 import type { Block, Piped, Signature, Statement, Target } from "./nodes.ts";
 import { Scope } from "./scope.ts";
-import {
-  Callable,
-  Dict,
-  Lazy,
-  Members,
-  TemplateFault,
-  Tuple,
-  Undefined,
-  type Value,
-  isTrue,
-  itemsOf,
-  requireLength,
-  spend,
-  wrong,
-} from "./values.ts";
+import { Callable, Dict, Lazy, Members, TemplateFault, Tuple, Undefined, type Value, isTrue, itemsOf, requireLength, spend, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 /** Text so far, within the limit of a text's length. */

@@ -1,21 +1,7 @@
 import { arithmetic, equal, holds } from "./operators.ts";
 import { argumentsOf } from "./parameters.ts";
 import { FILTER_NAMES } from "./scope.ts";
-import {
-  Callable,
-  Dict,
-  type Given,
-  Members,
-  SafeText,
-  Undefined,
-  type Value,
-  isIterable,
-  isTrue,
-  lengthOf,
-  typeName,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Callable, Dict, type Given, Members, SafeText, Undefined, type Value, isIterable, isTrue, lengthOf, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 type Test = (value: Value, other: Value) => boolean;

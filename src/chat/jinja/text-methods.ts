@@ -1,18 +1,6 @@
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { codePoints, isSpace, joined, split, splitLines, stripped } from "./python-text.ts";
-import {
-  Callable,
-  type Given,
-  Tuple,
-  type Value,
-  isTrue,
-  itemsOf,
-  requireLength,
-  spend,
-  typeName,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Callable, type Given, Tuple, type Value, isTrue, itemsOf, requireLength, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];

@@ -1,18 +1,4 @@
-import {
-  Dict,
-  Members,
-  Range,
-  SafeText,
-  Tuple,
-  Undefined,
-  type Value,
-  View,
-  requireLength,
-  spend,
-  typeName,
-  unsupported,
-  wrong,
-} from "./values.ts";
+import { Dict, Members, Range, SafeText, Tuple, Undefined, type Value, View, requireLength, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 /** `str(value)`: what a template prints. */
 export function str(value: Value): string {
