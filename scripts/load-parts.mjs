@@ -2,7 +2,7 @@
 import { algorithms } from "../dist/algorithms/index.js";
 import { filters } from "../dist/algorithms/filters/index.js";
 import { samplers } from "../dist/algorithms/samplers/index.js";
-import { loadSchemas } from "../dist/base/part-schema.js";
+import { loadSchemas } from "../dist/base/define-part.js";
 import { retrievers } from "../dist/retrieval/index.js";
 import { rewards } from "../dist/rewards/index.js";
 import { strategies } from "../dist/rollout/strategies/index.js";

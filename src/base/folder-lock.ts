@@ -45,7 +45,7 @@ export function lockFolder(
     writeFileSync(join(own, processMark()), processStart(process.pid));
     for (let attempt = 1; !tryRename(own, path); attempt++) {
       const holders = namesIn(path);
-      const living = holders.find((mark) => isHeld(path, mark));
+      const living = holders.find((mark) => isAlive(mark, readStart(join(path, mark))));
       if (living !== undefined || attempt === ATTEMPTS)
         throw busy({ mark: living ?? "another", path });
       for (const holder of holders) rmSync(join(path, holder), { force: true });
@@ -57,7 +57,11 @@ export function lockFolder(
   }
   const mark = join(path, processMark());
   return {
-    isThere: () => access(mark).then(() => true, isOtherThanGone),
+    isThere: () =>
+      access(mark).then(
+        () => true,
+        (error: unknown) => (error as NodeJS.ErrnoException).code !== "ENOENT",
+      ),
     release: () => {
       rmSync(mark, { force: true });
       removeEmpty(path);
@@ -66,15 +70,6 @@ export function lockFolder(
 }
 
 const ATTEMPTS = 3;
-
-function isOtherThanGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code !== "ENOENT";
-}
-
-/** Whether the process of a mark is alive. Compares the start time, because a restarted machine reuses process ids. */
-function isHeld(path: string, mark: string): boolean {
-  return isAlive(mark, readStart(join(path, mark)));
-}
 
 function readStart(file: string): string {
   try {

@@ -44,7 +44,7 @@ export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
   return Object.fromEntries(
     Object.entries(shape).map(([key, field]) => {
       const given = field as z.ZodType;
-      const open = isFixed(given) ? null : numberOrSchedule(given);
+      const open = given.meta()?.["fixed"] === true ? null : numberOrSchedule(given);
       return [key, open?.meta(given.meta() ?? {}) ?? given];
     }),
   );
@@ -53,10 +53,6 @@ export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
 /** An option that no schedule may change over a run, such as the number of its steps. Call it on the finished schema. */
 export function fixed<S extends z.ZodType>(schema: S): S {
   return schema.meta({ fixed: true });
-}
-
-function isFixed(field: z.ZodType): boolean {
-  return field.meta()?.["fixed"] === true;
 }
 
 /** @returns null for an option that is no number. */

@@ -120,11 +120,6 @@ export function unwrapped(schema: z.ZodType): z.ZodType[] {
   return layersOf(schema, ({ all }) => all());
 }
 
-/** As `unwrapped`, with only the alternative that fits a value. */
-function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
-  return layersOf(schema, ({ fitting }) => fitting(value) ?? []);
-}
-
 function layersOf(
   schema: z.ZodType,
   take: (alternatives: Alternatives) => z.ZodType | readonly z.ZodType[],
@@ -168,7 +163,7 @@ export function* declarationsIn(
   value: unknown,
   path: string[] = [],
 ): Generator<Declared> {
-  const layers = unwrappedFor(schema, value);
+  const layers = layersOf(schema, ({ fitting }) => fitting(value) ?? []);
   const meta = Object.assign({}, ...layers.map((each) => each.meta())) as Declared["meta"];
   yield { path, value, meta };
   if (typeof value !== "object" || value === null) return;

@@ -51,7 +51,12 @@ function withDeclared<T>(
   for (const { path: keys, value, meta } of declarationsIn(schema, settings)) {
     const kind = meta["path"];
     if (kind === undefined || typeof value !== "string") continue;
-    const holder = keys.slice(0, -1).reduce<unknown>(childOf, changed) as Record<string, unknown>;
+    const holder = keys
+      .slice(0, -1)
+      .reduce<unknown>(
+        (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+        changed,
+      ) as Record<string, unknown>;
     holder[keys.at(-1) ?? ""] = replace(value, kind, keys.join("."));
   }
   return changed;
@@ -81,8 +86,4 @@ export function withPathsIn<T>(folder: string, schema: z.ZodType, settings: T): 
 export function pathFrom(folder: string, path: string): string {
   const found = relative(resolve(folder), resolve(path)).replaceAll("\\", "/");
   return isAbsolute(found) || found.startsWith("../") ? found : `./${found}`;
-}
-
-function childOf(value: unknown, key: string): unknown {
-  return (value as Record<string, unknown> | undefined)?.[key];
 }

@@ -41,7 +41,11 @@ function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: 
   if (scope !== "response") return 0;
   if (unit === "tokens") return responseTokens(trajectory, new Set(main.map(({ call }) => call)));
   const texts = [...main, ...observations].map(({ text }) => text);
-  return texts.reduce((sum, text) => sum + (unit === "words" ? wordsIn(text) : text.length), 0);
+  return texts.reduce(
+    (sum, text) =>
+      sum + (unit === "words" ? text.split(/\s+/).filter(Boolean).length : text.length),
+    0,
+  );
 }
 
 /** Tokens of messages and replies; the first prompt does not count. For a server its own counts are used. */
@@ -54,10 +58,6 @@ function responseTokens({ calls }: Trajectory, main: ReadonlySet<number>): numbe
     count += usage?.completionTokens ?? 0;
   }
   return count;
-}
-
-function wordsIn(text: string): number {
-  return text.split(/\s+/).filter((word) => word !== "").length;
 }
 
 /** Observations cut to their budgets, the same list if nothing is; the token budget for all tools is applied when the reply is encoded. */

@@ -292,18 +292,15 @@ function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): Trainin
 /** Shapes per length: full micro-batches, and the rest of a batch. */
 const SHAPES_OF_A_LENGTH = 2;
 
-/** Distinct shapes among this many micro-batches: search-r1's mini tier has 5 among 9, 17 among 63, 30 among 225, 36 among 900. */
-function shapesAmong(microBatches: number): number {
-  return Math.min(microBatches, Math.ceil(2 * Math.sqrt(microBatches)));
-}
-
 /** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
   const graphs = kinds.map((kind) => meanGraph(load, kind, longest));
   const sum = (of: "nodes" | "bytes"): number => graphs.reduce((all, each) => all + each[of], 0);
   const room = keptGraphs(Math.floor(mostGraphs.training / kinds.length), sum("nodes"));
-  const shapes = shapesAmong(Math.ceil(load.sequences / longest.batch / load.workers));
+  // Most shapes repeat: search-r1's mini tier has 5 among 9 micro-batches, 17 among 63, 36 among 900.
+  const batches = Math.ceil(load.sequences / longest.batch / load.workers);
+  const shapes = Math.min(batches, Math.ceil(2 * Math.sqrt(batches)));
   const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);
   return load.workers * most * sum("bytes");
 }

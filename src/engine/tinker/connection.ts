@@ -90,7 +90,7 @@ export function connect(options: ServerOptions): Connection {
   };
   const refused = (path: string, answer: WireAnswer): ExternalError => {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
-    const message = `${where}, ${path}: status ${answer.status}, saying ${reasonOf(endpoint, answer)}. ${remedyOf(code)}`;
+    const message = `${where}, ${path}: status ${answer.status}, saying ${quotedBody(withoutKeys(endpoint, saidBy(answer)))}. ${remedyOf(code)}`;
     return new ExternalError(code, message);
   };
   return {
@@ -236,9 +236,4 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
 
 function saidBy({ bytes, json }: WireAnswer): string {
   return messageIn(json) ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
-}
-
-/** What the server says, for a message: without keys, and short. */
-function reasonOf(endpoint: Endpoint, answer: WireAnswer): string {
-  return quotedBody(withoutKeys(endpoint, saidBy(answer)));
 }

@@ -119,10 +119,13 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
     return connection.future((await submission).request_id);
   };
   const forward = async (call: Omit<ForwardBackwardCall, "modelId" | "seqId">) => {
-    const answer = await train(pathOf(call, dialect), (seqId) => {
-      const whole = { ...call, modelId: id, seqId };
-      return dialect.encoding === "json" ? jsonCall(whole) : encodeCall(whole);
-    });
+    const answer = await train(
+      call.forwardOnly && dialect.forward === "path" ? "forward" : "forward_backward",
+      (seqId) => {
+        const whole = { ...call, modelId: id, seqId };
+        return dialect.encoding === "json" ? jsonCall(whole) : encodeCall(whole);
+      },
+    );
     return checkedOutputs(readReply(answer, connection), call.rows, connection);
   };
   const chunked = async (
@@ -239,10 +242,6 @@ const samplerSaved = z.object({
 
 function uniqueName(): string {
   return `agentrl-${randomUUID()}`;
-}
-
-function pathOf({ forwardOnly }: { forwardOnly: boolean }, { forward }: Dialect): string {
-  return forwardOnly && forward === "path" ? "forward" : "forward_backward";
 }
 
 /** Whether the server said no, so that it did nothing. */

@@ -5,7 +5,7 @@ import type { SampleRequest, SampleResult } from "../engine.ts";
 import { stopText } from "../local/stop-text.ts";
 import type { Dialect } from "./dialect.ts";
 import { sampleOfJson, sampleSchema } from "./json-messages.ts";
-import { decodeSample, type SampledSequence, type SampleReply } from "./messages.ts";
+import { decodeSample, type SampledSequence } from "./messages.ts";
 import type { RemoteModel, RemoteSession } from "./remote-model.ts";
 
 /** Draws from weights that do not change. */
@@ -53,7 +53,9 @@ export function remoteSampling(
           },
         });
         const answer = await connection.future(request_id);
-        const [sequence] = replyOf(answer).sequences;
+        const { bytes, json } = answer;
+        const reply = json == null ? decodeSample(bytes) : sampleOfJson(sampleSchema.parse(json));
+        const [sequence] = reply.sequences;
         if (sequence?.tokens.length === sequence?.logprobs.length && sequence !== undefined)
           return cutAtStop(sequence, request, limits.tokenizer);
         const message = `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`;
@@ -86,12 +88,6 @@ function minPOf({ minP = 0 }: SampleRequest, dialect: Dialect): { min_p?: number
   if (dialect.minP) return { min_p: minP };
   const message = `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`;
   throw new ConfigError("ENGINE_UNFIT", message);
-}
-
-function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleReply {
-  return json === null || json === undefined
-    ? decodeSample(bytes)
-    : sampleOfJson(sampleSchema.parse(json));
 }
 
 /** Servers take ids or strings, not both: ids where there are no strings, else strings with the texts of the ids. */

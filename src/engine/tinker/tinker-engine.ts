@@ -92,7 +92,12 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     get capabilities(): EngineCapabilities {
       const { temperatures } = dialect;
       const limits = { maxPositions, vocabSize, temperatures };
-      return { ...limits, adapters: true, losses: remoteLosses(), critic: null };
+      return {
+        ...limits,
+        adapters: true,
+        losses: losses.names.filter((name) => name !== "value"),
+        critic: null,
+      };
     },
     async sample(request) {
       return (await drawing())(request);
@@ -205,11 +210,6 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const message = `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`;
     return new ConfigError("ENGINE_UNFIT", message);
   }
-}
-
-/** Losses of log-probabilities alone. */
-function remoteLosses(): string[] {
-  return losses.names.filter((name) => name !== "value");
 }
 
 /** Some servers accept ragged arrays, unknown tokens and too long sequences in silence. @throws PROMPT_TOO_LONG, LOSS_FIELD_MISSING */

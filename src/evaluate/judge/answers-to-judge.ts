@@ -29,7 +29,8 @@ const ROWS_FILE = "rows.jsonl";
 
 /** Reads the answers to judge. @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation. */
 export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersRead> {
-  if (await isFolder(source.predictions)) return evaluationRows(source.predictions);
+  const found = await stat(source.predictions).catch(() => null);
+  if (found?.isDirectory() === true) return evaluationRows(source.predictions);
   const { questionField = "question", ...answered } = source;
   const { predictions, references, referencesField, idField } = source;
   // The question is read like an answer, with the same fields, paths and messages.
@@ -61,10 +62,6 @@ export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersR
 
 function textOf(prediction: ScoredAnswer["prediction"]): string | null {
   return prediction === null || typeof prediction === "string" ? prediction : prediction.join("; ");
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 async function evaluationRows(folder: string): Promise<AnswersRead> {

@@ -78,7 +78,12 @@ export async function openJudge(settings: JudgeSettings, opening: JudgeOpening):
     try {
       const judge = judgeOf(settings, { prompt, format }, opening);
       await judge.judge(PROBE, { signal: opening.signal });
-      if (settings.verdictFormat === "auto") await rememberFormat(settings, format, opening);
+      if (settings.verdictFormat === "auto")
+        await opening.cache.set(formatKey(settings), {
+          text: format,
+          finishReason: null,
+          usage: null,
+        });
       return judge;
     } catch (error) {
       if (!isHttpFailure(error)) throw error;
@@ -173,14 +178,6 @@ async function formatOf(
 ): Promise<VerdictFormat | null> {
   const kept = await cache.get(formatKey(settings), keptReply);
   return VERDICT_FORMATS.find((format) => format === kept?.text) ?? null;
-}
-
-async function rememberFormat(
-  settings: JudgeSettings,
-  format: VerdictFormat,
-  { cache }: JudgeOpening,
-): Promise<void> {
-  await cache.set(formatKey(settings), { text: format, finishReason: null, usage: null });
 }
 
 /** Result of a judge on cases with a known verdict. */

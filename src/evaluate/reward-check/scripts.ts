@@ -44,7 +44,7 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["candidates", answer(candidates)],
     ["repeated", answer(Array.from({ length: 4 }, () => reference).join(" "))],
     ["very-long", answer(`${reference}${" word".repeat(1000)}`)],
-    ["unicode", answer(disguised(reference))],
+    ["unicode", answer(reference.replace(/\S/gu, "$&\u200b"))],
   ];
   const scripts: Script[] = [
     ...task.references.map((each): Script => {
@@ -90,11 +90,6 @@ function wrongAnswer(task: Task, tasks: readonly Task[]): string {
 
 function wordsOf(text: string): string[] {
   return normalizeAnswer(text).split(" ");
-}
-
-/** Looks the same: a zero-width space after every visible character. */
-function disguised(text: string): string {
-  return text.replace(/\S/gu, "$&\u200b");
 }
 
 /** How messages are written: as the protocol itself writes them. */

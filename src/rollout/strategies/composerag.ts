@@ -80,7 +80,9 @@ const UNKNOWN = "unknown";
 
 /** @returns null when the question does not fit the context. */
 async function decompose(work: Work, question: string, rejected: string): Promise<string[] | null> {
-  const asked: Asked = { for: "plan", write: numberedLines };
+  const write = (questions: readonly string[]): string =>
+    questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
+  const asked: Asked = { for: "plan", write };
   const { text, turn } = await consult(work, "decompose", asked, [
     "Split the question into the simpler questions that must be answered first, one a line: 1. … 2. … A later one may hold #1 for the answer of the first, and so on. Do not split what is simple already.",
     ...(rejected === ""
@@ -94,10 +96,6 @@ async function decompose(work: Work, question: string, rejected: string): Promis
   if (turn === null) return null;
   const parts = [...text.matchAll(/^\s*\d+[.):]\s*(\S.*)$/gm)].map(([, part = ""]) => part.trim());
   return parts.length === 0 ? [question] : parts.slice(0, work.settings.subQuestions);
-}
-
-function numberedLines(questions: readonly string[]): string {
-  return questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
 }
 
 function fill(part: string, solved: readonly AnsweredQuestion[]): string {

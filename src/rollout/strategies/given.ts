@@ -36,7 +36,8 @@ function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
     const message = `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`;
     throw new ConfigError("STRATEGY_UNFIT", message);
   }
-  const own = gold === undefined ? context : goldOf(context, supportingPassages);
+  const own =
+    gold === undefined ? context : context.filter(({ id }) => supportingPassages.includes(id));
   if (own.length === 0) {
     const message = `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`;
     throw new ConfigError("STRATEGY_UNFIT", message);
@@ -46,10 +47,6 @@ function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
     return { id: passage.id, text: `(Title: ${passage.title}) ${text}` };
   });
   return { tool: "given", text: numbered(shown), passageIds: own.map((each) => each.id) };
-}
-
-function goldOf(context: readonly Passage[], ids: readonly string[]): Passage[] {
-  return context.filter(({ id }) => ids.includes(id));
 }
 
 /** The sentences of a passage that the dataset marks; the whole text where it marks none of them. */

@@ -29,7 +29,8 @@ export const hintInfer = defineStrategy({
     "START, arXiv 2503.04625: Hint-infer; CoRT, arXiv 2506.09820: Hint-Engineering; with searches instead of code, and hints of our own",
   prompts: "grows",
   searches: true,
-  readsGold: (settings) => hintsReadGold(settings.hints),
+  readsGold: ({ hints }) =>
+    hints.some(({ name, ...options }) => parts.get(name, "hints").readsGold(options)),
   options,
   run: (rollout, settings) =>
     rollOut(rollout, { playTurn: hintedTurns(settings.hints, rollout.seed) }),
@@ -60,11 +61,6 @@ function hintedTurns(
       ? playInterrupted(begun, hints)
       : playReplied(begun, hints);
   };
-}
-
-/** Whether a hint's text contains references or gold annotations of the question. */
-function hintsReadGold(settings: readonly HintSettings[]): boolean {
-  return settings.some(({ name, ...options }) => parts.get(name, "hints").readsGold(options));
 }
 
 type RecordedHint = Omit<InsertedHint, "call">;

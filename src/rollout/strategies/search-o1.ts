@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import type { Observation, Trajectory } from "../../trajectory/trajectory.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 import { promptSession, type PromptSession } from "../prompt-session.ts";
 import { record } from "../record.ts";
 import { rollOutOn } from "../roll-out.ts";
@@ -47,7 +47,7 @@ async function condense(
   { action, condensedTokens }: { action: number; condensedTokens: number },
 ): Promise<Observation> {
   const { trajectory } = session;
-  const main = mainLine(trajectory);
+  const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const query = main.at(-1)?.actions[action]?.input ?? "";
   const prompt = [
     "Someone reasons about a question and has searched for something. Read what was found and write down what of it helps their next step, given their reasoning so far: facts only, without an answer to the whole question.",
@@ -68,8 +68,4 @@ async function condense(
 function afterMark(text: string): number {
   const last = [...text.matchAll(/Final Information\W*/g)].at(-1);
   return last === undefined ? 0 : last.index + last[0].length;
-}
-
-function mainLine({ turns }: Trajectory): Trajectory["turns"] {
-  return turns.filter(({ chain }) => chain === undefined);
 }

@@ -93,15 +93,13 @@ function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   // A strategy's own messages do not follow the protocol: the strategy searches for them.
   const speaks = protocol.parse(turn.text).actions.length > 0 || turn.problems.length > 0;
   if (!speaks) return null;
-  if (written.some((call, i) => !isSame(call, asked[i]))) return "not executed";
+  const isOther = ({ tool, input }: Action, i: number): boolean =>
+    tool !== asked[i]?.tool || input !== asked[i].input;
+  if (written.some(isOther)) return "not executed";
   if (asked.length > written.length) return "not asked";
   const tags = protocol.tags.filter(({ holds }) => holds === "call");
   const openings = tags.map(({ closing }) => turn.text.split(closing).length - 1);
   return openings.reduce((sum, count) => sum + count, 0) > asked.length ? "not executed" : null;
-}
-
-function isSame(call: Action, other: Action | undefined): boolean {
-  return call.tool === other?.tool && call.input === other.input;
 }
 
 /** Whether each call has its observation. */

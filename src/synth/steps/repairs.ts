@@ -123,16 +123,12 @@ function withoutRepeats(trajectory: Trajectory): Trajectory | string {
 function firstRepeat(turns: readonly Turn[]): Turn | null {
   const asked = new Set<string>();
   for (const turn of turns) {
-    const calls = callsOf(turn).map(nameOf);
+    const calls = callsOf(turn).map(({ tool, input }) => [tool, ...wordsOf(input)].join(" "));
     const answers = turn.actions.length > calls.length;
     if (!answers && calls.length > 0 && calls.every((call) => asked.has(call))) return turn;
     for (const call of calls) asked.add(call);
   }
   return null;
-}
-
-function nameOf({ tool, input }: Action): string {
-  return [tool, ...wordsOf(input)].join(" ");
 }
 
 /**

@@ -149,7 +149,10 @@ function decomposed(
       (whole, number: string) => decomposition[Number(number) - 1]?.answer ?? whole,
     );
     return {
-      passage: id === null ? null : (passages.find((each) => each.id === id) ?? unnamed(id)),
+      passage:
+        id === null
+          ? null
+          : (passages.find((each) => each.id === id) ?? { id, title: "", text: "", parts: [] }),
       wanted: asPhrase(filled),
       names: [],
       uses: numbers,
@@ -162,10 +165,6 @@ function decomposed(
 function asPhrase(question: string): string {
   const [, subject, relation] = /^(.+?)\s*>>\s*(.+)$/.exec(question) ?? [];
   return subject === undefined || relation === undefined ? question : `${relation} of ${subject}`;
-}
-
-function unnamed(id: string): NeededPassage {
-  return { id, title: "", text: "", parts: [] };
 }
 
 function tripled(

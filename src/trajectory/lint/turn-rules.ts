@@ -211,7 +211,7 @@ export const end: LintRule = {
     if (failed && error === undefined) found.push(`end is ${reason}, but no error is recorded.`);
     if (!failed && reason !== "timeout" && reason !== "cancelled" && error !== undefined)
       found.push(`end is ${reason}, but an error is recorded (${error.code}).`);
-    const answers = last !== undefined && isAnswer(last);
+    const answers = last?.actions[0]?.tool === "answer";
     if (reason === "answered" && given === null && !answers)
       found.push("end is answered, but there is neither an answer nor a message that gives one.");
     if (["turn-limit", "invalid", "no-answer"].includes(reason) && answers)
@@ -223,10 +223,6 @@ export const end: LintRule = {
     return found;
   },
 };
-
-function isAnswer({ actions }: Turn): boolean {
-  return actions[0]?.tool === "answer";
-}
 
 function hasProblem({ problems, observations }: Turn): boolean {
   return problems.length > 0 || observations.some(({ problem }) => problem !== undefined);

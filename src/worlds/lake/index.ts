@@ -95,7 +95,11 @@ export const lake = defineEnvironment({
         );
         const lake = { settings, protocol, prompt, slips: random(seed).derive("slip") };
         const grid = gridOf(task.question);
-        return startEpisode(lake, { grid: withoutPlayer(grid), at: placeOf(grid, "P"), moves: 0 });
+        return startEpisode(lake, {
+          grid: grid.map((row) => row.map((sign) => (sign === "P" ? "." : sign))),
+          at: placeOf(grid, "P"),
+          moves: 0,
+        });
       },
     };
   },
@@ -270,10 +274,6 @@ function gridOf(text: string): Grid {
 function placeOf(grid: Grid, sign: string): Square {
   const row = grid.findIndex((each) => each.includes(sign));
   return [Math.max(0, row), Math.max(0, grid[row]?.indexOf(sign) ?? 0)];
-}
-
-function withoutPlayer(grid: Grid): Grid {
-  return grid.map((row) => row.map((sign) => (sign === "P" ? "." : sign)));
 }
 
 function rendered({ grid, at: [row, column] }: Place): string {

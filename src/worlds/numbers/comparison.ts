@@ -51,7 +51,9 @@ export const comparison: Kind = (place) => {
   const isUneven = new Set(values).size > 1;
   if (
     !isUneven ||
-    (ask === "askShare" && total % values.length !== 0 && !isQuarter(total, values.length))
+    (ask === "askShare" &&
+      total % values.length !== 0 &&
+      !Number.isInteger((total / values.length) * 4))
   )
     return null;
   sentences.push(say(ask));
@@ -75,10 +77,6 @@ function related(place: Place, of: number, value: number): Owner | null {
   };
   const chosen = by[relation];
   return chosen === null ? null : { relation, of, by: chosen };
-}
-
-function isQuarter(total: number, count: number): boolean {
-  return Number.isInteger((total / count) * 4);
 }
 
 /** What each person has, in order. */

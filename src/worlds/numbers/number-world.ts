@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
-import type { SolutionStep, Task } from "../../trajectory/task.ts";
+import type { Task } from "../../trajectory/task.ts";
 import { namer } from "../tiny/names.ts";
 import { TINY_WORLD_SPLITS } from "../tiny/permutation.ts";
 import {
@@ -12,7 +12,7 @@ import {
   drawnProblem,
   kindsWith,
 } from "./problems.ts";
-import { type Step, spellings } from "./quantities.ts";
+import { spellings } from "./quantities.ts";
 
 /** Increases with every change of a byte of any problem; part of a result's fingerprint. */
 export const NUMBER_WORLD_VERSION = 1;
@@ -171,7 +171,14 @@ function picked<K extends string>(shares: Readonly<Record<K, number>>, at: numbe
 
 function taskOf(id: string, stratum: string, problem: Problem, wrong: number): Task {
   const { kind, text, concepts: tags, routes, answer } = problem;
-  const [plain = [], ...others] = routes.map((steps) => steps.map(stepOf));
+  const [plain = [], ...others] = routes.map((steps) =>
+    steps.map(({ question, expression, value }) => ({
+      question,
+      answer: String(value),
+      passage: null,
+      expression,
+    })),
+  );
   const label = stratum === "mislabelled" ? answer + wrong : answer;
   // The steps of an impossible problem would contain the number that it does not tell.
   const solved = stratum === "impossible" ? {} : { decomposition: plain, routes: others };
@@ -183,8 +190,4 @@ function taskOf(id: string, stratum: string, problem: Problem, wrong: number): T
     references: kind === "years" ? [String(label)] : spellings(label),
     annotations: { type: kind, concepts: tags, stratum, ...solved },
   };
-}
-
-function stepOf({ question, expression, value }: Step): SolutionStep {
-  return { question, answer: String(value), passage: null, expression };
 }

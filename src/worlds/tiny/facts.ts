@@ -64,7 +64,9 @@ const SHARES: Record<Kind, number> = {
 };
 
 /** Relations by subject, in the order of the passage's sentences. */
-export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind();
+export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = mapKinds((kind) =>
+  RELATIONS.filter((relation) => relation.subject === kind),
+);
 
 /**
  * The facts of a world of `people` persons. A seeded, invertible permutation spreads a relation's values evenly, so that "which passages
@@ -246,8 +248,4 @@ function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
     work: make("work"),
     event: make("event"),
   };
-}
-
-function byKind(): Record<Kind, readonly Relation[]> {
-  return mapKinds((kind) => RELATIONS.filter((relation) => relation.subject === kind));
 }

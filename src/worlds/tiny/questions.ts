@@ -62,15 +62,13 @@ export function questionDrawer(facts: Facts): QuestionDrawer {
     for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
       const place = (number + attempt * Math.ceil(deck.size / 8) + (attempt >>> 3)) % deck.size;
       const draft = deck.card(place, mix32(bits, attempt));
-      if (draft !== null && lacksAFact(facts, draft) === isUnanswerable) return draft;
+      const lacksAFact = draft?.steps.some(({ entity, fact }) =>
+        facts.isMissing(entity, fact.relation),
+      );
+      if (draft !== null && lacksAFact === isUnanswerable) return draft;
     }
     throw new ConfigError("TINY_WORLD_TOO_SMALL", noQuestion(facts, kind, wanted, isUnanswerable));
   };
-}
-
-/** Whether no passage states one of the question's facts. */
-function lacksAFact(facts: Facts, { steps }: Draft): boolean {
-  return steps.some(({ entity, fact }) => facts.isMissing(entity, fact.relation));
 }
 
 function noQuestion(
