@@ -1,9 +1,7 @@
 /** Undoes something; `error` is what ended the work, undefined where it succeeded. */
 export type Undo = (error: unknown) => Promise<void> | void;
 
-/**
- * Closes what the work has opened (`defer`), in reverse order however it ends. @throws what `work` throws, else the first error of closing.
- */
+/** Closes what the work opened (`defer`), in reverse order however it ends. @throws the work's error, else the first of closing. */
 export async function deferring<T>(work: (defer: (undo: Undo) => void) => Promise<T>): Promise<T> {
   const undos: Undo[] = [];
   let failed = false;

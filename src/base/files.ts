@@ -132,10 +132,7 @@ async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Makes a folder and its parents one by one: Node's recursive mkdir reports a read-only disk as a missing folder, and never ends in /proc.
- * @returns whether the folder is new.
- */
+/** Makes a folder and its parents one by one: Node's recursive mkdir misreports read-only disks, and never ends in /proc. @returns if new. */
 export async function makeFolder(path: string): Promise<boolean> {
   const missing: string[] = [];
   for (let at = resolve(path); !(await exists(at)); at = dirname(at)) missing.unshift(at);

@@ -1,7 +1,4 @@
-/**
- * Number formats for people, the same in a terminal, in Markdown and in pages. This file must import nothing, because the pages' script
- * contains it (view/html/browser-script.ts).
- */
+/** Number formats for people, in terminals, Markdown and pages. Imports nothing: the pages' script contains this file. */
 
 /** Formats a number. */
 export type NumberFormat = (value: number) => string;

@@ -8,9 +8,7 @@ export interface OrderedWork<R> {
   take: (result: R) => Promise<void>;
 }
 
-/**
- * Works on a window of items at a time and delivers results in order. A failure or the signal aborts the work in progress, and waits for it.
- */
+/** Works on a window of items at a time, delivers in order; a failure or the signal aborts the work in progress, and waits for it. */
 export async function inOrder<T, R>(
   items: AsyncIterator<T>,
   work: (item: T) => Promise<R>,

@@ -34,9 +34,7 @@ export function pluginsNamedIn(settings: unknown): Plugin[] {
   return loadedPlugins().filter(({ parts }) => parts.some(({ name }) => texts.has(name)));
 }
 
-/**
- * For a hash that must change when a plugin changes: `{ plugins: { file name: sha256 } }`; nothing where the settings name no plugin's part.
- */
+/** For a hash that must change with a plugin: `{ plugins: { file name: sha256 } }`; nothing where settings name no plugin's part. */
 export function pluginHashes(settings: unknown): { plugins?: Record<string, string> } {
   const named = pluginsNamedIn(settings);
   if (named.length === 0) return {};

@@ -85,10 +85,7 @@ interface Alternatives {
 
 const alternativesOf = new WeakMap<z.ZodType, Alternatives>();
 
-/**
- * A schema that chooses another by the value (and may rewrite it: shorthand → long form); problems read as if that schema were used alone.
- * @param alternatives all schemas that it may choose, for code that inspects their declarations.
- */
+/** A schema that chooses another by the value, which it may rewrite; problems read as if that one were used alone. @param alternatives all. */
 export function choice<T>(
   choose: (
     value: unknown,

@@ -32,10 +32,7 @@ export interface PrefixOptions {
   probes?: readonly Probe[];
 }
 
-/**
- * Tests that the text of messages 0 to n is a prefix of that of 0 to n + 1. Before an assistant message it includes the generation prompt
- * and, for a plain message, the message itself. Consecutive tool results count as one step.
- */
+/** Tests that messages 0 to n render to a prefix of 0 to n + 1, generation prompt included; consecutive tool results are one step. */
 export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {}): PrefixReport {
   const report: PrefixReport = { findings: [], compared: 0, unchecked: [] };
   for (const probe of options.probes ?? PROBES) {

@@ -137,9 +137,7 @@ export function isScored({ fields }: TrainingRow, target: number): boolean {
 export interface TrainingRow {
   inputs: readonly number[];
   targets: readonly number[];
-  /**
-   * Each as long as the targets. `weights`: of the loss, `LossSpec.joined`: of a second one; tokens whose weights are all 0 are not scored.
-   */
+  /** Each as long as the targets: `weights` of the loss, `LossSpec.joined` of a second one; tokens with weights 0 are not scored. */
   fields: Readonly<{ weights: readonly number[] } & Record<string, readonly number[]>>;
 }
 

@@ -8,10 +8,7 @@ import type { EnvironmentPart } from "./environments/environment.ts";
 import type { Teacher } from "./teacher.ts";
 import { type WorldCheck, type WorldFolder, worldFolder } from "./world-folder.ts";
 
-/**
- * A world: what an experiment needs beside a method. Its datasets, environments, teachers and bases can be named in recipes like all others; a
- * world with questions of its own can be written to a folder (`agentrl data generate`) and checked (`agentrl data check`).
- */
+/** A world: what an experiment needs beside a method. One with questions can be generated to a folder and checked (`agentrl data`). */
 export interface World extends Part {
   readonly datasets: readonly DatasetPart[];
   readonly environments: readonly EnvironmentPart[];

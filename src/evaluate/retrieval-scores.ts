@@ -60,10 +60,7 @@ export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels):
   );
 }
 
-/**
- * Scores a retriever on queries with judgements (others are skipped), in the order of its hits; trec_eval would reorder ties.
- * @param options.depth hits per query; default: as the metrics need. @returns `n` 0 and metrics NaN if no query is left.
- */
+/** Scores a retriever on queries with judgements, in the order of its hits. @returns `n` 0 and metrics NaN if no query is left. */
 export async function evaluateRetrieval(
   retriever: Retriever,
   queries: readonly RetrievalQuery[],
@@ -167,10 +164,7 @@ export interface MetricComparison extends PairedTest, Corrected {
   metric: string;
 }
 
-/**
- * Compares two runs metric by metric, with Holm's correction. @param left of each query, in the same order as `right`.
- * @param options.draws permutations drawn where there are too many for all; 10 000 by default. `seed`: of bootstrap and permutations.
- */
+/** Compares two runs (queries in one order) metric by metric, with Holm's correction. @param options.draws permutations; 10 000 by default. */
 export function compareRetrieval(
   left: readonly QueryScores[],
   right: readonly QueryScores[],

@@ -31,10 +31,7 @@ interface Place extends RemotePlace {
   isNew: boolean;
 }
 
-/**
- * A policy whose messages another program writes: cut and recorded as a server's.
- * @param write gives the next message; rejects on abort. @param tokenizer for budgets; null: four characters per token, without cuts.
- */
+/** A policy whose messages another program writes, recorded as a server's. @param tokenizer for budgets; null: four characters a token. */
 export function awaitedText(
   write: (turn: AwaitedTurn, signal: AbortSignal) => Promise<string>,
   tokenizer: Tokenizer | null,

@@ -39,10 +39,7 @@ export function tokensThrough(
   return ids.length;
 }
 
-/**
- * The tokens, from the first to the last (exclusive), that wrote a non-empty span of characters (UTF-16 units) of a message's text.
- * @returns null if the tokens do not contain the text: a server keeps them, or the text was rendered again.
- */
+/** The tokens (end exclusive) that wrote a span of a message's characters; null if they do not contain the text. */
 export function tokenSpan(
   ids: readonly number[],
   text: string,

@@ -1,10 +1,7 @@
 import { anyTag, type Protocol } from "../env/protocols/protocol.ts";
 import type { Call } from "../trajectory/trajectory.ts";
 
-/**
- * A forced answer as the environment reads it: where the policy ended with EOS, the closing tag is added; recorded tokens stay. Nothing, or
- * a text with a tag, is no answer. @param text with the prefill.
- */
+/** A forced answer as the environment reads it, its closing tag added where EOS ended it; nothing, or a text with a tag, is no answer. */
 export function withAnswerEnd(
   text: string,
   { prefill, call, protocol }: { prefill: string; call: Call | undefined; protocol: Protocol },

@@ -52,10 +52,7 @@ export interface PromptSession {
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
   /** Asks for an answer by the protocol's grammar, its opening as the prefill; null when it gave none, or the prompt does not fit. */
   answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefill">): Promise<string | null>;
-  /**
-   * Searches with the environment's tool, on behalf of the message of `turn`; null: the strategy's own, recorded with the message before.
-   * @returns what was found, `text` as short as the environment shows observations.
-   */
+  /** Searches with the environment's tool for a turn's message; null: the strategy's own. @returns `text` as short as shown. */
   search(query: string, turn: number | null): Promise<Observation>;
   /**
    * Mean log-probability (nats a token, temperature 1) of a text as the reply to a prompt, recorded; null when they do not fit.

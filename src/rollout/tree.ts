@@ -17,10 +17,7 @@ export interface TreeShape {
   width: number;
   /** Turns at which the tree branches; after them each leaf is played to its end. */
   depth: number;
-  /**
-   * Plays one segment of the tree (default: `advance`) and updates `standing`; an unfinished message stands there as `prefill`.
-   * @returns how the trajectory ended; null: it continues.
-   */
+  /** Plays one segment (default: `advance`) and updates `standing`, with an unfinished message as `prefill`. @returns the end; null: none. */
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 

@@ -20,8 +20,7 @@ interface OpenFile extends RowFile {
 }
 
 /**
- * Writes several files of a folder at once; they appear, complete, only after all have been written. @throws FILE_WRITE_FAILED
- * @param body writes the rows of each file, by name. @returns the result of `body`, and the written files by name.
+ * Writes several files of a folder at once; they appear, complete, only after all. @param body writes rows by file. @throws FILE_WRITE_FAILED
  */
 export async function writingAll<T>(
   folder: string,

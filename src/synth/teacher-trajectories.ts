@@ -69,10 +69,7 @@ export interface TeacherOptions {
   signal: AbortSignal;
 }
 
-/**
- * Trajectories number `from`, `from` + 1, … of a gold-chain teacher in the real environment: every search is run. The same numbers and seed
- * give the same trajectories. Trajectories without an answer are dropped and drawn again.
- */
+/** Trajectories `from`, `from` + 1, … of a gold-chain teacher in the real environment, equal by number and seed, all with answers. */
 export async function* teacherTrajectories(
   options: TeacherOptions,
   behaviour: Behaviour,

@@ -1,10 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { z } from "../base/schema.ts";
 
-/**
- * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the current policy or a past one. Tools, rewards,
- * strategies and judges call roles; they never open a model themselves.
- */
+/** A model by its name in the recipe (`models: {reader: …}`). Tools, rewards, strategies and judges never open a model themselves. */
 export interface Role {
   readonly name: string;
   /** Text that the model writes after a prompt. @throws {RolloutError} when an endpoint gives no answer. */

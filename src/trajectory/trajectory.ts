@@ -11,9 +11,7 @@ export type Owner = "policy" | "environment" | "template" | "inserted";
 export interface Segment {
   owner: Owner;
   ids: number[];
-  /**
-   * Log-probability (nats) of each id over the whole vocabulary at the call's temperature, before top-k, top-p and min-p; null: not sampled.
-   */
+  /** Log-probability (nats) of each id over the whole vocabulary at the call's temperature, before top-k …; null: not sampled. */
   logprobs: number[] | null;
   /** Text, if a remote server keeps the tokens; `ids` is then empty. */
   text?: string;

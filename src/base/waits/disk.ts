@@ -11,9 +11,7 @@ export function setDiskDeadline(deadlineMs: number | null): void {
   bounds.deadlineMs = deadlineMs;
 }
 
-/**
- * One file operation (`doing`: "write", "flush") with a deadline, after which its thread is abandoned. @throws {ExternalError} DISK_STALLED
- */
+/** One file operation (`doing`) with a deadline, after which its thread is abandoned. @throws {ExternalError} DISK_STALLED */
 export function onDisk<T>(
   path: string,
   doing: string,

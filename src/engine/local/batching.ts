@@ -164,8 +164,7 @@ const LEAST = 128;
 type Division = { groups: PrefixGroup[]; cost: number };
 
 /**
- * Divides rows into groups with a common prefix, which is computed once, such that the fewest tokens are computed.
- * @param fitting number of rows that fit into one micro-batch, given their prefix and the longest rest of a row.
+ * Divides rows into groups that compute a common prefix once, for the fewest tokens. @param fitting rows that fit, by prefix and longest rest.
  */
 export function prefixGroups(
   rows: readonly TrainingRow[],

@@ -3,10 +3,7 @@ import type { Session } from "../../onnx/session.ts";
 /** Compiled graphs by key, compiled on first use. */
 export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
 
-/**
- * Nodes of the kept graphs together, about 5 KB each. A step trains on about thirty shapes in turn, which fit for small models;
- * for deep ones they do not, but a run takes several times as long as its compilation.
- */
+/** Nodes of the kept graphs, 5 KB each: the thirty shapes of a small model fit; a deep one's runs outweigh its compilations. */
 const KEPT_NODES = 130_000;
 
 /** Graphs kept. Training: shapes beyond the first 64 occur once in ten steps or less (400 steps of search-r1's mini tier). */

@@ -3,10 +3,7 @@ import { type EngineLoad, forecastMemory, leastMemory, type MemoryForecast } fro
 /** A load that fits a budget. */
 export type Fitting = { load: EngineLoad; forecast: MemoryForecast };
 
-/**
- * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches, selective recomputation,
- * recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots. Null when the smallest does not fit.
- */
+/** The load, or the first that fits with cheaper changes first (micro-batches, recomputation, 16 bits, workers, slots); else null. */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
   const fitted = (each: EngineLoad): Fitting | null => {
     // A forecast builds graphs, which takes seconds for a large model.

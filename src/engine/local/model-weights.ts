@@ -40,9 +40,7 @@ export function packsForSampling(
   return !device.resident && !transposed && frozen === null;
 }
 
-/**
- * @param initial values in the order of `parameterSpecs`, copied, or a function that writes them. @param flat the host array of parameters.
- */
+/** @param initial values in the order of `parameterSpecs`, copied, or their writer. @param flat the host array of parameters. */
 export async function modelWeights(
   config: DecoderConfig,
   initial: Float32Array | ((into: Float32Array) => Promise<void>),

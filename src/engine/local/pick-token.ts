@@ -16,10 +16,7 @@ function keepsAll({ topK, topP, minP = 0 }: PickOptions): boolean {
   return topK === 0 && topP === 1 && minP === 0;
 }
 
-/**
- * Draws a token from probabilities (the row of `size` V at `offset`) at the request's temperature.
- * @returns the id, and its log-probability before bias, top-k, top-p and min-p: the one that training computes again.
- */
+/** Draws a token from the row of `size` V at `offset`. @returns the id, and its log-probability before bias, top-k, top-p and min-p. */
 export function pickToken(
   probabilities: Float32Array,
   offset: number,

@@ -109,20 +109,14 @@ export async function makeSampler(
     });
   }
 
-  /**
-   * A sequence that waits for its environment keeps its slot: eviction by timing would change last bits. Only after a long time without
-   * progress (an ended sequence was not forgotten), the least recently used one is evicted.
-   */
+  /** Waiting sequences keep their slots, since eviction by timing changes last bits; after long idleness the least recently used goes. */
   function giveWay(): void {
     const [oldest] = slots.toSorted((a, b) => a.usedAt - b.usedAt);
     Object.assign(oldest!, { sequence: null, cached: [] });
     wake();
   }
 
-  /**
-   * Prefills all prompt tokens except the last, which the next run computes. A whole prompt in another slot is copied; parts of prompts
-   * are not, since other chunks could differ in their last bits.
-   */
+  /** Prefills a prompt but its last token. A whole prompt in another slot is copied; parts are not: other chunks, other last bits. */
   async function fill(slot: Slot): Promise<void> {
     const { promptIds } = slot.active!.request;
     const needed = promptIds.slice(0, -1);

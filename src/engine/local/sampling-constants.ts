@@ -97,9 +97,7 @@ export function int8Constants(
   };
 }
 
-/**
- * The type of 8-bit matrices that the runtime multiplies exactly: without VNNI its int8 kernels overflow 16 bits; uint8 is exact but slower.
- */
+/** The type of 8-bit matrices that the runtime multiplies exactly: without VNNI int8 kernels overflow 16 bits; uint8 is slower. */
 export async function exactByteType(device: Device): Promise<ByteType> {
   const size = 64;
   const graph = new Graph();

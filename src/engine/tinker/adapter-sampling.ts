@@ -1,7 +1,4 @@
-/**
- * Sampling at an OpenAI-compatible server that loads adapters while it runs (vLLM), beside a training server that does not sample.
- * Each exported version of the policy becomes an adapter with its own name, so no reply of another version is taken for it.
- */
+/** Sampling at a server that loads adapters (vLLM), beside a training server that does not sample; each version has its own adapter name. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";

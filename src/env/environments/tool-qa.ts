@@ -3,10 +3,7 @@ import { questionAnswering } from "./question-answering.ts";
 
 const PLAYER = { whole: 0.3, ignores: 0.6 };
 
-/**
- * Calls the first tool with the beginning of the question, then answers with the result or any word: well formed and seldom right, so
- * reinforcement learning has to find out that the call needs the whole question and that the result is the answer.
- */
+/** Calls the first tool with the question's beginning, then answers with the result or any word: well formed, seldom right, to be learned. */
 const player: Player = ({ task, turns, tools }, draw) => {
   const [tool = "answer"] = tools;
   const words = task.question.split(" ");

@@ -64,9 +64,7 @@ export const humanVerdictLayouts = registry<HumanVerdictLayout>("layout of human
   },
 ]);
 
-/**
- * The accepted answers in an EvOUNA file, joined by slashes; the whole text is one too. @example evounaReferences("AC/DC") // AC/DC, AC, DC
- */
+/** The accepted answers in an EvOUNA file, joined by slashes; also the whole. @example evounaReferences("AC/DC") // AC/DC, AC, DC */
 export function evounaReferences(golden: string): string[] {
   const parts = golden
     .split("/")

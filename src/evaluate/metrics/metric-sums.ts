@@ -1,10 +1,7 @@
 import { type CoreMetric, rowMetrics } from "./index.ts";
 import { passAtK, passCounts, potentialAtK } from "./draw-metrics.ts";
 
-/**
- * By metric, the mean over questions of each question's mean over its draws; NaN when nothing was measured. With k draws also `avg@k`,
- * `pass@1`, `pass@2`, `pass@4`, … `pass@k`, `majority@k` and `potential@k`.
- */
+/** By metric, the mean over questions of the means over draws; NaN when not measured. k draws: also `avg@k`, `pass@…`, `majority@k`, … */
 export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
 
 /** Sums of one question's measured draws. */

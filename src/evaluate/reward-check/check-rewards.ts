@@ -83,10 +83,7 @@ interface Played extends Scored {
   script: Script;
 }
 
-/**
- * Checks rewards: a scripted policy plays every case on every question. An answer reward must give what it declares for each case; the
- * combined reward must not pay more for a case that does not know the answer than for an accepted answer.
- */
+/** Checks rewards by scripted plays: each must give what it declares, and no case without the answer may earn more than an accepted one. */
 export async function checkRewards(options: CheckRewardsOptions): Promise<RewardCheck> {
   const { rewards, environment, tasks, signal, judgesSum = true } = options;
   const registry = options.registry ?? allRewards;

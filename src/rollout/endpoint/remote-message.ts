@@ -87,10 +87,7 @@ export function recordReply(
   return recordMessage(setting, place, { draft, finish, replies: [reply], inputs });
 }
 
-/**
- * Adds a server's text up to the protocol's end, with the stop string that servers omit where the message needs it.
- * @returns the finish reason. @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
- */
+/** Adds a server's text up to the protocol's end, with an omitted stop string. @throws COMPLETION_FILTERED, COMPLETION_EMPTY */
 export function takeReply(
   setting: DialogueSetting,
   draft: TextDraft,

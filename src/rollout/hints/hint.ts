@@ -15,10 +15,7 @@ interface LibraryText {
 /** Opens a code block, so that a program must follow. */
 const CODE = "\n```python\n";
 
-/**
- * Hints by name, for policies that search and for those that compute. Hints for code end where a program begins, as in START and CoRT.
- * The intents are from START, CoRT and Tool-Star; the wording is ours.
- */
+/** Hints by name, for search and for code (these end where a program begins). Intents from START, CoRT and Tool-Star; our wording. */
 const library = {
   "search-opening": {
     tool: "search",

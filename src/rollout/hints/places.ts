@@ -62,9 +62,7 @@ export function phrasesIn(
 /** Values of `occurrenceShape`. */
 type Choice = { occurrence: "first" | "every" | "random"; probability: number; times: number };
 
-/**
- * The next place that gets a hint; null: none. @param found all phrases of the message. @param random draws each place once, by its number.
- */
+/** The next place that gets a hint; null: none. @param found all phrases. @param random draws each place once, by its number. */
 export function nextPlace(
   { from, fired, firedHere, place }: HintMoment,
   found: readonly Phrase[],

@@ -10,10 +10,7 @@ import {
 } from "./export-format.ts";
 import { trlMessages, trlPreference, trlPromptCompletion } from "./trl.ts";
 
-/**
- * Rows that verl reads: the columns of its reinforcement data (as `agentrl data convert --to verl` writes them) and, for its multi-turn SFT,
- * `messages`. `extra_info.trained_messages` says which of them the policy wrote.
- */
+/** Rows that verl reads: the columns of its reinforcement data, and `messages` for its SFT, with `extra_info.trained_messages`. */
 const verl: SampleFormat = {
   name: "verl",
   summary: "prompt, data_source, reward_model, extra_info and messages: verl's multi-turn rows.",

@@ -3,10 +3,7 @@ import type { Action, Turn } from "../../trajectory/trajectory.ts";
 import { pairedTags } from "../steps/paired-tags.ts";
 import type { Message, Telling } from "./conversation.ts";
 
-/**
- * Reads messages back by the protocol: tags must be paired, and each must have the action that the environment read.
- * @param follows false for a strategy with its own prompts. @returns what is wrong with the first unreadable message; null: nothing.
- */
+/** Reads messages back: paired tags, and the action that was read. @param follows false: own prompts. @returns the first problem. */
 export function misread(
   messages: readonly Message[],
   turns: readonly Turn[],

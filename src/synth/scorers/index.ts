@@ -60,10 +60,7 @@ const answerLikelihood = defineScorer({
   },
 });
 
-/**
- * The model's context for its last message, or for the next one after observations; without hidden hints.
- * @returns null if there is no message, the next observations did not fit or failed, or a server keeps the tokens.
- */
+/** The model's context for its last message, or the next one after observations, without hidden hints; null if unknown or none. */
 function readBefore(
   policy: ScoringPolicy,
   environment: Environment,

@@ -11,10 +11,7 @@ const PLACES = ["hint", "query", "thought"] as const;
 
 type Place = (typeof PLACES)[number];
 
-/**
- * Looks for the references, and in queries for the answers of the question's steps, except those in the question, yes and no, and words such as "who". An answering message may contain text that
- * the policy did not read: the gate `supported` checks that.
- */
+/** The references, and in queries the steps' answers, except those in the question, yes, no and function words. See also `supported`. */
 export const noLeak = defineGate({
   name: "no-leak",
   summary:

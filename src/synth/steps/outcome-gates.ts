@@ -171,10 +171,7 @@ export const solvedOnlyBy = defineStep({
   }),
 });
 
-/**
- * If a direct answer is right, the right direct answers stay; else the right answers with tools; a question that neither solves is dropped,
- * for reinforcement learning. It must see wrong candidates too: put it before gates that drop them.
- */
+/** Keeps right direct answers, else right answers with tools, else nothing. Put it before gates that drop wrong candidates. */
 export const toolNeed = defineStep({
   name: "tool-need",
   kind: "filter",

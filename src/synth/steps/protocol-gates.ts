@@ -4,10 +4,7 @@ import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { pairedTags } from "./paired-tags.ts";
 import { callsOf, defineGate, mainTurns, writtenText } from "./step.ts";
 
-/**
- * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, no text may follow a message's
- * action, and the policy may not write observations. A message must have the text of its tokens.
- */
+/** By the protocol's parse and, more strictly, its tags: paired, not nested, nothing after the action, no observations, text as its tokens. */
 export const format = defineGate({
   name: "format",
   summary:

@@ -65,9 +65,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/**
- * Keeps the draw after which the gold answer is likeliest, right or wrong; the seed breaks ties. After `correct` it chooses among right draws.
- */
+/** Keeps the draw after which the gold answer is likeliest; the seed breaks ties. After `correct` it chooses among right draws. */
 export const likeliest = defineStep({
   name: "likeliest",
   summary: "Keeps the draw of each question after which its answer is likeliest.",

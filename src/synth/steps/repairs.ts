@@ -36,10 +36,7 @@ function defineRepair(
   });
 }
 
-/**
- * Removes hints from calls and messages, and the log-probabilities of tokens sampled after them. Drops a trajectory if a message's action,
- * or the partner of one of its tags, is in a hint. Gates that look for hints must come before this step.
- */
+/** Removes hints, and log-probabilities after them; drops a trajectory whose action or tag partner is in one. Gates for hints come before. */
 export const dropHints = defineRepair(
   {
     name: "drop-hints",
@@ -189,10 +186,7 @@ function descendants(calls: readonly Call[], from: number): Set<number> {
   return found;
 }
 
-/**
- * Takes the passages out of the first prompt that a strategy showed there (`given`, `rag`), so that training sees the same messages without what they were
- * drawn from. A trajectory whose prompt cannot be separated from them is dropped.
- */
+/** Takes passages out of the first prompt (`given`, `rag`), so that training sees messages without them; drops what cannot be separated. */
 export const dropPassages = defineRepair(
   {
     name: "drop-passages",

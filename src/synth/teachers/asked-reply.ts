@@ -6,10 +6,7 @@ import { stepQueries } from "../../worlds/index.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
 
-/**
- * The gold reply to a strategy's own prompt, from a decomposition into whole questions. Behaviour `search`: looks a question up where asked
- * whether it must; `continue`: goes on after a known step; `fullQuery`, `reword`: as in the agent's messages.
- */
+/** The gold reply to a strategy's own prompt, by the behaviours `search`, `continue`, `fullQuery` and `reword` of the agent's messages. */
 export function askedReply(asked: Asked, place: ScriptPlace, behaviour: Behaviour): string {
   const { task, turns } = place;
   const steps = task.annotations.decomposition ?? [];

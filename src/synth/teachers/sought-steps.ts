@@ -56,10 +56,7 @@ function stating(facts: readonly string[], text: string): string[] {
 /** Share of a needed text that must be shown where a corpus splits or spells its passages differently. */
 const MOST = 0.6;
 
-/**
- * Which passages were read: a search returned the passage and its needed texts were shown; in a corpus with other ids, most of each. A title
- * proves nothing unless no text is known. @param shown replies as shown; they may be shorter than the found passages.
- */
+/** Which passages a search returned with their needed texts shown; in other corpora, most of each. A title alone proves nothing. */
 export function readingOf(
   turns: readonly Turn[],
   shown: string,

@@ -90,10 +90,7 @@ const written = tinyWorldSchema.omit({ split: true }).extend({
   unanswerable: z.number().min(0).max(1).default(0),
 });
 
-/**
- * The tiny world: an encyclopedia of fictional people, towns, works and firms, with questions of one to six hops. No model has memorised it, so a
- * right answer proves a search. docs/worlds.md
- */
+/** Fictional people, towns, works and firms, questions of one to six hops. A right answer proves a search. docs/worlds.md */
 export const tiny = defineWorld({
   name: "tinyworld",
   summary: "A generated fictional encyclopedia that no model knows.",

@@ -10,10 +10,7 @@ const DEAL = 0x7a11;
 
 type Pools = { first: readonly string[]; last: readonly string[] };
 
-/**
- * Every word that occurs in a name, by kind and position. No word is in two pools, so a word determines the kind. The endings
- * are such that English stemmers leave every word unchanged. Pool sizes are multiples of 4, the number of splits.
- */
+/** Every word of a name, by kind and position: no word is in two pools, stemmers change none, sizes are multiples of 4, the splits. */
 const POOLS: Record<Kind, Pools> = makePools();
 
 /** All distinct words of all names, capitalised. */

@@ -13,10 +13,7 @@ export interface Permutation {
 
 const ROUNDS = 6;
 
-/**
- * A seeded shuffle of 1 to 2³⁰ items in constant memory, computable in both directions: an unbalanced Feistel network over a grid of
- * `a × b ≥ size` cells (a = ⌈√size⌉), iterated until the result is inside (cycle walking). @param key 32 bits; selects the shuffle.
- */
+/** A seeded shuffle of 1 to 2³⁰ items in constant memory, both ways: a Feistel network over a grid, with cycle walking. @param key 32 bits. */
 export function permutation(size: number, key: number): Permutation {
   const a = Math.ceil(Math.sqrt(size));
   const b = Math.ceil(size / a);

@@ -33,10 +33,7 @@ export type QuestionDrawer = (number: number, wanted: Wanted) => Draft;
 /** Most cards are allowed, so a few tries are enough; only worlds of two or three people lack a kind. */
 const MOST_TRIES = 1000;
 
-/**
- * Question number j is a card of its kind's shuffled deck. The deck contains every question of the kind once (without its wording), so
- * small numbers never repeat one. A distant card replaces one that is not allowed.
- */
+/** Question j is a card of its kind's shuffled deck, so small numbers never repeat one. A distant card replaces one not allowed. */
 export function questionDrawer(facts: Facts): QuestionDrawer {
   const decks = new Map<string, Deck>();
   const deckOf = (kind: keyof TinyWorldMix, { relations = [], exclude = [] }: Wanted): Deck => {

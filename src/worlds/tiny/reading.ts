@@ -73,10 +73,7 @@ const CONDITIONS = INTERSECTIONS.map((intersection) => ({
   pattern: pattern(intersection.question, TWO_NAMES),
 }));
 
-/**
- * Parses a passage sentence by sentence, by the language's templates only. Every sentence must state one fact about the passage's title,
- * be the statement of a less reliable source, or be filler; no relation may occur twice.
- */
+/** Parses a passage by templates: every sentence states one fact of the title, a less reliable source's statement, or is filler. */
 export function readPassage(passage: Passage): PassageReading {
   const [, bare = passage.title, noun] = TITLE.exec(passage.title) ?? [];
   const reading: PassageReading = {

@@ -1,9 +1,6 @@
 import type { Kind } from "./names.ts";
 
-/**
- * One way to state a fact. The query is a word of the statement that no other statement about entities of the kind contains, and neither does
- * a label; so a search with it finds this wording of the fact and no other.
- */
+/** One way to state a fact. No other statement of the kind, and no label, has the word `query`: a search with it finds this wording alone. */
 export type Wording = { readonly statement: string; readonly query: string };
 
 /** Frequencies of a relation's first, second and third wording. */

@@ -35,10 +35,7 @@ export const SOURCE_STYLES: Readonly<Record<Exclude<Source, "encyclopedia">, str
   register: "Filed under {label} is {o}.",
 };
 
-/**
- * Sentences without a fact that a question could ask for. They name another entity (`{person}`, `{town}`, `{firm}`) and share no word
- * with a relation's queries and labels, so they make passages long but match no query for a fact.
- */
+/** Sentences without a fact: they name another entity and share no word with queries and labels, so they match no query for a fact. */
 export const FILLERS: readonly string[] = [
   "The weather is mild near {town}.",
   "Many letters to {person} are kept in a wooden box.",

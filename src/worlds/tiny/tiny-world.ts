@@ -115,10 +115,7 @@ export function knownWorld({
   return tinyWorld({ ...KNOWN, passages, wordings, filler, sources });
 }
 
-/**
- * The wrong answer of a faulty memory to a chain of the known world; null where it remembers rightly.
- * @param share of the entities, from 0 to 1, always the same ones, whose facts are misremembered.
- */
+/** The wrong answer of a faulty memory to a known world's chain; null: remembered rightly. @param share of entities, 0 to 1. */
 export function misremembered(task: Task, share: number): string | null {
   const last = task.annotations.decomposition?.at(-1)?.question;
   if (task.annotations.type !== "bridge" || last === undefined) return null;
@@ -127,10 +124,7 @@ export function misremembered(task: Task, share: number): string | null {
   return wrong !== undefined && isWithin(share, wrong.bits) ? wrong.value : null;
 }
 
-/**
- * The answers of a chain's steps as a faulty memory remembers them; null if it is no chain, or a step before the last is misremembered.
- * @param share of the entities, from 0 to 1, whose facts are misremembered.
- */
+/** A chain's answers as a faulty memory has them; null: no chain, or a wrong step before the last. @param share of entities, 0 to 1. */
 export function rememberedSteps(task: Task, share: number): string[] | null {
   const { type, decomposition = [] } = task.annotations;
   if (type !== "bridge") return null;

@@ -211,9 +211,7 @@ function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
   return along === 0 ? 0 : across / along;
 }
 
-/**
- * Splits a budget proportionally to weights, into integers: the largest remainders are rounded up. @example shareOut(10, [1, 1, 4]) // 2, 2, 6
- */
+/** Splits a budget by weights into integers, the largest remainders rounded up. @example shareOut(10, [1, 1, 4]) // 2, 2, 6 */
 export function shareOut(budget: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const exact = weights.map((weight) => (budget * weight) / total);

@@ -58,10 +58,7 @@ interface Kind<Settings extends z.output<typeof exercisesSchema>> {
   make: (place: ExercisePlace, settings: Settings) => Exercise;
 }
 
-/**
- * A dataset of exercises for a role. A question is the whole prompt up to the answer's opening tag, the first reference is the reply: with
- * `environment.prompt: "{question}"` and the strategy direct, a policy reads what the role will be asked with.
- */
+/** Exercises for a role: a question is the prompt up to the answer's opening tag, the first reference the reply (strategy direct). */
 export function exercises<Settings extends z.output<typeof exercisesSchema>>({
   name,
   summary,
