@@ -42,7 +42,6 @@ interface FunctionRule<F> {
 type FunctionRules<P> = { readonly [K in keyof P]?: FunctionRule<NonNullable<P[K]>> };
 
 interface KindRules<R, D> {
-  /** Functions that take the part's options, by name. */
   functions: R;
   members?: Members;
   defaults?: D;
@@ -58,7 +57,6 @@ export type Described<P, S extends z.ZodObject, R, D> = Omit<
     [K in keyof Pick<P, Exclude<keyof R & keyof P, Optional<R>>>]: Written<P[K], R[K & keyof R], S>;
   } & { [K in Optional<R> & keyof P]?: Written<P[K], R[K & keyof R], S> | ResultOf<P[K]> };
 
-/** Names of the functions that the file of a part may leave out, or state as a constant. */
 type Optional<R> = { [K in keyof R]: R[K] extends { otherwise: unknown } ? K : never }[keyof R];
 
 type ResultOf<F> = NonNullable<F> extends (...args: never) => infer T ? T : never;
@@ -215,7 +213,6 @@ export function partName<P extends Part>(registry: Registry<P>): z.ZodType<strin
   );
 }
 
-/** How each schema on demand is loaded. */
 const schemaLoaders: (() => Promise<void>)[] = [];
 
 /** A schema whose module is loaded when a value needs it: its check throws PartNotLoaded before. */

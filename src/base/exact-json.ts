@@ -107,10 +107,8 @@ function hasOddNumber(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** Whole numbers of fewer digits are safe. */
 const SAFE_DIGITS = 16;
 
-/** Digits, signs, point, e and E. */
 function isOfNumber(code: number): boolean {
   return (
     (code >= 0x2b && code <= 0x39 && code !== 0x2c && code !== 0x2f) ||

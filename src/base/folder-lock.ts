@@ -116,7 +116,6 @@ function removeEmpty(path: string): void {
   }
 }
 
-/** Distinguishes this process from an earlier one with the same process id. */
 const INSTANCE = randomUUID().slice(0, 8);
 
 /** Identifies this process among the writers of a folder: `host.pid-instance`. */

@@ -7,7 +7,6 @@ import { DataError } from "./errors.ts";
 export const TELLING_BYTES = 512;
 
 interface Kind {
-  /** The bytes, as Latin-1. */
   magic: string;
   at?: number;
   is: string;

@@ -55,7 +55,6 @@ export async function inOrder<T, R>(
   }
 }
 
-/** Calls `take` in order, several at once, so that their writes are batched. */
 function openTakings<R>(take: (result: R) => Promise<void>) {
   const open = new Set<Promise<void>>();
   const failures: unknown[] = [];

@@ -229,7 +229,6 @@ function importedFrom(file: string): string[] {
   }
   const required = createRequire(file).cache;
   const found = new Set([file]);
-  // The loop also visits files that it adds.
   for (const each of found) {
     for (const url of importsOf.get(pathToFileURL(each).href) ?? []) found.add(fileURLToPath(url));
     for (const { filename } of required[each]?.children ?? []) found.add(filename);

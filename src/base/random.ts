@@ -8,7 +8,6 @@ export interface Random {
   /** Uniform integer in [0, n). n at least 1, at most 2³². */
   int(n: number): number;
   normal(): number;
-  /** One of the items; the list must not be empty. */
   pick<T>(items: readonly T[]): T;
   shuffle<T>(items: readonly T[]): T[];
   /** An independent stream for these keys; does not advance this one. */

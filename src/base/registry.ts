@@ -50,7 +50,6 @@ export interface Part {
 
 export interface Registry<P extends Part> {
   readonly kind: string;
-  /** Every name, also of parts that are not loaded yet. */
   readonly names: readonly string[];
   readonly added: readonly P[];
   /** Every part. @throws {InternalError} PART_NOT_LOADED before `all()`, where parts load on demand. */
@@ -102,7 +101,6 @@ export function loadersOf(name: string): (() => Promise<Part>)[] {
 
 type PartLoader<P extends Part> = () => Promise<P>;
 
-/** The registries of the modules loaded so far, by kind. */
 const openRegistries = new Map<string, OpenRegistry>();
 
 interface OpenRegistry {

@@ -42,7 +42,6 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
-/** Most wrong items of a list that an error names. */
 const MOST_WRONG = 20;
 
 /** A list of plain values that may be very long, checked in one pass. @param expected what an item is: "a whole number". */
@@ -77,7 +76,6 @@ export const wholeNumbers = plainList(
   "a whole number",
 );
 
-/** What a choice may take: every schema, or the one that fits a value. */
 interface Alternatives {
   all: () => readonly z.ZodType[];
   fitting: (value: unknown) => z.ZodType | null;

@@ -41,7 +41,6 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
 type Conditions = Readonly<Record<string, Test | string | number | undefined>>;
 
 interface Test {
-  /** After the key: `does not search`. */
   words: string;
   holds: (value: unknown) => boolean;
 }

@@ -8,7 +8,6 @@ export type Cell = string | number | null | undefined | readonly [number, number
 /** A column. Number columns are right-aligned, all others left-aligned. */
 export interface Column {
   label: string;
-  /** Format of its numbers and intervals. */
   format?: NumberFormat;
   align?: "left" | "right";
 }
@@ -25,7 +24,6 @@ export function intervalColumn(label: string, format: NumberFormat): Column {
   return { label, format, align: "left" };
 }
 
-/** A cell as text that stays in its cell. */
 function cellText(cell: Cell, format: NumberFormat = String): string {
   if (typeof cell === "string") return visibleLine(cell);
   if (cell === undefined) return "";

@@ -12,7 +12,6 @@ export function visibleLine(text: string): string {
   return visibleText(text.replace(/[\n\r\t]/g, (end) => JSON.stringify(end).slice(1, -1)));
 }
 
-/** All of ASCII that prints. */
 const PLAIN = /^[\t\n\u0020-\u007e]*$/;
 
 /** Emoji, and the scripts whose letters joiners shape. */

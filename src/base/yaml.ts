@@ -109,7 +109,6 @@ function treeMistake(value: unknown): string | null {
   return mistakeIn(value, 0);
 }
 
-/** Where the first alias is; 0: there is none. */
 function firstAlias(document: Document.Parsed): number {
   let at = 0;
   try {
@@ -160,7 +159,6 @@ export function yamlComments(text: string): YamlComments {
   return { header: document.commentBefore?.trim() ?? "", behind };
 }
 
-/** Keys and list indices from the document's root to a node. */
 function keysTo(ancestors: readonly unknown[], node: Node | Pair): string[] {
   const chain: unknown[] = [...ancestors, node];
   return chain.flatMap((item, i) => {

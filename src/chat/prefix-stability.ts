@@ -10,7 +10,6 @@ export interface PrefixFinding {
   /** error: later prompts change text that the policy saw or wrote. notice: only white space or the split into tokens would change. */
   severity: "error" | "notice";
   probe: string;
-  /** Number of messages before the added one. */
   messages: number;
   role: string;
   at: number;
@@ -25,7 +24,6 @@ export interface PrefixReport {
 }
 
 export interface PrefixOptions {
-  /** Also compares token ids. */
   tokenizer?: Tokenizer;
   tools?: readonly unknown[];
   variables?: RenderOptions["variables"];

@@ -15,7 +15,6 @@ export interface Engine {
    * @throws {DataError} PROMPT_TOO_LONG when the prompt leaves no room in the context.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
-  /** Drops the cache of a sequence of earlier requests. */
   forget(sequence: string): void;
   /** Samples from the weights held now, also while later training calls run. Absent where an engine cannot. */
   samplingClient?(): Promise<SamplingClient>;
@@ -37,7 +36,6 @@ export interface Engine {
   ): Promise<ForwardBackwardResult>;
   /** One AdamW step of a model with its accumulated gradients, which it clears. */
   optimStep(adam: AdamOptions, model?: TrainedName): Promise<{ gradNorm: number }>;
-  /** Copies the current weights under a name: a frozen reference, the previous iterate. */
   snapshot(name: string): Promise<void>;
 
   /** Saves a Hugging Face folder or a PEFT folder that names its base; with `optimizer`, also the state for a resume. */
@@ -49,7 +47,6 @@ export interface Engine {
 /** The engine of a run, with what a run must know of its model. */
 export interface PolicyEngine extends Engine {
   readonly tokenizer: Tokenizer;
-  /** Where it computes, for manifests and progress. */
   readonly machine: EngineMachine;
 }
 
@@ -61,9 +58,7 @@ export interface EngineMachine {
 }
 
 export interface EngineCapabilities {
-  /** Longest sequence, in tokens. */
   maxPositions: number;
-  /** Tokens that the output matrix scores. */
   vocabSize: number;
   adapters: boolean;
   temperatures: boolean;
@@ -149,7 +144,6 @@ export interface ForwardBackwardResult {
 }
 
 export interface SaveOptions {
-  /** Also save moments and step, in float32. */
   optimizer?: boolean;
   /** Dtype of the saved weights; default F32, for a bit-exact resume. */
   dtype?: "F32" | "F16" | "BF16";

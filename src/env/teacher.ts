@@ -19,7 +19,6 @@ export interface ScriptPlace {
   tools: readonly ToolSchema[];
   /** Whether messages end by the protocol; a strategy's own prompts have other stop strings. */
   ownPrompt: boolean;
-  /** What a strategy's own prompt asks for, if the strategy says it. */
   asked?: Asked;
   /** Turns in which tools run, by the environment's budget. */
   maxTurns: number;

@@ -60,7 +60,6 @@ export function splitsSchema<T extends string>(split: z.ZodType<T>) {
 }
 
 interface Written {
-  /** The world's own, which parses the settings of each split. */
   dataset: DatasetPart;
   version: number;
   hasPassages: boolean;
@@ -160,7 +159,6 @@ function formatOf(name: string): string {
 
 const filesSchema = z.record(z.string(), z.object({ records: z.int(), sha256: z.string() }));
 
-/** The files that the manifest lists, and those that differ from it or are missing. */
 async function compareWithManifest(
   folder: string,
   name: string,

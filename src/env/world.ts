@@ -22,7 +22,6 @@ export interface World extends Part {
   readonly stepQueries?: (step: string) => readonly string[];
   /** A stream of such worlds, for pre-training. */
   readonly lessons?: Lessons;
-  /** All parts that it brings, with their kinds. */
   parts(): (Part & { part: "dataset" | "environment" | "teacher" })[];
 }
 

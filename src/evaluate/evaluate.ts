@@ -20,10 +20,8 @@ export interface EvaluationRun {
   tasks: Iterable<Task> | AsyncIterable<Task>;
   /** Draws per question; above 1, sample with a temperature. */
   samplesPerTask?: number;
-  /** Seed of rollouts and of the bootstrap. */
   seed: number;
   signal: AbortSignal;
-  /** Computes `row.metrics`. */
   measure?: (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>>;
   /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
@@ -36,7 +34,6 @@ export interface EvaluationRun {
 
 export interface EvaluationProgress {
   done: number;
-  /** Failed draws among them. */
   failed: number;
   em: number;
   error?: NonNullable<EvaluationRow["error"]>;
@@ -98,7 +95,6 @@ async function* drawsOf(
   }
 }
 
-/** Counts draws, and stops the evaluation after too many failures in a row. */
 function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: EvaluationRow): void } {
   let done = 0;
   let failed = 0;
@@ -124,7 +120,6 @@ export interface EvaluatePolicyOptions extends EvaluationRun {
   environment: Environment;
   strategy: NamedStrategy;
   sampling: Sampling;
-  /** Models that strategies ask by name; none when absent. */
   roles?: Roles;
   /** Clock, milliseconds; without it trajectories have no timings. */
   clock?: () => number;

@@ -10,7 +10,6 @@ import { shortHash } from "./fingerprint.ts";
 
 /** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can be resumed. */
 export interface EvaluationLog {
-  /** Number of rows kept from an interrupted evaluation. */
   readonly kept: number;
   /** A kept row; undefined if it is missing or ended in an error. Call it for every draw, in the order of the finished files. */
   known(task: Task, sample: number): EvaluationRow | undefined;

@@ -32,25 +32,16 @@ export interface EvaluationRow {
   token_cover: number;
   drop_em: number;
   drop_f1: number;
-  /** The policy's confidence in its answer, 0 to 1. */
   confidence?: number;
   /** Executed searches of the policy, without a strategy's own search before the prompt. */
   searches: number;
   /** Searches by the strategy itself before the first message; absent for none. */
   strategySearches?: number;
   queries: string[];
-  /** Present if the question's gold passages are known. */
-  evidence?: {
-    gold: number;
-    /** Number of them in the first prompt. */
-    given: number;
-    /** Number of them shown after each searching turn. */
-    seen: number[];
-  };
+  evidence?: { gold: number; given: number; seen: number[] };
   turns: number;
   invalidTurns: number;
   end: EndReason;
-  /** There is at least one message, and all parsed without a problem. */
   formatOk: boolean;
   /** Tokens that the policy wrote; absent if a server did not count them. */
   tokens?: number;
@@ -72,9 +63,7 @@ export interface EvaluationRow {
 
 /** What a draw's budgets, or its server's limits, cut. */
 export interface Cuts {
-  /** Messages that ended at their most tokens. */
   messages: number;
-  /** Observations shown in part. */
   observations: number;
   /** Whether the context was full: it ended the draw, or older tokens were dropped. */
   context: boolean;
@@ -162,7 +151,6 @@ function promptTokenCount({ calls }: Trajectory): number | undefined {
   return calls.length === 0 ? undefined : read;
 }
 
-/** Whether a server keeps its tokens and did not count them. */
 function isUncounted({ prompt, completion, usage }: Call): boolean {
   return usage === undefined && [...prompt, ...completion].some(({ text }) => text !== undefined);
 }

@@ -19,14 +19,11 @@ import type { Interval } from "./statistics.ts";
 
 export interface EvaluationSummary {
   n: number;
-  /** Requested draws per question. */
   samplesPerTask: number;
   /** Rows that ended in an error: not measured, and in no other number here but `ends`. */
   errors: EvaluationErrors;
   metrics: MetricValues;
-  /** Number of questions of each metric that not every question has. */
   metricCounts: Record<string, number>;
-  /** 95 % intervals over questions, of the metrics that have one. */
   intervals: IntervalValues<Interval>;
   /** Wilson's score interval for shares of single draws, else a bootstrap over questions. */
   intervalMethods: IntervalValues<"wilson" | "bootstrap">;
@@ -34,7 +31,6 @@ export interface EvaluationSummary {
   calibration?: Calibration;
   /** The same by number of hops ("2-hop") and by the dataset's question types, if it has them. */
   groups: { hops: Record<string, GroupSummary>; type: Record<string, GroupSummary> };
-  /** Number of rows by end reason. */
   ends: Partial<Record<EndReason, number>>;
 }
 
@@ -109,7 +105,6 @@ interface Tally {
   readonly series: MetricSeries;
   readonly confident: Confident[];
   readonly errors: Map<string, number>;
-  /** Number of all questions, and sums over them with failed draws as wrong. */
   readonly asWrong: { n: number; em: number; f1: number };
   readonly ends: Map<EndReason, number>;
   samplesPerTask: number;

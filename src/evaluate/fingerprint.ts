@@ -8,7 +8,6 @@ export interface ProtocolParts {
   retriever: string;
   /** Passages shown per search, by path in the environment's settings: `{ "tools.0.topK": 3 }`. */
   topK: Readonly<Record<string, unknown>>;
-  /** Inference strategy: its name, with its options if it has any. */
   strategy: string | Readonly<{ name: string } & Record<string, unknown>>;
   /** Environment with protocol, tools, budgets: its settings, including all defaults. */
   environment: unknown;

@@ -9,7 +9,6 @@ import { metrics as metricParts } from "./metrics/own-metrics.ts";
 export interface Measures {
   /** Those that score one trajectory alone; one with the name of a metric of every evaluation is that metric, not computed again. */
   rewards: readonly WeightedReward[];
-  /** As `evaluation.metrics` has them. */
   metrics: readonly WeightedReward[];
 }
 

@@ -83,7 +83,6 @@ export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
 
 /** A metric with its cutoff. */
 export interface RetrievalMetric {
-  /** As results spell it: `ndcg@10`. */
   name: string;
   cutoff: number | null;
   of(ranking: JudgedRanking): number;

@@ -24,7 +24,6 @@ export interface RetrievalScores {
   n: number;
   /** Means over those queries; a query that was not ranked counts 0. */
   metrics: Record<string, number>;
-  /** 95 % bootstrap intervals of the means, queries resampled. */
   intervals: Record<string, Interval>;
   /** The same by number of hops ("2-hop"), if the queries are questions with known hops. */
   groups: { hops: Record<string, RetrievalGroup> };
@@ -39,9 +38,7 @@ type RetrievalGroup = { n: number; metrics: Record<string, number> };
 export type QueryScores = { id: string; metrics: Record<string, number> };
 
 interface RetrievalMeasurement {
-  /** Default: `DEFAULT_RETRIEVAL_METRICS`. */
   metrics?: readonly RetrievalMetric[];
-  /** Seed of the bootstrap; default 0. */
   seed?: number;
 }
 

@@ -79,7 +79,6 @@ export interface RetrievalSet {
   queries: RetrievalQuery[];
   qrels: Qrels;
   names: { qrels: string; queries: string };
-  /** File with the passages, if the set has its own. */
   corpus?: string;
 }
 
@@ -133,7 +132,6 @@ export type RankedHit = { id: string; score: number };
 /** Query id → hits, best first. */
 export type RetrievalRun = ReadonlyMap<string, readonly RankedHit[]>;
 
-/** Queries per call of the retriever. */
 const BATCH = 64;
 
 /** A retriever's ranking of every query, in its own order, with at most `depth` hits. */

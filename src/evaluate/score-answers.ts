@@ -17,7 +17,6 @@ export interface AnswerScores {
   n: number;
   /** By metric, over the answers for which it is defined; a metric defined for none is absent. */
   metrics: Record<string, number>;
-  /** 95 %, by metric. */
   intervals: Record<string, Interval>;
   /** Wilson's score interval for shares of right answers, else a bootstrap over answers. */
   intervalMethods: Record<string, IntervalMethod>;

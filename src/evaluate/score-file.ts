@@ -22,7 +22,6 @@ export interface ScoredFile {
   rows: ScoredRow[];
   shares: readonly string[];
   normalization: Normalization;
-  /** Answers without a prediction. */
   unanswered: number;
   notes: string[];
 }
@@ -37,7 +36,6 @@ export interface ScoredRow {
 }
 
 interface ScoreLayout extends Part {
-  /** Metrics that it can report, in the order of tables. */
   readonly metrics: readonly string[];
   score(options: ScoreFileOptions): Promise<ScoredFile>;
 }

@@ -103,7 +103,6 @@ export function pairedBootstrap(
   return { difference: mean(differences), ci95: bootstrapInterval(differences, options) };
 }
 
-/** Linear interpolation between the two nearest of sorted values. */
 function quantileOf(sorted: Float64Array, share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)] ?? Number.NaN;
@@ -130,22 +129,18 @@ export interface PairedTest {
   left: number;
   right: number;
   difference: number;
-  /** 95 % bootstrap interval of the difference, questions resampled in pairs. */
   ci95: Interval;
-  /** Two-sided p of the paired permutation test. */
   p: number;
   method: PermutationResult["method"];
 }
 
 /** A test among others. */
 export interface Corrected {
-  /** p after Holm's correction over all tests of the comparison. */
   pHolm: number;
   /** By `pHolm` below .05. "no difference shown" does not mean that the two are equal. */
   verdict: "higher" | "lower" | "no difference shown";
 }
 
-/** Family-wise error rate of the verdicts. */
 const LEVEL = 0.05;
 
 /** @param left [n] one value per question; `right` likewise. @param options.draws sampled permutations if too many for all; default 10 000. */

@@ -9,7 +9,6 @@ export interface EvaluationTimings {
   model: Spread | null;
   /** Until a server began its first message; null where it was not told. */
   firstToken: Spread | null;
-  /** Waiting for tools. */
   search: Spread | null;
 }
 

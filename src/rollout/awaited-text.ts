@@ -113,10 +113,8 @@ function awaitedDialogue(writer: Writer, setting: DialogueSetting, from: Place):
   };
 }
 
-/** Lengths of texts in tokens. */
 interface Measure {
   count: (text: string) => number;
-  /** The start of a text. */
   first: (text: string, maxTokens: number) => string;
 }
 

@@ -18,7 +18,6 @@ export interface Rendering {
   readonly template?: MessageTemplate;
 }
 
-/** Placeholder for a reply, to find the template's text around it. */
 const MARK = "\u2063reply\u2063";
 
 /**
@@ -64,7 +63,6 @@ function probesOf(replies: "user" | "tool"): Probe[] {
   );
 }
 
-/** The template's text between the model's message and a reply, and between the reply and its next message. */
 function textAround(
   template: ChatTemplate,
   start: readonly TemplateMessage[],

@@ -13,7 +13,6 @@ export interface Input {
   text: string;
   /** Texts that the policy reads right after it. They are recorded as inserted, and training leaves them out. */
   withheld?: readonly string[];
-  /** Most tokens of it that the policy reads. */
   maxTokens?: number;
   /** The results behind `text`, one per tool call: some servers take each result as a message. */
   observations?: readonly Observation[];
@@ -49,21 +48,17 @@ export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
 /** Settings of a dialogue. */
 export interface DialogueSetting {
-  /** Unique among the open dialogues of a policy. */
   id: string;
   seed: number;
   sampling: Sampling;
   budgets: readonly BudgetNow[];
   ending: MessageEnding;
-  /** Grammar of tool calls, for servers with a field for them. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
   calls: Call[];
-  /** For scripted policies, which may read more than a model. */
   task: Task;
   turns: readonly Turn[];
   asked?: Asked;
-  /** Receives the time to the first token of each message, in milliseconds, if the server gives it. */
   onFirstToken?: (ms: number) => void;
 }
 

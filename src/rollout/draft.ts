@@ -7,10 +7,8 @@ import type { Input, Interjection, MessageEnding, PutText } from "./dialogue.ts"
 interface MessageDraft {
   /** Text up to the cut, without the prefill and without the end token. */
   text(): string;
-  /** Segments, with the prefill. */
   segments(): Segment[];
   put(): readonly PutText[];
-  /** Whether an interjection has completed the message, so that nothing is left to write. */
   isWhole(): boolean;
 }
 
@@ -25,7 +23,6 @@ export interface Draft extends MessageDraft {
 
 /** A draft in text, for policies with tokens of their own. */
 export interface TextDraft extends MessageDraft {
-  /** Text up to the cut, with the prefill. */
   whole(): string;
   /** Adds the policy's text, up to the end of the message. @returns the part that was kept. */
   write(written: string): string;
@@ -169,7 +166,6 @@ function firstCharacters(pieces: readonly Segment[], count: number): Segment[] {
 interface Interruption {
   at: number;
   text: string;
-  /** Whether the text ends the message. */
   isWhole: boolean;
 }
 
@@ -188,7 +184,6 @@ function interruption(
   return follows === "" ? null : { at, text: follows, isWhole: cut !== null };
 }
 
-/** The same place, or the one before it if a surrogate pair would be split. */
 function beforeCharacter(text: string, at: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && at < text.length ? at - 1 : at;
 }

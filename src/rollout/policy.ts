@@ -15,7 +15,6 @@ export interface CompletionRequest extends SampleRequest {
 
 /** A model whose tokens we sample: trained, frozen, or a script in its place. */
 export interface TokenPolicy {
-  /** Name under which its calls are recorded. */
   readonly role: string;
   readonly version: number | null;
   readonly tokenizer: Tokenizer;

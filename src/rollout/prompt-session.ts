@@ -26,7 +26,6 @@ export interface AskOptions {
   stop?: readonly string[];
   /** Tokens of the message at most, where that is less than the environment's budget for a turn. */
   maxTokens?: number;
-  /** What is drawn otherwise than the run says. */
   sampling?: Partial<Sampling>;
   draw?: number | string;
   /** Prefill of the message; a server that cannot prefill gets it as an instruction. */
@@ -41,7 +40,6 @@ export interface Answered {
   /** Without the prefill and without what stopped it. */
   text: string;
   turn: number;
-  /** Index of its call: where its tokens and their log-probabilities stand. */
   call: number;
 }
 
@@ -65,7 +63,6 @@ export interface PromptSession {
     names: readonly string[],
     body: (branch: PromptSession, index: number) => Promise<T>,
   ): Promise<T[]>;
-  /** Whether a prompt did not fit the policy's context. */
   readonly isFull: boolean;
 }
 
@@ -91,7 +88,6 @@ export function promptSession(
   const { environment, policy, task, progress, signal } = options;
   const { protocol } = environment;
   let asked = 0;
-  /** One message, recorded as a call. */
   const put = async (
     inputs: Input[],
     how: AskOptions,

@@ -7,34 +7,28 @@ export interface RecomputedSummary {
   /** Trajectories with recomputed tokens, and the number of tokens. */
   trajectories: number;
   tokens: number;
-  /** Skipped calls by reason. */
   left: Record<"scripted" | "otherWeights" | "otherModel" | "tooLong", number>;
-  /** Differences from the recorded values, nats. */
   largest: number;
   mean: number;
 }
 
 export interface RecomputeOptions {
-  /** Largest accepted difference, nats. */
   tolerance: number;
   onDrift: (of: string, message: string) => void;
 }
 
 /** Trajectories to recompute, in batches, so that memory stays constant. */
 export interface Recomputing {
-  /** @param of passed to `onDrift`. */
   add(of: string, trajectory: Trajectory): Promise<void>;
   finish(): Promise<RecomputedSummary>;
 }
 
 const BATCH = 64;
 
-/** A sequence with the recorded value of each target; NaN for targets that are not compared. */
 interface Row {
   of: string;
   row: TrainingRow;
   recorded: readonly number[];
-  /** Call of each target. */
   callOf: readonly number[];
 }
 

@@ -24,7 +24,6 @@ export interface RolloutOptions {
   seed: number;
   sampling: Sampling;
   signal: AbortSignal;
-  /** Progress of the run; absent outside training. */
   progress?: TrainingProgress;
   /** The recipe's models, and `policy`, for strategies that ask one; none when absent. */
   roles?: Roles;
@@ -61,7 +60,6 @@ export async function recordOn(
   return end;
 }
 
-/** Where errors come from, if not from models. */
 const BOUNDARIES = new Map<ErrorCode, string>([
   ["TOOL_FAILED", "tool"],
   ["TOOL_TIMEOUT", "tool"],

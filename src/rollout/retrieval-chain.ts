@@ -23,7 +23,6 @@ const QUERY_TOKENS = 64;
 const ANSWER_TOKENS = 128;
 /** Most query calls of a chain, per step: a repeated query is drawn again. */
 const TRIES = 4;
-/** Lowest temperature of a redrawn query. */
 const RETRY_TEMPERATURE = 0.7;
 
 /** Options of extending a chain. */

@@ -21,7 +21,6 @@ export interface OpenedRole {
 
 /** Roles that are opened at first use. */
 export interface OpenedRoles extends Roles {
-  /** Closes the opened roles. */
   close(): Promise<void>;
 }
 
@@ -151,7 +150,6 @@ export function engineRole(name: string, model: EngineModel): Role {
   };
 }
 
-/** Vocabularies that were compared and are the same. */
 const sameVocabularies = new WeakMap<Vocabulary, WeakSet<Vocabulary>>();
 
 /** @throws {ConfigError} VOCABULARIES_DIFFER naming the first token that does. */

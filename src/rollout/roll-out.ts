@@ -25,7 +25,6 @@ export interface RolloutVariant {
   searchFirst?: boolean;
   /** Passages that the prompt shows. */
   shownFirst?: Observation;
-  /** Prefill of the first message. */
   prefill?: string;
   /** Instruction instead of the prefill for servers that cannot prefill; default: the protocol's request for an answer. */
   prefillRequest?: string;

@@ -46,7 +46,6 @@ export interface Scoring extends Partial<
   cache?: SharedCache;
   /** The policy's tokenizer: without it a span of characters is recorded as its whole call. */
   tokenizer?: Tokenizer;
-  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 
@@ -121,7 +120,6 @@ export function weightsAt(
   ]);
 }
 
-/** A sum with all values of a reward added; null if any is null. */
 function total(sum: number | null, weight: number, values: readonly RewardValue[]): number | null {
   return values.reduce<number | null>(
     (running, { value }) => (running === null || value === null ? null : running + weight * value),
@@ -214,7 +212,6 @@ function withoutValues(
   return scored.filter(({ trajectory }) => groups.has(trajectory.groupId));
 }
 
-/** A reward's results for each trajectory, one call per scope. */
 async function outcomesOf(
   reward: Reward,
   scored: readonly Scored[],
@@ -263,7 +260,6 @@ function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError
   return new ConfigError("REWARD_FAILED", message, { cause });
 }
 
-/** Adds rewards with a failed model to a list, once each with the first failure. */
 function noteFailures(
   reward: string,
   outcomes: readonly RewardOutcome[],

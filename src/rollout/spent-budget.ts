@@ -2,7 +2,6 @@ import { type BudgetNow, isRunCall } from "../env/budget.ts";
 import { type Observation, type Trajectory, withInnerCalls } from "../trajectory/trajectory.ts";
 import { firstTokens, type Policy } from "./policy.ts";
 
-/** A used-up budget, and its effect on the next message. */
 type SpentBudget = Pick<BudgetNow, "unit"> & {
   onExhausted: "final-turn" | "forced-answer" | "end";
 };

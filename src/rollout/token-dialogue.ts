@@ -67,7 +67,6 @@ function tokenDialogue(
   };
 }
 
-/** Whether the model closed its last message itself. */
 function endedByToken(policy: TokenPolicy, { calls }: DialogueSetting, call: number): boolean {
   const last = calls[call]?.completion.at(-1)?.ids.at(-1);
   return last !== undefined && policy.tokenizer.endIds.includes(last);
@@ -176,11 +175,9 @@ interface ShownPrompt {
   /** The call that it continues; null for a new prompt. */
   parent: number | null;
   prompt: Segment[];
-  /** The oldest tokens are missing. */
   cut?: true;
   /** Of the whole sequence so far. */
   ids: number[];
-  /** Most tokens of the sequence. */
   room: number;
 }
 

@@ -13,7 +13,6 @@ import {
 } from "./roll-out.ts";
 
 export interface TreeShape {
-  /** Continuations of each node. */
   width: number;
   /** Turns at which the tree branches; after them each leaf is played to its end. */
   depth: number;
@@ -80,7 +79,6 @@ function childOf({ game, standing }: Node, k: number): Node {
   };
 }
 
-/** A trajectory that shares its calls so far with another. */
 function branchOf(from: Trajectory, id: string, seed: number): Trajectory {
   return {
     ...from,

@@ -19,7 +19,6 @@ export interface DrawnQuestion {
   failed?: { of: string; code: string; message: string }[];
 }
 
-/** A line of `draws.jsonl`. */
 interface LoggedDraws extends DrawnQuestion {
   settings: string;
 }

@@ -18,26 +18,21 @@ export interface DrawSetting {
   policy: Policy;
   environment: Environment;
   draws: readonly DrawSettings[];
-  /** Strategy of draws that name none. */
   sampling: Sampling;
   rewards: readonly WeightedReward[];
-  /** The reward expression and the resources of rewards. */
   scoring?: Scoring;
   annotations: readonly OpenedAnnotation[];
   scorers: readonly OpenedScorer[];
   /** Seed of the run: each rollout's seed depends on it, the question's id, the draw's name and its number. */
   seed: number;
-  /** Provenance that all samples of the run share. */
   origin: Omit<Provenance, "draw" | "strategy" | "seed" | "steps">;
 }
 
 /** Progress of a run. */
 export interface DrawProgress {
-  /** Questions done, including those of the earlier run. */
   questions: number;
   rollouts: number;
   failed: number;
-  /** Mean reward of the scored ones; null before the first. */
   reward: number | null;
 }
 
@@ -144,7 +139,6 @@ export function questionDrawer(
 
 type Work = { signal: AbortSignal; failed: NonNullable<DrawnQuestion["failed"]> };
 
-/** The question with its annotations; null if one failed. */
 async function annotate(
   { annotations }: DrawSetting,
   task: Task,
@@ -209,7 +203,6 @@ function withoutContext(task: Task): Task {
   return { ...task, annotations };
 }
 
-/** Counts draws, and stops the run after too many failures in a row. */
 function openTally(onProgress: DrawRun["onProgress"]) {
   const streak = openFailureStreak();
   const sum = { questions: 0, rollouts: 0, failed: 0, rewards: 0, rewarded: 0 };

@@ -37,7 +37,6 @@ export interface SelectionSetting {
   signal: AbortSignal;
   /** Also writes dropped candidates, with the reason, to `dropped.jsonl`. */
   keepDropped?: boolean;
-  /** @param questions done so far. */
   onProgress?: (questions: number) => void;
 }
 
@@ -47,7 +46,6 @@ export interface Selection {
   draws: DrawYield[];
   yields: StepYield[];
   failures: Record<string, number>;
-  /** Rows and SHA-256 by name of the file. */
   files: Record<string, WrittenFile>;
 }
 
@@ -135,7 +133,6 @@ function lineOf(row: unknown): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/** The file of a question's samples or pairs: a question belongs to training or to validation. */
 function sideOf(
   { settings: { validation }, seed }: SelectionSetting,
   kind: "samples" | "pairs",
@@ -211,9 +208,7 @@ function choose(
 
 /** The remaining draws of one question. */
 export interface PipelineResult extends SampleGroup {
-  /** Pairs made by the steps, with the question. */
   pairs: PreferencePair[];
-  /** Dropped candidates, with step and reason. */
   dropped: { candidate: Candidate; by: string; reason: string }[];
 }
 
@@ -257,7 +252,6 @@ export async function openPipeline(
   };
 }
 
-/** Records the candidates that a step dropped. */
 function note(
   result: PipelineResult,
   before: readonly Candidate[],

@@ -42,14 +42,12 @@ export const worldStreamSchema: z.ZodType<WorldStream> = choice<WorldStream>(
   () => taught().map(streamSchema),
 );
 
-/** The worlds that have lessons. */
 function taught(): (Lessons & { name: string })[] {
   return worlds.parts.flatMap(({ name, lessons }) =>
     lessons === undefined ? [] : [{ name, ...lessons }],
   );
 }
 
-/** The first, or that of a name. */
 function taughtBy(of: unknown): Lessons | undefined {
   return taught().find(({ name }) => of === undefined || name === of);
 }

@@ -12,7 +12,6 @@ import type { World } from "../env/world.ts";
 /** The dataset of recipes and evaluations that name none. */
 export const DEFAULT_DATASET = "tinyworld";
 
-/** The dataset with the name of its world. */
 function ownDataset({ name, datasets: own }: World): DatasetPart {
   const found = own.find((part) => part.name === name);
   if (found !== undefined) return found;

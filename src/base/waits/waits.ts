@@ -24,7 +24,6 @@ export interface WaitBounds {
 
 /** A registered pending call. */
 export interface OpenWait {
-  /** Reports progress: restarts the deadline. */
   renew(): void;
   end(): void;
 }
@@ -211,7 +210,6 @@ class Register implements Waits {
     if (this.#size === 0) this.#timer?.hold(false);
   }
 
-  /** Schedules a check of the clock, unless an earlier one is scheduled. */
   #look(ms: number): void {
     const at = this.#clock.now() + ms;
     if (this.#timer !== null && this.#lookAt <= at) return;

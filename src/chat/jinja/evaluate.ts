@@ -72,7 +72,6 @@ function valueOfNode(node: Expression, scope: Scope): Value {
   }
 }
 
-/** A name whose value is None, or that does not exist. */
 function named(name: string, scope: Scope): Value {
   return scope.get(name) === null ? null : new Undefined(`'${name}' is undefined`);
 }

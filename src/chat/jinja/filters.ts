@@ -107,7 +107,6 @@ function dictsort(value: Value, [sensitive = false, by = "key", reverse = false]
 
 const FLOAT = /^[-+]?(?:(?:\d(?:_?\d)*)?\.?(?:\d(?:_?\d)*)(?:e[-+]?\d(?:_?\d)*)?|\d(?:_?\d)*\.(?:e[-+]?\d(?:_?\d)*)?|inf(?:inity)?|nan)$/i; // prettier-ignore
 
-/** `float(value)`; null where Python raises a TypeError or ValueError. */
 function floatOf(value: Value): number | null {
   const number = numberOf(value);
   if (number !== null) return Number(number);

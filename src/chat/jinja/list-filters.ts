@@ -5,7 +5,6 @@ import { passes } from "./tests.ts";
 import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 type Apply = (name: string, subject: Value, given: Given) => Value;
-/** @param apply any filter by name, for `map`. */
 type ListFilter = (subject: Value, given: Given, apply: Apply) => Value;
 type Args = readonly (Value | undefined)[];
 

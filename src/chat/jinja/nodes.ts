@@ -36,7 +36,6 @@ export type Target =
 
 export interface Signature {
   readonly names: readonly string[];
-  /** Of the last names. */
   readonly defaults: readonly Expression[];
 }
 

@@ -6,7 +6,6 @@ import { Scope } from "./scope.ts";
 import { Callable, Dict, Lazy, Members, TemplateFault, Tuple, Undefined, type Value, isTrue, itemsOf, requireLength, spend, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
-/** Text so far, within the limit of a text's length. */
 class Output {
   readonly #pieces: string[] = [];
   #length = 0;
@@ -47,7 +46,6 @@ function run(block: Block, scope: Scope, output: Output, depth: number): End {
   return null;
 }
 
-/** @param depth of recursive loops. */
 function step(statement: Statement, scope: Scope, output: Output, depth: number): End {
   switch (statement.kind) {
     case "data":

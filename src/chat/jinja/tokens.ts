@@ -41,7 +41,6 @@ export function tokensOf(template: string): Token[] {
     if (kept !== "") push("data", kept);
     moveTo(end);
   };
-  /** Skips a closing mark and what its sign takes away. */
   const close = (length: number, sign: string, block: boolean): void => {
     let end = at + length;
     if (sign === "-") while (isSpace(source[end])) end += 1;

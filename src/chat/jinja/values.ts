@@ -31,7 +31,6 @@ export class Undefined {
 
 export class Tuple {
   readonly items: readonly Value[];
-  /** Of a named tuple. */
   readonly names: readonly string[];
   constructor(items: readonly Value[], names: readonly string[] = []) {
     this.items = items;
@@ -114,7 +113,6 @@ export class Members {
   readonly get: (name: string) => Value | undefined;
   /** Absent: nothing can be assigned. */
   readonly set: ((name: string, value: Value) => void) | undefined;
-  /** `loop(…)` of a recursive loop. */
   readonly call: Callable["call"] | undefined;
   constructor(
     kind: Members["kind"],

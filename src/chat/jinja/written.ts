@@ -75,7 +75,6 @@ function reprOfText(text: string): string {
 
 export interface JsonLayout {
   ascii: boolean;
-  /** null: one line. */
   indent: string | null;
   comma: string;
   colon: string;

@@ -4,9 +4,7 @@ import { type TrainingRow, isScored } from "../engine.ts";
 export interface MicroBatch {
   rows: number[];
   batch: number;
-  /** Positions of the padded shape. */
   length: number;
-  /** Scored positions, padded: vocabulary scores are computed only for them. */
   scored: number;
   prefix?: number;
 }
@@ -149,7 +147,6 @@ function roundUp(n: number, step: number): number {
   return Math.ceil(n / step) * step;
 }
 
-/** Rows that begin with the same tokens. */
 interface PrefixGroup {
   rows: number[];
   /** Number of the tokens that they share, a multiple of 16; 0: none, or too few to be worth a graph of their own. */

@@ -177,7 +177,6 @@ function hostModel(
   };
 }
 
-/** Rows of a step: 8, 12, 16, … up to all slots. */
 function rowCountsOf(slots: number): number[] {
   const counts = [slots];
   for (let rows = FEWEST_ROWS; rows < slots; rows += ROW_STEP) counts.splice(-1, 0, rows);

@@ -40,7 +40,6 @@ export interface EngineLoad {
   critic: CriticTrunk | null;
   /** Number of weight copies besides the trained weights; adapters need none, because their base is the reference. */
   references: number;
-  /** Whether it also samples; otherwise the cache stays at its initial size. */
   samples: boolean;
   /** Sequences trained in the whole run, with repetitions; their micro-batches bound the number of compiled shapes. */
   sequences: number;
@@ -216,7 +215,6 @@ function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "gr
   };
 }
 
-/** Bytes of a run, and of the compiled graphs of one worker. */
 type SamplingBytes = { run: number; graphs: number; packed: number };
 
 function residentSampling(load: EngineLoad): SamplingBytes {
@@ -263,7 +261,6 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   };
 }
 
-/** Bytes of a run that makes the output matrix, the largest, one of 8 bits. */
 function quantisingPeak(config: DecoderConfig): number {
   const { graph, outputs } = quantisingGraph(
     config,
@@ -292,7 +289,6 @@ function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): Trainin
 /** Shapes per length: full micro-batches, and the rest of a batch. */
 const SHAPES_OF_A_LENGTH = 2;
 
-/** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
   const graphs = kinds.map((kind) => meanGraph(load, kind, longest));
@@ -305,7 +301,6 @@ function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   return load.workers * most * sum("bytes");
 }
 
-/** Nodes of a compiled training graph, and its bytes: the mean over evenly spread sequence lengths. */
 function meanGraph(
   load: EngineLoad,
   kind: GraphKind,

@@ -7,11 +7,8 @@ import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 /** Keys and values of all slots in host memory, [slots, KV, capacity, d] by layer. Graphs read it; `write` fills it. */
 export interface KvCache {
   readonly capacity: number;
-  /** Tensors over the first slots, by input name, with the tables of positions. */
   first(count: number): Feeds;
-  /** The same over one slot's part of the memory. */
   slot(index: number): Feeds;
-  /** The same of a slot without positions. */
   nothing(): Feeds;
   /** Stores a run's keys and values of new tokens. @param place `row` of the results, target `slot`, `at` the first token's position. */
   write(results: Feeds, place: { row: number; slot: number; at: number }): void;
@@ -26,7 +23,6 @@ type Feeds = Readonly<Record<string, Tensor>>;
 
 export interface KvCacheShape {
   slots: number;
-  /** Fewest positions per slot: of a new cache, and of one that was cleared. */
   capacity: number;
   chunk: number;
 }
@@ -102,7 +98,6 @@ export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
   };
 }
 
-/** What graphs read beside keys and values: sines and cosines, and the numbers of the cached positions. */
 function tablesFor(config: DecoderConfig, capacity: number, chunk: number): Feeds {
   const angles = rotaryAngles(config, capacity + chunk);
   const table = (of: (angle: number) => number): Tensor =>

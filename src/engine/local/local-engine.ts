@@ -92,7 +92,6 @@ export interface LocalEngine extends PolicyEngine {
   readonly lora: LoraConfig | null;
   readonly workers: number;
   readonly device: DeviceName;
-  /** Transfers between host and device since the last call, for a device with its own memory. */
   traffic(): Promise<Traffic>;
 }
 

@@ -28,15 +28,11 @@ export interface WorkerCalls {
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; loss: LossSpec },
     ForwardBackwardResult,
   ];
-  /** Copies the gradients so far to shared memory and clears them. */
   shareGradients: [null, null];
   /** Sums all workers' gradients over this worker's range. Answers Σ g² of the range. */
   sumGradients: [null, number];
-  /** Updates this worker's range of the shared weights. */
   stepPart: [AdamFactors, null];
-  /** Copies the shared weights to this replica. */
   takeWeights: [null, null];
-  /** The whole optimizer step, for a single worker. */
   optimStep: [AdamOptions, { gradNorm: number }];
   readState: [null, TrainingState];
   /** `optimizer: null` resets the moments. */
@@ -73,7 +69,6 @@ export interface SharedTraining {
   readonly square: Float32Array;
   /** One per worker; the first then contains the sum. */
   readonly gradients: readonly Float32Array[];
-  /** That of all these arrays, for `adamLoops`. */
   readonly memory: AdamMemory | null;
 }
 

@@ -12,7 +12,6 @@ import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts"
 export interface ModelWeights extends Readonly<Layout> {
   readonly lora: LoraConfig | null;
   readonly trained: ParameterTensors;
-  /** Feeds for any graph over this model. */
   readonly feeds: Readonly<Record<string, Tensor>>;
   /** Updates the transposed copies after `trained` changed. */
   refresh(): Promise<void>;

@@ -152,11 +152,9 @@ function updateSession(device: Device, specs: readonly ParameterSpec[]): Promise
 
 /** One worker's part of the optimizer step over shared memory: an equal range of every array. */
 export interface SharedPart {
-  /** Copies this worker's accumulated gradients to shared memory and clears them. */
   share(gradients: Float32Array): void;
   /** Sums all workers' gradients over this worker's range, after all have shared. @returns Σ g² of the range. */
   sum(): number;
-  /** Updates this worker's range, after all have summed. */
   step(factors: AdamFactors): void;
 }
 

@@ -6,10 +6,8 @@ import { tensorOf, type Tensor } from "../../onnx/session.ts";
 export interface ParameterTensors {
   readonly tensors: ReadonlyMap<string, Tensor>;
   readonly flat: Float32Array | null;
-  /** All values, in parameter order: `flat` itself, or a copy. */
   read(): Promise<Float32Array>;
   write(numbers: Float32Array): Promise<void>;
-  /** Overwrites the values with those of the same parameters elsewhere. */
   copyFrom(other: ParameterTensors): Promise<void>;
   clear(): Promise<void>;
 }

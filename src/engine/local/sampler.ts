@@ -18,18 +18,14 @@ export interface SamplerOptions extends CachedModelOptions {
 export interface Sampler {
   sample(request: SampleRequest): Promise<SampleResult>;
   forget(sequence: string): void;
-  /** Aborts every request; resolves when no run is in progress. */
   stop(): Promise<void>;
-  /** Discards all cached values, because the weights changed. */
   invalidate(): void;
-  /** Gives its memory to training, if no sequence needs it. */
   rest(): Promise<void>;
 }
 
 interface Slot {
   index: number;
   sequence: string | null;
-  /** Tokens with cached keys and values. */
   cached: number[];
   /** The start of the cache, if one prefill computed it from position 0: other sequences with this start can copy it. */
   origin: readonly number[] | null;

@@ -25,9 +25,7 @@ import type { ModelWeights } from "./model-weights.ts";
 
 /** What the sampling graph reads beside the weights' own tensors. */
 export interface SamplingConstants {
-  /** The numbers of its constants, from the weights as they are now. */
   numbers(): Promise<Constants>;
-  /** Tensors made of trained adapters, as they are now. */
   adapters(): Promise<Readonly<Record<string, Tensor>>>;
 }
 

@@ -83,7 +83,6 @@ export function targetScores(
   }
 }
 
-/** Rows per chunk: at least one, and at least D for a trained head. */
 function chunkRows(
   { vocabSize, hiddenSize }: Pick<DecoderConfig, "vocabSize" | "hiddenSize">,
   scoresBytes: number,
@@ -138,7 +137,6 @@ function scoresByVocabulary(
   return joined([logprobs, entropy]);
 }
 
-/** 1 where from ≤ x < to, else 0. */
 function within(x: Value, from: number, to: number): Value {
   const [low, high] = [scalarLike(x, from), scalarLike(x, to)];
   return castTo(and([greaterOrEqual([x, low]), less([x, high])]), "float32");

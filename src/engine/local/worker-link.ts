@@ -31,10 +31,8 @@ export interface WorkerLink {
 export interface WorkerOptions {
   name: string;
   stallMs: number | null;
-  /** Module of the thread; default worker.ts. */
   entry?: URL;
   resourceLimits?: ResourceLimits;
-  /** Register of its pending calls; default: that of this process. */
   register?: Waits;
 }
 
@@ -44,7 +42,6 @@ const workerEntry = new URL(
   import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
 );
 
-/** How long a worker may take to stop before its thread is terminated. */
 const STOP_MS = 10_000;
 
 const CUT_MS = 5000;

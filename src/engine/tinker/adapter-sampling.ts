@@ -108,7 +108,6 @@ export async function requireSameModel(
 }
 
 interface SamplingServer {
-  /** Address without secrets. */
   readonly where: string;
   /** @throws {ConfigError} ENGINE_UNFIT with what the server says. */
   load(name: string, folder: string): Promise<void>;
@@ -240,7 +239,6 @@ function endpointOf(
   };
 }
 
-/** The base that the server samples from; adapters name theirs as `parent`. */
 function baseOf(
   models: z.output<typeof modelsSchema>["data"],
   name: string | null,

@@ -13,13 +13,10 @@ import { PROTOBUF } from "./messages.ts";
 
 /** How a server is reached. */
 export interface ServerOptions {
-  /** Address without `/api/v1`. */
   url: string;
   /** Environment variable of the key, sent as X-API-Key; null: the server has none. */
   apiKeyEnv: string | null;
-  /** Deadline of one future in milliseconds; null: none. */
   stallMs: number | null;
-  /** Limits of single requests, for tests. */
   http?: Partial<HttpSettings>;
 }
 
@@ -43,7 +40,6 @@ export interface Connection {
 }
 
 export interface WireRequest {
-  /** JSON, or a protobuf message. */
   body?: object | Uint8Array;
   /** Whether it can be sent again when its reply is lost. Default: yes. */
   repeats?: boolean;
@@ -148,7 +144,6 @@ export function connect(options: ServerOptions): Connection {
 
 const FUTURE = "retrieve_future";
 
-/** Submissions of a call that the server refuses as too busy. */
 const REFUSED_TRIES = 6;
 
 function endpointOf(

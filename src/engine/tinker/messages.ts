@@ -21,7 +21,6 @@ export interface WireRow {
 
 export interface ForwardBackwardCall {
   modelId: string;
-  /** Counts the training calls of a model from 1. */
   seqId: number;
   rows: readonly WireRow[];
   lossFn: string;

@@ -103,7 +103,6 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   }
 }
 
-/** The folder with tokenizer and config.json. */
 async function baseOf({ model, base }: TinkerEngineOptions): Promise<string> {
   if (isRemoteFolder(model)) return baseOfRemote(model);
   if (base !== undefined) return base;

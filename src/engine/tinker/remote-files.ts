@@ -113,7 +113,6 @@ async function copyAdapter(folder: string, address: URL): Promise<void> {
   for (const name of FILES) await copyFile(join(found, name), join(folder, name));
 }
 
-/** The folder of an adapter at a file: address, or in its `adapter`; null where this machine has none. */
 function adapterAt(address: URL): string | null {
   // A path that is relative to the server's folder has a host in its address.
   if (address.host !== "") return null;

@@ -31,13 +31,11 @@ export interface RemoteModel {
   readonly id: string;
   /** Of the adapters, as the server says; null: it does not. */
   readonly alpha: number | null;
-  /** Log-probabilities of every target. */
   forward(rows: readonly TrainingRow[]): Promise<Float32Array[]>;
   /** Accumulates a gradient. @returns log-probabilities of every target. */
   forwardBackward(rows: readonly TrainingRow[], loss: NativeLoss): Promise<Float32Array[]>;
   /** @returns NaN where the server does not say the gradient's norm. */
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
-  /** Saves weights and optimizer state at the server. @returns their address. */
   save(): Promise<string>;
   /** Only as the first call of a model: some servers refuse it later. */
   load(path: string, withOptimizer: boolean): Promise<void>;
@@ -244,7 +242,6 @@ function uniqueName(): string {
   return `agentrl-${randomUUID()}`;
 }
 
-/** Whether the server said no, so that it did nothing. */
 function wasRefused(error: unknown): boolean {
   const { code } = error as Partial<AgentrlError>;
   return code === "ENGINE_REFUSED" || code === "ENGINE_LOST";

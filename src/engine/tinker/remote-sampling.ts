@@ -13,7 +13,6 @@ export type Draw = (request: SampleRequest) => Promise<SampleResult>;
 
 /** Where completions are drawn. */
 export interface RemoteSampling {
-  /** The present weights of a model. @param version of them. */
   weightsOf(model: RemoteModel, version: number): Promise<Draw>;
   close(): Promise<void>;
 }

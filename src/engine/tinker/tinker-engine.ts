@@ -52,7 +52,6 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     state.isFresh = false;
     source = null;
   };
-  /** Another model with the weights of an address. */
   const loaded = async (path: string | null, withOptimizer: boolean): Promise<RemoteModel> => {
     const model = await createModel(session, lora);
     if (path !== null) await model.load(path, withOptimizer);

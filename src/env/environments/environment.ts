@@ -53,7 +53,6 @@ export interface StepOptions extends Omit<CallMoment, "turn"> {
 
 /** The world of one trajectory: a seeded object, not shared. */
 export interface Episode {
-  /** What the policy reads first. */
   readonly prompt: string;
   step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
@@ -70,7 +69,6 @@ export function firstPrompt(environment: Environment, task: Task): string {
   return prompt;
 }
 
-/** An episode whose `close` closes it and all forks of it, each once. */
 function closingForks(first: Episode): Episode {
   const open: Episode[] = [];
   const close = (): Promise<void> => closeAll(open.splice(0));
@@ -93,7 +91,6 @@ export interface Searching {
 
 /** A player without skill: random legal moves, or calls of tools that are right now and then. For pre-training of fresh policies. */
 export type Player = (
-  /** `tools`: their names. */
   place: { task: Task; turns: readonly Turn[]; tools: readonly string[] },
   draw: Random,
 ) => PlannedMessage;
@@ -107,9 +104,7 @@ export interface Environment {
   readonly answers: boolean;
   /** Whether a tool, or the retriever behind it, looks at the task's gold: then what is measured here is no result. */
   readonly readsGold: boolean;
-  /** Its tools as JSON schemas, for servers and templates that have a field for them. */
   readonly toolSchemas: readonly ToolSchema[];
-  /** Present where a tool searches. */
   readonly searching?: Searching;
   /** The question as a prompt, with passages shown before its answer; present where prompts have room for passages. */
   readonly renderPrompt?: (task: Task, context: string) => string;

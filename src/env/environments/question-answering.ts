@@ -22,7 +22,6 @@ interface Kind {
   tools: readonly string[];
   player?: Player;
   words?: readonly string[];
-  /** A message that calls one of its tools. */
   act: string;
 }
 

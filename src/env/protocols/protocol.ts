@@ -55,9 +55,7 @@ export interface Protocol {
   readonly tags: readonly ProtocolTag[];
   /** A message as a policy that knows the grammar would write it: `parse` gives its action back. */
   write(message: PlannedMessage, tools: readonly ToolSchema[]): string;
-  /** What a message's observations look like to the policy. */
   renderObservations(observations: readonly Observation[]): string;
-  /** What a message with problems is answered. */
   renderProblems(problems: readonly Problem[]): string;
   /** Shows passages in a prompt, for strategies that search before they ask. */
   renderContext(observation: Observation): string;

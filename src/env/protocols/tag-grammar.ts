@@ -60,9 +60,7 @@ export interface TagStyle {
   resultTag: z.output<typeof tagSchema>;
   /** A call wins over an answer before it. By default the first of both ends the message. */
   callsFirst: boolean;
-  /** Around the results of one message. */
   around: readonly [before: string, after: string];
-  /** Between a result's opening tag and its text. */
   gap: string;
   missing: (tags: Tags) => string;
   invalidMessage: (tags: Tags) => string;
@@ -151,7 +149,6 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   };
 }
 
-/** @param style whose tools have tags of their own name where the options name no other. */
 function tagsOf(
   { callTags = {}, resultTag, answerTag }: TagOptions,
   style: Pick<TagStyle, "calls" | "resultTag">,

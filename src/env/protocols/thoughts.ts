@@ -43,7 +43,6 @@ export function withoutThoughts(
   }
 }
 
-/** Where a thought ends that began before `from`. */
 function endOfThought(text: string, from: number, mark: RegExp, whole: boolean): number {
   let depth = 1;
   let opened: number | null = from;

@@ -45,7 +45,6 @@ export type AgentRunner = (
 
 /** The call of a tool: when it is made, and what the tool may use. */
 export interface ToolCall {
-  /** Turn of the trajectory, from 0. */
   turn: number;
   signal: AbortSignal;
   roles: Roles;
@@ -63,7 +62,6 @@ export type Found = Omit<Observation, "tool">;
 
 /** A tool in one episode. Bad arguments become an observation with a problem; only failures of the outside throw. */
 export interface ToolSession<A = Record<string, unknown>> {
-  /** @param given checked by the tool's `parameters`. */
   call(given: A, at: ToolCall): Promise<Found> | Found;
   /** The same state again, independent from here on. */
   fork(): ToolSession<A>;
@@ -73,7 +71,6 @@ export interface ToolSession<A = Record<string, unknown>> {
 
 /** Something that the policy can call, with its options. */
 export interface Tool {
-  /** Opens it for an episode. */
   open(context: ToolContext): ToolSession;
 }
 

@@ -15,11 +15,9 @@ export interface Agreement {
   n: number;
   /** Method of the shares' intervals: Wilson's if every question has one verdict, else a bootstrap over questions. */
   shareIntervals: "wilson" | "bootstrap";
-  /** Share of equal verdicts. */
   accuracy: Share;
   /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null if chance explains all. */
   kappa: number | null;
-  /** Bootstrap over questions. */
   kappaCi95: Interval | null;
   /** Share of the wrong answers (by the reference) that were accepted. */
   falseAccept: Share;

@@ -9,7 +9,6 @@ import type { AnswerToJudge } from "./judged-row.ts";
 
 /** Source of the answers: the folder of an evaluation, or any predictions file. */
 export interface JudgedSource extends PredictionSource {
-  /** Field of the question, beside the references. */
   questionField?: string;
 }
 

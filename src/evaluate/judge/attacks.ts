@@ -9,7 +9,6 @@ import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
 /** A question for attacks. */
 export type AttackedQuestion = Omit<JudgeCase, "prediction">;
 
-/** A kind of wrong answer that may mislead a judge. */
 interface Attack extends Part {
   /** @param target.wrong an answer to another question. @param draw random generator of this attack on this question. */
   write(target: AttackedQuestion & { wrong: string }, draw: Random): string;
@@ -152,7 +151,6 @@ export function attackCases(
     );
 }
 
-/** The first accepted answer of the next question that shares nothing with this one's. */
 function wrongAnswer(questions: readonly AttackedQuestion[], at: number): string {
   const own = questions[at]?.references ?? [];
   for (let step = 1; step < questions.length; step++) {
@@ -191,7 +189,6 @@ export interface AttackResult {
   /** The same with the rule of `judge run`, which rejects empty answers without asking. */
   guarded: Share;
   unparsed: number;
-  /** An accepted attack, if any. */
   example: { question: string; prediction: string; reason: string } | null;
 }
 

@@ -10,7 +10,6 @@ import type { JudgeCase } from "../../rewards/judge/judge-prompt.ts";
 /** An answer of a system that a human has judged. */
 export interface HumanVerdict extends JudgeCase {
   system: string;
-  /** Whether the human accepted it. */
   human: boolean;
 }
 
@@ -158,10 +157,8 @@ export const ruleVerdicts = registry<RuleVerdict>("rule verdict", [
 
 /** Agreement of one source of verdicts with humans. */
 export interface HumanAgreement {
-  /** Over all systems; intervals draw questions. */
   all: Agreement;
   systems: Record<string, Agreement>;
-  /** Answers that it did not evaluate; they are left out. */
   notEvaluated: number;
 }
 

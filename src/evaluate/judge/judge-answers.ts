@@ -9,7 +9,6 @@ const FAILURES_IN_A_ROW = 16;
 
 /** Options of judging. */
 export interface JudgingOptions {
-  /** Requests per answer; odd. */
   repeats: number;
   concurrency: number;
   log?: VerdictLog;

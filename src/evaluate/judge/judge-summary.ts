@@ -7,10 +7,8 @@ import type { JudgedRow } from "./judged-row.ts";
 /** Result of a judge's run: `judge.json`. */
 export interface JudgeSummary {
   n: number;
-  /** Answers with a verdict; all metrics are over these. */
   judged: number;
   notEvaluated: number;
-  /** Why answers were not evaluated, by code. */
   errors: Record<string, number>;
   /** Judged answers that are empty, so wrong without asking. */
   byRule: number;
@@ -30,10 +28,8 @@ export interface JudgeSummary {
   agreement: { em: Agreement; "f1>=0.5": Agreement; cover_em: Agreement };
   /** Answers whose repeats disagree; null without repeats. */
   flips: Share | null;
-  /** Verdicts that needed a second request, because the first reply could not be read. */
   reasked: number;
   judge: JudgeIdentity & { repeats: number };
-  /** Twelve hexadecimal digits of judge, prompt, repeats and the questions with their references. */
   fingerprint: string;
 }
 

@@ -38,7 +38,6 @@ export interface Verdict {
 export interface JudgeIdentity {
   prompt: { name: string; version: number; hash: string };
   model: string;
-  /** How JSON was requested. */
   format: VerdictFormat;
   temperature: number | null;
   seed: number;
@@ -57,7 +56,6 @@ export interface Judge {
   ): Promise<Verdict>;
 }
 
-/** The test request when a judge is opened, to find the reply format that the server accepts. */
 const PROBE: JudgeCase = {
   question: "What is the capital of France?",
   references: ["Paris"],
@@ -194,9 +192,7 @@ export interface Calibration {
 
 /** Limits that a judge must reach. */
 export interface CalibrationBounds {
-  /** Both rates, 0 to 1. */
   minimum: number;
-  /** Allowed share of unreadable verdicts. */
   maxUnparsed: number;
 }
 

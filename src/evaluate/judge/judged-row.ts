@@ -23,12 +23,9 @@ export interface JudgedRow extends AnswerToJudge {
   correct: boolean | null;
   /** Verdict of each repeat, as the prompt spells it; null if it could not be read. Empty with `byRule`. */
   verdicts: (string | null)[];
-  /** The judge's reason, from the first repeat of the majority. */
   reason: string;
-  /** The answer is empty: wrong without asking. */
   byRule?: true;
   problem?: NotEvaluated;
-  /** Verdicts that needed a second request. */
   reasked: number;
   /** Each from 0 to 1, by the "squad" normalisation. */
   em: number;

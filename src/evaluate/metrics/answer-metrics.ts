@@ -7,7 +7,6 @@ import { mentionsIn } from "../../text/words.ts";
 /** A predicted answer with the accepted ones. */
 export interface ScoredAnswer {
   prediction: string | readonly string[] | null;
-  /** Accepted answers; the best counts. */
   references: readonly string[];
   /** Whether the references are the spans of one accepted answer; absent: they are alternatives. */
   spans?: boolean;

@@ -8,7 +8,6 @@ export type SupportingFact = { title: string; sentence: number };
 
 /** Gold annotations of one question. */
 export interface HotpotqaQuestion {
-  /** Accepted answers; HotpotQA has one. */
   references: readonly string[];
   facts: readonly SupportingFact[];
 }

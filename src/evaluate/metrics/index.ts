@@ -4,7 +4,6 @@ import type { EvaluationRow } from "../evaluation-row.ts";
 import { type AnswerMetricName, answerMetrics } from "./answer-metrics.ts";
 import { type RowMetric, rowMetric, sparseRowMetric } from "./row-metric.ts";
 
-/** Share of common words from which two queries are near duplicates. */
 const NEAR = 0.8;
 
 const searchMetrics = [
@@ -49,7 +48,6 @@ const searchMetrics = [
   }),
 ] as const;
 
-/** Jaccard similarity of the words; 1 if both have none. */
 function jaccard(left: string, right: string): number {
   const a = new Set(left.split(" "));
   const b = new Set(right.split(" "));
@@ -133,7 +131,6 @@ const messageMetrics = [
   }),
 ] as const;
 
-/** Search rounds with a metric of their own. */
 const ROUNDS = [1, 2, 3, 4] as const;
 
 /** Whether the policy saw the gold passages (a strategy's search before the prompt counts), and how it used them. */
@@ -212,7 +209,6 @@ function searchAfterEvidence({ evidence }: EvaluationRow): number | null {
   return before.filter((count) => count === gold).length / seen.length;
 }
 
-/** em, f1, … of a row, by the "squad" normalisation. */
 function ofAnswer<const Name extends AnswerMetricName & keyof EvaluationRow>(
   name: Name,
   shown: { label?: string; headline?: true } = {},
@@ -233,7 +229,6 @@ const answerRowMetrics = [
   ofAnswer("drop_f1"),
 ] as const;
 
-/** The policy's confidence, and whether it answered at all. */
 const answeringMetrics = [
   rowMetric({
     name: "answer_rate",

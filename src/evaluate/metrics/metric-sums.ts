@@ -12,7 +12,6 @@ export interface QuestionValues {
   own: ReadonlyMap<string, number>;
   draws: number;
   right: number;
-  /** em of the most frequent answer. */
   majority: number;
 }
 

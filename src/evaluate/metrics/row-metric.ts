@@ -34,7 +34,6 @@ export function sparseRowMetric<const Name extends string>(
   return { ...defaultsOf(metric), ...metric, always: false };
 }
 
-/** Defaults: a share with three decimals, or an amount with two; the label is the name. */
 function defaultsOf({
   name,
   range = [0, 1],

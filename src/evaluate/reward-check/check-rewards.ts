@@ -23,11 +23,9 @@ import { type Script, scriptsOf } from "./scripts.ts";
 /** One case of one reward, over all questions. */
 export interface CheckedCase {
   case: RewardCase;
-  /** The declared value, in words; null if none is declared. */
   expected: string | null;
   got: readonly [number, number] | null;
   ok: boolean;
-  /** The first question with a wrong value. */
   failed: { question: string; value: number | null; answer: string | null } | null;
 }
 
@@ -43,11 +41,8 @@ export interface CheckedReward {
 
 /** The combined reward, mean over the questions. */
 export interface CheckedSum {
-  /** False if some case without knowledge of the answer earns more than an accepted answer. */
   ok: boolean;
-  /** For an accepted answer, with or without a search before it. */
   golden: number;
-  /** The highest reward of a case whose script does not use the reference. */
   most: { case: RewardCase; value: number };
 }
 
@@ -61,14 +56,11 @@ export interface RewardCheck {
   combined: CheckedSum | null;
   /** The largest share of an accepted answer's reward that a case without the answer earns; null if an accepted answer earns nothing. */
   withoutAnswering: { case: RewardCase; share: number } | null;
-  /** Cases that cannot be written under the protocol. */
   notWritten: RewardCase[];
-  /** Why nothing was checked; absent otherwise. */
   notApplicable?: string;
 }
 
 export interface CheckRewardsOptions {
-  /** As the recipe uses them. */
   rewards: readonly WeightedReward[];
   scoring?: Pick<Scoring, "expression" | "roles">;
   judgesSum?: boolean;
@@ -142,7 +134,6 @@ export function notCheckable(why: string): RewardCheck {
 
 const CASES = Object.keys(REWARD_CASES) as RewardCase[];
 
-/** Cases that end with an accepted answer, as a good policy gives it. */
 const ACCEPTED = new Set<RewardCase>(["golden", "golden-after-search"]);
 
 /** A search that always shows the accepted answers: rewards must not pay for them if the policy did not answer. */
@@ -192,7 +183,6 @@ function play(
   });
 }
 
-/** The combined reward of every trajectory; trajectories are not changed. */
 async function scoreCopies(
   played: readonly Played[],
   rewards: readonly WeightedReward[],
@@ -247,7 +237,6 @@ function expectationOf(
   return follows === "as-extracted" ? { from: -Infinity, below: Infinity } : follows;
 }
 
-/** Sums of a few fractions need not be exact. */
 const ROUNDING = 1e-9;
 
 function isMet(expected: Exclude<Expectation, "as-extracted">, value: number | null): boolean {

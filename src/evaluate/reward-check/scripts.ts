@@ -11,7 +11,6 @@ export interface Script {
   reference: string;
 }
 
-/** How messages are written under a protocol. */
 interface Writing {
   opening: string;
   closing: string;
@@ -79,7 +78,6 @@ const GARBLED = "qzxv wkjpq %# xxzzq";
 
 const NOWHERE = "qzvx nowhere";
 
-/** An answer of another task that shares no word with this one's. */
 function wrongAnswer(task: Task, tasks: readonly Task[]): string {
   const own = new Set(task.references.flatMap(wordsOf));
   const others = tasks.flatMap(({ references }) => references);
@@ -92,7 +90,6 @@ function wordsOf(text: string): string[] {
   return normalizeAnswer(text).split(" ");
 }
 
-/** How messages are written: as the protocol itself writes them. */
 function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   const write = (tool: string, input: string): string =>
     protocol.write({ thought: "", action: { tool, input } }, toolSchemas);
@@ -110,7 +107,6 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   };
 }
 
-/** A placeholder answer, to find the protocol's text around it. */
 const MARK = "qzvx";
 
 /** Whether a protocol can write answers: its answer rule must find them. */

@@ -47,7 +47,6 @@ export function endpointPolicy(
 interface ChatPlace extends RemotePlace {
   messages: number;
   history: ChatMessage[];
-  /** Calls of the last message without results yet. */
   pending: readonly ToolCall[];
 }
 

@@ -167,7 +167,6 @@ export function recordGiven(
   return place.last;
 }
 
-/** Null if one of them is unknown. */
 function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   const sum = { promptTokens: 0, completionTokens: 0 };
   for (const usage of usages) {

@@ -19,7 +19,6 @@ export interface AgentPool {
 
 type Slot = { key: string; agent: AgentProcess | null };
 
-/** Agents without work for this long are ended. */
 const IDLE_MS = 60_000;
 
 const PLACE = "{question}";
@@ -100,14 +99,12 @@ function openPool({ command, processes, timeoutSeconds }: AgentSettings): AgentP
   };
 }
 
-/** What an agent needs to find the policy, whatever its SDK. */
 function variables(url: string, key: string): Record<string, string> {
   const around = [process.env.NO_PROXY ?? process.env.no_proxy ?? "", "127.0.0.1"];
   const direct = around.filter((each) => each !== "").join(",");
   return { OPENAI_BASE_URL: url, OPENAI_API_KEY: key, NO_PROXY: direct, no_proxy: direct };
 }
 
-/** The answer within the deadline; otherwise the agent is killed. */
 async function bounded(
   answer: Promise<string>,
   {
@@ -139,7 +136,6 @@ async function bounded(
   }
 }
 
-/** A running agent. Its process group ends with it. */
 interface AgentProcess {
   send(line: string): void;
   /** The next line of its stdout; an empty one is an answer too. @throws {RolloutError} AGENT_FAILED when it ends without one. */
@@ -152,7 +148,6 @@ interface AgentProcess {
   kill(): void;
 }
 
-/** Characters of stderr that a message quotes. */
 const TOLD = 500;
 
 const LONGEST = 2 ** 20;

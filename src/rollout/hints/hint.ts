@@ -8,11 +8,9 @@ import type { TurnPlace } from "../roll-out.ts";
 interface LibraryText {
   readonly tool: "search" | "code";
   readonly intent: Intent;
-  /** Each continues the text before it; one is drawn. */
   readonly texts: readonly [string, ...string[]];
 }
 
-/** Opens a code block, so that a program must follow. */
 const CODE = "\n```python\n";
 
 /** Hints by name, for search and for code (these end where a program begins). Intents from START, CoRT and Tool-Star; our wording. */
@@ -133,7 +131,6 @@ const texts = z.array(z.string().min(1)).min(1);
 /** Text of a hint: one text, a list (one is drawn each time), or `{ library: NAME }`. */
 type HintText = string | string[] | z.output<typeof named>;
 
-/** A text is drawn per turn and insertion. */
 type DrawnFor = Pick<HintMoment, "place" | "firedHere">;
 
 /** @param standard default: an entry of the library, or a text. */
@@ -198,7 +195,6 @@ export interface OpenedHint {
 /** A hint steers a policy while it writes. The part says where the text goes; the text is an option. */
 export interface HintPart extends PartWithOptions {
   readonly where: string;
-  /** Publication, and what is different here. */
   readonly source: string;
   /** Whether its text contains references or gold annotations of the question, under these options. */
   readonly readsGold: (options: unknown) => boolean;

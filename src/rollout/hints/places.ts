@@ -59,7 +59,6 @@ export function phrasesIn(
   return Array.from(found, ({ index, 0: { length } }) => ({ at: index, end: index + length }));
 }
 
-/** Values of `occurrenceShape`. */
 type Choice = { occurrence: "first" | "every" | "random"; probability: number; times: number };
 
 /** The next place that gets a hint; null: none. @param found all phrases. @param random draws each place once, by its number. */

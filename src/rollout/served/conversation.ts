@@ -30,7 +30,6 @@ export interface Draw {
   sampling: Sampling;
   maxTokens: number;
   stop: readonly string[];
-  /** Leaves the stop string in the text that the client gets. */
   keepStop: boolean;
   seed: number | null;
 }
@@ -52,9 +51,7 @@ export interface Conversation {
   readonly calls: Call[];
   /** Text of each call's answer with its stop string, by index in `calls`. */
   readonly texts: string[];
-  /** Recorded tokens, over all calls. */
   tokens: number;
-  /** A request did not fit the context. */
   isFull: boolean;
   /** @throws {ServedError} 400. @throws as the policy's engine. */
   chat(messages: readonly WireMessage[], tools: readonly unknown[], draw: Draw): Promise<Answer>;
@@ -64,7 +61,6 @@ export interface Conversation {
   sharedMessages(keys: readonly string[]): number;
   /** How much of a prompt is an earlier prompt with its answer, in characters or ids; 0: nothing. */
   sharedPrompt(prompt: string | readonly number[]): number;
-  /** Frees the engine's cache. */
   end(): void;
 }
 
@@ -81,16 +77,13 @@ export interface ConversationOptions {
 /** Stands for the answer in a rendered conversation, to find what the template puts after it. */
 const MARK = "\u2063answer\u2063";
 
-/** Most requests of a conversation: each is kept. */
 const MOST_CALLS = 1000;
 
 interface State {
   asked: number;
-  /** The engine works on the cached sequence. */
   isBusy: boolean;
 }
 
-/** What a request adds to the call that it continues. */
 type Continued = { parent: number | null; added: Segment[] };
 
 export function openConversation(options: ConversationOptions): Conversation {
@@ -100,7 +93,6 @@ export function openConversation(options: ConversationOptions): Conversation {
   const texts: string[] = [];
   /** Calls by the messages up to and including their answer. */
   const heads = new Map<string, number>();
-  /** Whole texts of plain completions, with their calls. */
   const wholes: { text: string; call: number }[] = [];
   const most = longestSequence(policy, options.room);
   const begun = async (text: string): Promise<Continued> => {

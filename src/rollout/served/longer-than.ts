@@ -35,7 +35,6 @@ function pieceEnd(text: string, from: number): number {
   return most;
 }
 
-/** The end of the text, or white space after something else. */
 function isBreak(text: string, at: number): boolean {
   return at === text.length || /^\S\s$/.test(text.slice(at - 1, at + 1));
 }

@@ -32,7 +32,6 @@ function digest(before: string, value: unknown): string {
 
 /** Renders messages as the text that a model reads. */
 export interface MessageTemplate {
-  /** Whether it can tell the model of tools. */
   readonly showsTools: boolean;
   render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
 }

@@ -12,7 +12,6 @@ export interface OpenAiApi {
   model: string;
   adapters?: readonly string[];
   limits: DrawLimits;
-  /** The conversation that a request belongs to. */
   conversationOf(request: RequestOrigin): Conversation;
   /** Replaces what a request asks of the drawing. */
   drawAs?(draw: Draw): Draw;
@@ -105,7 +104,6 @@ function eventReply({ id }: Conversation, events: readonly object[]): ApiReply {
 interface ReplyFacts extends Pick<Asked, "logprobs" | "tokenIds"> {
   conversation: string;
   model: string;
-  /** Seconds since 1970. */
   created: number;
 }
 

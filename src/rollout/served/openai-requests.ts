@@ -92,7 +92,6 @@ const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
 export interface Asked {
   draw: Draw;
   streams: boolean;
-  /** A last event with the usage. */
   streamsUsage: boolean;
   user: string | null;
   logprobs: boolean;

@@ -57,7 +57,6 @@ export const composerag = defineStrategy({
 interface Work {
   session: PromptSession;
   settings: Settings;
-  /** Prefix of module names in a retry of the whole. */
   prefix: string;
 }
 

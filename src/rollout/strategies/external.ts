@@ -113,7 +113,6 @@ function apiOf(
   };
 }
 
-/** A line of an agent: text, or JSON with an answer and a reward. */
 function readAnswer(line: string): { answer: string | null; reward: number | null } {
   let value: unknown;
   try {

@@ -36,7 +36,6 @@ export const hintInfer = defineStrategy({
     rollOut(rollout, { playTurn: hintedTurns(settings.hints, rollout.seed) }),
 });
 
-/** A hint in settings, checked by its part. */
 type HintSettings = { name: string } & Record<string, unknown>;
 
 type Hint = { name: string; opened: OpenedHint; readsGold: boolean; fired: number };

@@ -134,7 +134,6 @@ async function observe({ session, page, turn, call, action }: Observing): Promis
   return text;
 }
 
-/** The passages of the last search, for Lookup. */
 class Page {
   #sentences: string[] = [];
   #words = "";

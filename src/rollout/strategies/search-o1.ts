@@ -64,7 +64,6 @@ async function condense(
   return { ...observation, text: text === "" ? NOTHING : text };
 }
 
-/** The policy may repeat the mark, in bold or not. */
 function afterMark(text: string): number {
   const last = [...text.matchAll(/Final Information\W*/g)].at(-1);
   return last === undefined ? 0 : last.index + last[0].length;

@@ -65,7 +65,6 @@ export const treeSearch = defineStrategy({
 
 type Search = z.output<typeof options> & { question: string; step: number };
 
-/** Several chains from one, each with one more link; fewer if the policy repeats queries. */
 async function expandChain(
   session: PromptSession,
   links: readonly ChainLink[],
@@ -84,7 +83,6 @@ async function expandChain(
   return grown;
 }
 
-/** The chains with the lowest mean penalty, best first. */
 async function best(
   session: PromptSession,
   states: readonly ChainLink[][],

@@ -22,7 +22,6 @@ export interface TaskAnnotation extends PartWithOptions {
 export interface OpenedAnnotation {
   /** @returns the question with its additions; the same object if there are none. */
   annotate(task: Task, signal: AbortSignal): Promise<Task>;
-  /** Closes its retrievers. */
   close(): Promise<void>;
 }
 

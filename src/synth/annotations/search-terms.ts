@@ -74,7 +74,6 @@ interface Sought {
   /** Subject and relation, if the question separates them. */
   parts: { subject: string; relation: string } | null;
   answer: string;
-  /** Id of the passage with the answer, and its title if the question's own passages have it. */
   passage: { id: string; title: string | undefined } | null;
 }
 
@@ -125,7 +124,6 @@ function wordings({ question, parts }: Sought): string[] {
 
 type Vote = { step: Sought; task: Task; searches: readonly Search[]; signal: AbortSignal };
 
-/** For how many retrievers each query works; queries with the same words are tried once. */
 async function votes(
   queries: readonly string[],
   { step, task, searches, signal }: Vote,

@@ -10,7 +10,6 @@ export interface Message {
   role: "system" | "user" | "assistant" | "tool";
   /** For the assistant exactly what the policy wrote, without its calls if these are in `calls`. */
   content: string;
-  /** Reasoning of a remote model, if its server returned it separately. */
   reasoning?: string;
   calls?: MessageCall[];
   /** For a tool's result: the call that it answers, and the tool's name. */
@@ -99,7 +98,6 @@ function promptMessages(
   }));
 }
 
-/** The shown part of each observation: all, or what the budget left. */
 function shownResults(observations: readonly Observation[], reply: string): string[] {
   let from = 0;
   return observations.map(({ text }) => {
@@ -167,7 +165,6 @@ function halfPairs(hint: string, tags: readonly ProtocolTag[]): string {
   return left.join("");
 }
 
-/** Segments at the end of a prompt that are the message's prefill; other inserted segments are left out. */
 function openingOf(
   { prompt, completion }: Call,
   turn: Turn | undefined,
@@ -187,7 +184,6 @@ function openingOf(
 interface SplitMessage {
   content: string;
   calls: { name: string; given: Record<string, unknown> | null }[];
-  /** Argument of a call whose grammar has only a text. */
   inputs: string[];
 }
 

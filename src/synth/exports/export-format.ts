@@ -7,7 +7,6 @@ export type ExportedRows = object[] | string;
 
 interface Format extends Part {
   readonly source: string;
-  /** Default form of tool calls. */
   readonly calls: Telling["calls"];
   /** Parts of a record that the format cannot hold; reported once. */
   readonly loses: readonly string[];

@@ -84,7 +84,6 @@ export const trlPreference: PairFormat = {
   },
 };
 
-/** A side's conversation, split where the comparison starts; null: it has several. */
 function comparedMessages(
   conversations: readonly Message[][],
   { fromTurn = 0, turns = Infinity }: Pick<PreferencePair, "fromTurn" | "turns">,

@@ -64,7 +64,6 @@ export async function benchmarkQuestions(
   };
 }
 
-/** Index of the questions by a few of their rarest required words: a match has at least one of them. */
 function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, BenchmarkQuestion[]> {
   const frequency = countsOf(questions.flatMap(({ words }) => [...new Set(words)]));
   const holders = new Map<number, BenchmarkQuestion[]>();
@@ -83,7 +82,6 @@ function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, Bench
   return holders;
 }
 
-/** Names, with repetitions; all content words where there are no names. */
 function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
   const names = words.filter((_, i) => kinds[i] === "name");
   return names.length > 0 ? names : words.filter((_, i) => kinds[i] === "content");
@@ -92,7 +90,6 @@ function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
 interface Asked {
   words: number[];
   counts: Map<number, number>;
-  /** Word n-grams by n, computed when first needed. */
   rows: Map<number, Set<number>>;
 }
 
@@ -126,7 +123,6 @@ function countsOf(words: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** Removes optional punctuation: "U.S.", "Poison's", "65,000". */
 function withoutMarks(text: string): string {
   return composed(text).replaceAll(/[.'’"“”]|(?<=\d),(?=\d)/g, "");
 }

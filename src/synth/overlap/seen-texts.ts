@@ -32,7 +32,6 @@ function hashAll(words: readonly number[], from = 0, to = words.length): number 
   return hash;
 }
 
-/** Mixes the bits: one changed bit changes all. */
 function mixed(hash: number): number {
   let h = hash ^ (hash >>> 16);
   h = Math.imul(h, 0x7feb352d);

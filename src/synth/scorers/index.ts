@@ -90,7 +90,6 @@ function withoutWithheld(call: Call): Call {
   return { ...call, prompt: call.prompt.filter(({ owner }) => owner !== "inserted") };
 }
 
-/** A turn's observations as its next prompt would show them. */
 function shownIds(
   { tokenizer, rendering }: ScoringPolicy,
   environment: Environment,

@@ -36,7 +36,6 @@ export const noLeak = defineGate({
   },
 });
 
-/** Whether a query contains a text that was not shown before. */
 function asksWith(
   trajectory: Trajectory,
   secret: string,

@@ -28,7 +28,6 @@ export const answered = defineGate({
   },
 });
 
-/** Options of steps that check whether a trajectory is right. */
 const rightShape = {
   /** The measure: the run's own reward, or a match of the answer with the references. */
   by: z.enum(["reward", "exact-match", "token-f1", "cover"]).default("reward"),

@@ -90,9 +90,7 @@ export const stepPairs = defineStep({
 
 /** A turn that draws reached with the same tokens, and the action of each. */
 interface State {
-  /** Index in the trajectories' turns. */
   turn: number;
-  /** By the message's text. */
   actions: Map<string, ValuedCandidate[]>;
 }
 

@@ -28,7 +28,6 @@ export const format = defineGate({
   },
 });
 
-/** Exactly one message answers, and it is the last. */
 function wrongAnswers(
   { answer }: Trajectory,
   turns: readonly Turn[],
@@ -83,7 +82,6 @@ export const executed = defineGate({
   },
 });
 
-/** Compares a message's text with its turn's actions. */
 function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   const written = callsOf(protocol.parse(turn.text));
   const asked = callsOf(turn);
@@ -99,7 +97,6 @@ function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   return openings.reduce((sum, count) => sum + count, 0) > asked.length ? "not executed" : null;
 }
 
-/** Whether each call has its observation. */
 function notAnswered(turn: Turn, dropFailed: boolean): string | null {
   const calls = callsOf(turn);
   const { observations } = turn;
@@ -113,7 +110,6 @@ function notAnswered(turn: Turn, dropFailed: boolean): string | null {
     : null;
 }
 
-/** Whether exactly the observations come before the next message. */
 function notShown(trajectory: Trajectory): string | null {
   const turns = mainTurns(trajectory);
   for (const [i, { call }] of turns.entries()) {

@@ -137,7 +137,6 @@ export const importanceWeights = defineStep({
   },
 });
 
-/** Softmax; the maximum is subtracted first against overflow. */
 function softmax(logs: readonly number[]): number[] {
   const largest = Math.max(...logs);
   const powers = logs.map((log) => Math.exp(log - largest));

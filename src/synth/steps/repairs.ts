@@ -79,7 +79,6 @@ function withoutHints(
   return { ...rest, calls: resampled, turns };
 }
 
-/** The segment of a call that equals the hint. */
 function findHint(
   call: Call,
   hint: string,
@@ -177,7 +176,6 @@ function unsampled(segment: Segment): Segment {
   return { ...segment, logprobs: null };
 }
 
-/** A call and all calls that continue it. */
 function descendants(calls: readonly Call[], from: number): Set<number> {
   const found = new Set([from]);
   calls.forEach(({ parent }, i) => {

@@ -16,9 +16,7 @@ export interface StepResult {
   kept: readonly Candidate[];
   /** Ids with the reason: a few words from a fixed set, to be counted. */
   dropped: readonly { id: string; reason: string }[];
-  /** Ids of kept candidates that were repaired. */
   mended?: readonly string[];
-  /** Pairs made from the group. */
   pairs?: readonly Omit<PreferencePair, "task">[];
 }
 
@@ -37,7 +35,6 @@ export interface OpenedStep {
 
 /** A step of synthesis over the draws of one question: a pure function, which can run again. A part that needs a model is a scorer. */
 export interface SynthStep extends PartWithOptions {
-  /** For lists and the table of yields. */
   readonly kind: "gate" | "filter" | "repair" | "weight" | "pairs";
   /** Its publication, and the differences here. */
   readonly source?: string;
@@ -73,7 +70,6 @@ interface DescribedGate<S extends z.ZodObject> extends Pick<
 > {
   options?: S;
   kind?: "gate" | "filter";
-  /** Reason to drop a candidate; null: keep it. */
   why: (candidate: Candidate, task: Task, tools: GateTools<S>) => string | null;
 }
 

@@ -93,7 +93,6 @@ function stepTold(
   );
 }
 
-/** The passage that states the fact comes first, the others follow in their order. */
 function orderOf(
   asked: Extract<Asked, { for: "order" }>,
   steps: readonly SolutionStep[],

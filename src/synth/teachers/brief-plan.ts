@@ -6,7 +6,6 @@ import type { Turn } from "../../trajectory/trajectory.ts";
 import { factsOf } from "./blocks.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** The teacher's thoughts before its actions. */
 const THOUGHTS = { search: "I must look it up", answer: "I can answer now", guess: "I know this" };
 
 /** The teacher's fixed texts: a tokenizer must know their words. */
@@ -90,7 +89,6 @@ export function briefReasoned(
   return { message, read: [...read] };
 }
 
-/** An answer from memory: the thought goes through all steps. */
 function recalled(
   steps: readonly { question: string }[],
   remembered: readonly string[],

@@ -16,10 +16,8 @@ export interface Query {
 export interface Knowledge {
   question: string;
   read: string;
-  /** Whether the question or a reply contains a text. */
   isKnown: (text: string) => boolean;
   isRead: (passage: NeededPassage) => boolean;
-  /** Needed passages that were read. */
   found: readonly NeededPassage[];
 }
 
@@ -62,7 +60,6 @@ function asWritten(name: string, { question, read }: Knowledge): string {
   return name;
 }
 
-/** Content words that two texts share. */
 function clues(text: string, other: ReadonlySet<string>): string[] {
   return distinctWords(text, (words) => {
     return words.some((word) => other.has(word) && !isFunctionWord(word));

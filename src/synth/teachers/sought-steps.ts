@@ -95,9 +95,7 @@ export interface SoughtStep {
   passage: NeededPassage | null;
   /** The wanted fact: "director of Polish-Russian War", or a question; null: the passage itself. */
   wanted: string | null;
-  /** Names that the query may need; the first known one is used. */
   names: readonly string[];
-  /** Indices of the steps whose answers it uses. */
   uses: readonly number[];
   /** Its answer; null if the dataset has none. */
   answer: string | null;

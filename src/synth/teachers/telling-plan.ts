@@ -20,10 +20,8 @@ import { answerThought, hastyThought, searchThought, type ThoughtPlace } from ".
 export interface PlanPlace {
   task: Task;
   turns: readonly Turn[];
-  /** The prompt, then each reply, as shown. */
   shown: readonly string[];
   seed: number;
-  /** Whether the message must answer. */
   mustAnswer: boolean;
 }
 
@@ -151,14 +149,12 @@ function hastyAnswer(view: View, draw: Random): PlannedMessage {
   return { thought, action: { tool: "answer", input: plain(input) } };
 }
 
-/** Some trajectories first search for the question itself; null for the others, and later. */
 function firstQuery({ place: { task, seed, turns }, question }: View): Query | null {
   if (turns.length > 0) return null;
   const isPlain = random(seed).derive("gold-chain", task.id, "start").next() < QUESTION_FIRST;
   return isPlain ? { text: question, reason: "question" } : null;
 }
 
-/** The best new query that does not contain an unknown answer. */
 function nextQuery(view: View): Query | null {
   const { steps, isDone, isKnown, asked, place } = view;
   const secrets = [...place.task.references, ...stepAnswers(place.task)];
@@ -180,7 +176,6 @@ function nextQuery(view: View): Query | null {
   return null;
 }
 
-/** A query without names: too vague to find its subject. */
 function vague(query: string, question: string): string {
   const bare = (text: string): string => contentOf(text.replace(/[\p{Lu}\p{N}]\S*/gu, " "));
   return bare(query) || bare(question) || query;

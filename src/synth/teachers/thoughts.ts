@@ -5,7 +5,6 @@ import type { NeededPassage, SoughtStep } from "./sought-steps.ts";
 
 /** Results of the searches so far that a thought may mention. */
 export interface ThoughtPlace {
-  /** Steps that the last search answered. */
   settled: readonly SoughtStep[];
   /** Passages that were read, of those needed. */
   found: readonly NeededPassage[];
@@ -119,7 +118,6 @@ function reasonsForName(name: string, place: ThoughtPlace): string[] {
   ];
 }
 
-/** The title of a read passage that contains a text; null if none is known. */
 function sourceOf(text: string, { found }: ThoughtPlace): string | null {
   const passage = found.find((each) => each.title !== "" && mentionsIn(each.text)(text));
   return passage?.title ?? null;

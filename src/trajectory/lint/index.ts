@@ -113,7 +113,6 @@ function rootOf(calls: readonly Call[], call: Call): Call | null {
   return null;
 }
 
-/** Ids, or texts where a server keeps the tokens; without inserted segments. */
 function contentOf(segments: Call["prompt"]): (number | string)[] {
   return segments
     .filter(({ owner }) => owner !== "inserted")

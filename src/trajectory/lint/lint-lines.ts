@@ -11,7 +11,6 @@ export type LintUnit = { id: string; trajectory: Trajectory; provenance?: Proven
 /** The content of a line: its trajectories, and the problems of the line itself. */
 export interface ReadLine {
   units: LintUnit[];
-  /** Ids that no other line may have. */
   ids: string[];
   findings: { id: string | null; code: string; message: string }[];
 }

@@ -5,11 +5,9 @@ import type { Observation, Segment, Trajectory } from "../trajectory.ts";
 export interface LintGrammar {
   /** Where a message ends for the environment (exclusive); null keeps all. */
   findCut(text: string): number | null;
-  /** A message's observations as the policy sees them. */
   renderObservations(observations: readonly Observation[]): string;
   /** The final answer by the protocol's rule; null when there is none. */
   answerOf(texts: { prompt: string; messages: readonly string[] }): string | null;
-  /** Whether that rule looks at the prompt too. */
   readsPrompt: boolean;
 }
 

@@ -128,7 +128,6 @@ function isShown(
 /** Most characters of a mark behind a text that was cut (`ending` of a budget). */
 const ENDING = 32;
 
-/** Whether a text shows observations of which marked ones are cut, with the protocol's own text around them. */
 function isShortened(
   text: string,
   observations: readonly Observation[],
@@ -155,7 +154,6 @@ function isShortened(
     });
 }
 
-/** The longest beginning of a text that occurs in another. */
 function longestBeginning(of: string, text: string): string {
   let [least, most] = [0, of.length];
   while (least < most) {

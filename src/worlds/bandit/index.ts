@@ -41,7 +41,6 @@ const SCHEMA = {
   },
 } as const;
 
-/** Any of the arms that were shown last. */
 const player: Player = ({ task, turns }, draw) => {
   const shown = turns.at(-1)?.observations.at(-1)?.text ?? task.question;
   const arms = shown.slice(shown.indexOf(":") + 1).trim();

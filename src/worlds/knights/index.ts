@@ -87,7 +87,6 @@ const MOST_DRAWN = 2000;
 /** Statements drawn for one person before a puzzle is given up on. */
 const MOST_STATEMENTS = 200;
 
-/** Draws puzzles until one has exactly one solution and belongs to the split. */
 function puzzleOf(draw: Random, settings: Settings): Solved {
   for (let attempt = 0; attempt < MOST_DRAWN; attempt++) {
     const drawn = drawnStatements(draw, settings);
@@ -161,7 +160,6 @@ export const knightsBehaviourSchema = z.strictObject({
 
 type KnightsBehaviour = z.output<typeof knightsBehaviourSchema>;
 
-/** What is written before the last answer of an interleaved message. */
 const LAST_THOUGHT = "Now all are known.";
 
 /**

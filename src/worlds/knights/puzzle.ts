@@ -42,7 +42,6 @@ export function statementText({ names }: Puzzle, { speaker, form, parts }: State
   return `${names[speaker] ?? ""} says that ${claim}.`;
 }
 
-/** Asks for all of them at once. */
 const ASK = "Who is a knight and who is a knave?";
 
 export function puzzleText(puzzle: Puzzle): string {
@@ -77,7 +76,6 @@ export function readPuzzle(text: string): Puzzle | null {
   return said.length > 0 && statements.length === said.length ? { names, statements } : null;
 }
 
-/** Who is a knight, person by person; undefined: not known. */
 type Known = readonly (boolean | undefined)[];
 
 /** Whether a statement is true if and only if its speaker is a knight. */
@@ -102,7 +100,6 @@ function assignments(known: Known): boolean[][] {
   );
 }
 
-/** One person's truth value, and what it follows from. */
 interface Deduced extends Is {
   statement: Statement;
   /** People of the statement who came before. */
@@ -137,7 +134,6 @@ export function deduction({ names, statements }: Puzzle): Deduced[] | null {
   return steps;
 }
 
-/** The speaker first, each once. */
 function peopleOf({ speaker, parts }: Statement): number[] {
   return [...new Set([speaker, ...parts.map(({ person }) => person)])];
 }

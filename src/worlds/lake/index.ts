@@ -51,7 +51,6 @@ const SCHEMA = {
   },
 } as const;
 
-/** A random move that stays on the map. */
 const player: Player = ({ task, turns }, draw) => {
   const shown = turns.at(-1)?.observations.at(-1)?.text ?? task.question;
   const grid = gridOf(shown);
@@ -169,7 +168,6 @@ function startEpisode(lake: Lake, from: Place): Episode {
   };
 }
 
-/** A message with other moves in its action. */
 function withMoves(message: string, input: string, moves: readonly string[]): string {
   const at = message.lastIndexOf(input);
   return message.slice(0, at) + moves.join(" ") + message.slice(at + input.length);
@@ -182,7 +180,6 @@ interface Walked {
   problem?: { code: string; message: string };
 }
 
-/** Makes moves until one cannot be made or ends the episode. */
 function walked(lake: Lake, from: Place, wanted: readonly string[]): Walked {
   let place = from;
   for (const [made, name] of wanted.entries()) {
@@ -230,7 +227,6 @@ function taskOf(map: string, id: string): Task {
   return { id, question: map, references: [], source: "frozen-lake", annotations: {} };
 }
 
-/** A map with a path from the player, at the top left, to the goal, at the bottom right. */
 function drawnMap(draw: Random, { size, holes }: Pick<Settings, "size" | "holes">): string {
   const squares = Array.from({ length: size * size }, () => ".");
   const wanted = Math.round(holes * squares.length);

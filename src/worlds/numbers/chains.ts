@@ -7,7 +7,6 @@ export interface Move {
   /** "from" subtracts the running value from the number. */
   operation: "+" | "-" | "*" | "/" | "%" | "from";
   by: Route;
-  /** The value of `by`. */
   value: number;
   question: string;
 }

@@ -3,7 +3,6 @@ import { splitOfProblem } from "./problems.ts";
 import { readExpression } from "./read-expression.ts";
 import { type ProblemReading, readProblem } from "./reading.ts";
 
-/** A defect of a number world. */
 interface NumberWorldProblem {
   where: string;
   code:
@@ -113,7 +112,6 @@ function checkSolutions({ question, annotations }: Task, reading: ProblemReading
   return [...wrong, ...twice];
 }
 
-/** What is wrong with a solution; null when nothing is. */
 function wrongStep(
   steps: readonly SolutionStep[],
   known: ReadonlySet<string>,

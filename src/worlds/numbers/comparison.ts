@@ -18,7 +18,6 @@ const RELATIONS = { more: "+", fewer: "-", timesAsMany: "*" } as const;
 
 interface Owner {
   relation: keyof typeof RELATIONS;
-  /** Number of the owner that it is compared with. */
   of: number;
   by: number;
 }
@@ -79,7 +78,6 @@ function related(place: Place, of: number, value: number): Owner | null {
   return chosen === null ? null : { relation, of, by: chosen };
 }
 
-/** What each person has, in order. */
 function ownersOf(plan: Plan, start: number, owners: readonly Owner[]): Quantity[] {
   const found = [told(start)(plan)];
   for (const { relation, of, by } of owners) {
@@ -96,7 +94,6 @@ const summed: End = (plan, [first, ...others]) =>
 
 const most: End = (plan, owned) => plan(ASKS.most, "max", ...owned);
 
-/** Two at a time. */
 const mostByPairs: End = (plan, [first, ...others]) =>
   others.reduce((best, each) => plan(ASKS.most, "max", best, each), first ?? told(0)(plan));
 

@@ -75,7 +75,6 @@ function textOf(tree: Tree): string {
   return expressionOf(tree.operation, texts);
 }
 
-/** Operands first, from the left. */
 function routeOf(tree: Tree): Route {
   if (typeof tree === "number") return told(tree);
   const routes = tree.operands.map(routeOf);

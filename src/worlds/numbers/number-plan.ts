@@ -104,7 +104,6 @@ function routeOf(
 
 type Writing = { behaviour: NumberBehaviour; draw: Random; lines: string[] };
 
-/** Computes a step in the head and writes it, sometimes a second time. */
 function computed(
   expression: string,
   { operation, operands }: { operation: Operation; operands: string[] },
@@ -135,7 +134,6 @@ function shown(value: number): string {
   return String(Number(value.toFixed(2)));
 }
 
-/** A computation with two numbers of the question that leads nowhere. */
 function wandering(numbers: readonly string[], draw: Random): string {
   const [a = 2, b = 2] = draw.shuffle(numbers).map(Number);
   const [operation, x, y] =

@@ -76,7 +76,6 @@ export interface Problem {
   kind: KindName;
   text: string;
   concepts: Concept[];
-  /** The plain solution, then other ways to the same answer. */
   routes: Step[][];
   answer: number;
 }
@@ -110,7 +109,6 @@ export function drawnProblem(draw: Random, wanted: Wanted): Problem {
   throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
-/** The draft with its steps; null when a number is out of range. */
 function solved(kind: KindName, { sentences, routes }: Draft, level: Level): Problem | null {
   const [plain, ...others] = routes.map(stepsOf);
   const [least, most] = level.steps;
@@ -141,7 +139,6 @@ function isHideable({ text, concepts }: Problem): boolean {
   return !concepts.includes("remainder") && !text.includes(" fewer than ");
 }
 
-/** The text without its second number. */
 function hidden({ kind, text }: Problem): string {
   let number = 0;
   return text.replaceAll(/\d+/g, (told) =>

@@ -6,7 +6,6 @@ import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import { THOUGHTS, filled } from "./language.ts";
 import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
 
-/** The tool that it calls. */
 const CALCULATOR = "calculator";
 
 /**

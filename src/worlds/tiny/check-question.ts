@@ -24,9 +24,7 @@ type ReadPassage = { passage: Passage; reading: PassageReading };
 
 /** What the passages say that questions need. */
 export interface Seen {
-  /** The passages about an entity, by its name. */
   passages: Map<string, ReadPassage[]>;
-  /** The passage that states a second name. */
   aliases: Map<string, ReadPassage>;
   /** Id and stated names and years of the passages that name an entity. */
   naming: Map<string, { id: string; words: Set<string> }[]>;
@@ -83,7 +81,6 @@ export function checkQuestion(
   }
 }
 
-/** The passages do not answer the question. */
 class Unsolvable extends Error {}
 
 interface Solution {
@@ -184,7 +181,6 @@ function lookUp(name: string, relation: Relation, seen: Seen): Step {
   return { question, answer: UNKNOWN, passage: null, title: name, sentence: 0, rumours };
 }
 
-/** The one entity that meets both conditions, from the names to it. */
 function intersected(
   { x, y, conditions }: Extract<QuestionReading, { type: "intersect" }>,
   seen: Seen,
@@ -265,7 +261,6 @@ function checkGold(
     );
 }
 
-/** The stores of the passages; undefined when they name none. */
 function routeOf(stated: readonly { passage: Passage }[]): string[] | undefined {
   const sources = stated.flatMap(({ passage }) => passage.source ?? []);
   return sources.length === 0 ? undefined : sources;
@@ -313,7 +308,6 @@ function checkShortcuts(task: Task, { apart }: Solution, seen: Seen): TinyWorldP
   );
 }
 
-/** A less reliable source must be wrong. */
 function checkRumours(task: Task, steps: readonly Step[]): TinyWorldProblem[] {
   return steps
     .filter(({ answer, rumours }) => rumours.includes(answer))

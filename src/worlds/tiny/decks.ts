@@ -14,7 +14,6 @@ export interface DraftStep {
 export interface Draft {
   type: "bridge" | "comparison" | "yes-no" | "intersect" | "compare-chains";
   text: string;
-  /** The facts to look up, in order. */
   steps: DraftStep[];
   /** The entities that the question names, perhaps by their second names. */
   named: number[];

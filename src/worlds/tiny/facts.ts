@@ -53,7 +53,6 @@ export interface Facts {
   hash(label: string, number: number): number;
 }
 
-/** Entities of each kind per person. */
 const SHARES: Record<Kind, number> = {
   person: 1,
   town: 4,
@@ -133,7 +132,6 @@ export function tinyWorldFacts(
       first === null || first === entity ? 0 : 1 + (hash("noun", entity) % (nouns.length - 1));
     return nouns[(hash("noun", first ?? entity) + shift) % nouns.length] ?? "";
   };
-  /** The first of two namesakes; null for an entity with a name of its own. */
   const firstOfPair = (entity: number): number | null => {
     const own = kind(entity);
     const local = entity - offsets[own];
@@ -218,7 +216,6 @@ function spread(subjects: number, objects: number, key: number): Link {
   };
 }
 
-/** Everyone's teacher is the next in one shuffled cycle. */
 function cycle(size: number, key: number): Link {
   const order: Permutation = permutation(size, key);
   return {

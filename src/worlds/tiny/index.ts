@@ -20,7 +20,6 @@ import { weakTinyWorld } from "./weak-tinyworld.ts";
 
 const share = z.number().min(0).max(1).default(0);
 
-/** A kind of world: all settings of the world's dataset that do not say which world it is. */
 const variantSchema = tinyWorldSchema.omit({ seed: true, split: true, people: true }).extend({
   ...tinyQuestionShape,
   /** Share of the questions about the world known by heart, whose passages are added. */
@@ -44,10 +43,8 @@ const options = z
     'expected another split than "base" where variants have known questions: the world known by heart is of split "base"',
   );
 
-/** Numbers of questions of the known world. */
 const MOST_KNOWN = 1_000_000;
 
-/** Tiny worlds with different facts, each with questions about the world known by heart as its variant says. */
 const lessons: Lessons = {
   options,
   open(given, streamSeed, index) {

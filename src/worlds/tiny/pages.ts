@@ -38,7 +38,6 @@ export interface Pages {
   page(number: number): Page;
   stating(entity: number, relation: Relation): number;
   naming(entity: number): number;
-  /** Numbers of the passages with facts about an entity. */
   about(entity: number): number[];
 }
 
@@ -139,7 +138,6 @@ export interface Sentence {
 /** Settings of a world that change the text of its passages. */
 export interface TextSettings {
   wordings: number;
-  /** Sentences without a fact in each passage. */
   filler: number;
 }
 
@@ -211,7 +209,6 @@ export function wrongValue(facts: Facts, entity: number, relation: Relation): nu
   return first + ((facts.value(entity, relation) - first + shift) % count);
 }
 
-/** A sentence that names another entity and states no fact. */
 function fillerSentence(facts: Facts, entity: number, bits: number): string {
   const template = FILLERS[(bits >>> 8) % FILLERS.length] ?? "";
   const name = (kind: "person" | "town" | "firm"): string => {

@@ -51,7 +51,6 @@ function comparisonCard(facts: Facts, relation: Relation, x: number, bits: numbe
   return { type: "comparison", text, steps, named: [x, y], answer: facts.name(a < b ? x : y) };
 }
 
-/** Half of the answers are yes, if the world has enough pairs. */
 function yesNoCard(facts: Facts, relation: Relation, x: number, bits: number): Draft | null {
   const wantYes = bits % 2 === 0;
   const others = wantYes

@@ -7,7 +7,6 @@ export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
 export interface Permutation {
   readonly size: number;
   at(index: number): number;
-  /** The index whose image is `value`. */
   indexOf(value: number): number;
 }
 

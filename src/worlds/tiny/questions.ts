@@ -124,7 +124,6 @@ function pickKind(mix: TinyWorldMix, bits: number): keyof TinyWorldMix {
   throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
-/** Every wanted chain of `hops` relations from every entity of its kind. */
 function bridgeDeck(
   facts: Facts,
   hops: number,

@@ -11,13 +11,10 @@ export interface PassageReading {
   name: string;
   /** Value and sentence number by relation name. */
   facts: Map<string, { value: string; sentence: number }>;
-  /** The title's second name. */
   alias: { value: string; sentence: number } | null;
-  /** Statements of less reliable sources. */
   rumours: { relation: Relation; value: string }[];
   /** All sentences but filler and rumours: what the passage states. */
   statements: string;
-  /** Unparsable, repeated or misplaced facts. */
   problems: string[];
 }
 
@@ -106,7 +103,6 @@ function unknown(number: number, sentence: string): string {
   return `sentence ${number} ("${sentence}") states no known fact`;
 }
 
-/** Adds what a sentence states. */
 function readStatement(
   reading: PassageReading,
   bare: string,

@@ -24,7 +24,6 @@ export interface Relation {
   readonly questions: readonly string[];
   /** Asks which of two subjects has the smaller year. */
   readonly comparison?: string;
-  /** Asks whether two subjects share the value. */
   readonly same?: string;
 }
 

@@ -167,7 +167,6 @@ function* distinctQuestions(
 }
 
 interface WeaknessRule {
-  /** Upper limit of the pass rate in every epoch. */
   below: number;
   /** Whether, over several epochs, the pass rate must also fall. */
   falling: boolean;

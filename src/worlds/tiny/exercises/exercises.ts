@@ -32,13 +32,11 @@ export const exercisesSchema = tinyWorldSchema.extend({
   questions: z.int().min(1).default(500),
 });
 
-/** Exercises about one world; the next have another. */
 const PER_WORLD = 50;
 
 /** What an exercise is made of. */
 export interface ExercisePlace {
   world: TinyWorld;
-  /** Of the world's questions, the one that this exercise may use. */
   number: number;
   draw: Random;
 }
@@ -47,7 +45,6 @@ export interface Exercise {
   prompt: string;
   /** What the role shall reply; others are accepted as well. */
   replies: readonly [string, ...string[]];
-  /** Its kind, for tables. */
   type: string;
 }
 
@@ -126,7 +123,6 @@ export function askedFacts({ annotations: { decomposition = [] } }: Task): Asked
   });
 }
 
-/** The shown passages of a question, and which of them it needs. */
 function shownPassages({ annotations }: Task): { all: Passage[]; needed: Passage[] } {
   const { context: all = [], supportingPassages = [] } = annotations;
   return { all, needed: all.filter(({ id }) => supportingPassages.includes(id)) };

@@ -9,7 +9,6 @@ import { type ExercisePlace, exercises, exercisesSchema } from "./exercises.ts";
 
 const share = z.number().min(0).max(1);
 
-/** What an answer to judge is. */
 type Kind = "right" | "wrong" | "hedged";
 
 /** For judges: references and an answer: right (perhaps with words around it), wrong (another value, or a part), or hedged (both). */
@@ -62,7 +61,6 @@ function numberCase({ world, number, draw }: ExercisePlace): Case {
   return { task, wrong: String(moved === value ? value + 1 : moved) };
 }
 
-/** An answer with words around it, as policies write them. */
 function around(answer: string, draw: Random): string {
   const [before, after] = draw.pick(AROUND);
   return `${before}${answer}${after}`;
