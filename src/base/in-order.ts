@@ -88,3 +88,9 @@ export function openFailureStreak(): { add(failed: boolean): number | null } {
     },
   };
 }
+
+/** As `Promise.all`, but fails only after all work has ended. */
+export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}

@@ -1,11 +1,6 @@
 /** A policy for people and file names. @example policyLabel({ from: "http://127.0.0.1:9001/v1", model: "qwen" }) // "qwen @ 127.0.0.1:9001" */
-export function policyLabel({
-  from = "policy",
-  model,
-}: {
-  from?: string | undefined;
-  model?: string | undefined;
-}): string {
+export function policyLabel(policy: { from?: string; model?: string }): string {
+  const { from = "policy", model } = policy;
   if (model === undefined) return from;
   return `${model} @ ${URL.canParse(from) ? new URL(from).host : from}`;
 }

@@ -1,4 +1,5 @@
 import { deferring } from "../base/deferring.ts";
+import { allSettled } from "../base/in-order.ts";
 import { seedFrom } from "../base/random.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import { emptyTrajectory, recordOn, type RolloutOptions } from "./record.ts";
@@ -55,12 +56,6 @@ async function grow(node: Node, shape: TreeShape): Promise<Trajectory[]> {
     }),
   );
   return leaves.flat();
-}
-
-/** As `Promise.all`, which does not wait for the others once one has failed. */
-async function allSettled<T>(all: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(all);
-  return Promise.all(all);
 }
 
 function childOf({ game, standing }: Node, k: number): Node {

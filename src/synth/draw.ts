@@ -1,5 +1,5 @@
 import { ExternalError, RolloutError } from "../base/errors.ts";
-import { inOrder, openFailureStreak } from "../base/in-order.ts";
+import { allSettled, inOrder, openFailureStreak } from "../base/in-order.ts";
 import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
@@ -129,7 +129,7 @@ export function questionDrawer(
       const fresh = { id, trajectory, weight: 1, scores: {}, provenance };
       return score(setting, fresh, { task: annotated, signal, failed });
     });
-    const candidates = await settled(played);
+    const candidates = await allSettled(played);
     const scored = candidates.map(({ trajectory }) => ({ trajectory, task: annotated }));
     await scoreTrajectories(scored, rewards, { ...setting.scoring, signal });
     const own = withoutContext(annotated);
@@ -187,15 +187,6 @@ function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["faile
 
 function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
   return (earlier?.candidates ?? []).filter(({ trajectory }) => isFinal(trajectory));
-}
-
-/** All results. If one fails, waits for the others before it throws. */
-async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  const ends = await Promise.allSettled(work);
-  return ends.map((end) => {
-    if (end.status === "rejected") throw end.reason;
-    return end.value;
-  });
 }
 
 function withoutContext(task: Task): Task {

@@ -185,10 +185,8 @@ export function firstAnswerAt({ turns }: Pick<Trajectory, "turns">): number | nu
 }
 
 /** Whether a message is no valid action: it has a problem, or each of its calls has one, so that it did nothing. */
-export function isInvalidTurn({
-  problems,
-  observations,
-}: Pick<Turn, "problems" | "observations">): boolean {
+export function isInvalidTurn(turn: Pick<Turn, "problems" | "observations">): boolean {
+  const { problems, observations } = turn;
   // prettier-ignore
   const failed = observations.filter(({ problem }) => problem !== undefined);
   return problems.length > 0 || (failed.length > 0 && failed.length === observations.length);

@@ -64,13 +64,8 @@ const ROW_BITS = 27;
  * share one of the rarest few, so only those are compared. Of longer texts the 128 smallest hashes are the sample. About 6 kB and 0.2 ms a
  * text. Source: resemblance and its sketches, Broder 1997; rare n-grams first as in prefix filtering, Chaudhuri et al. 2006.
  */
-export function seenTexts({
-  words: n,
-  threshold,
-}: {
-  words: number;
-  threshold: number;
-}): SeenTexts {
+export function seenTexts(options: { words: number; threshold: number }): SeenTexts {
+  const { words: n, threshold } = options;
   const whole = new Set<number>();
   const sketches: Uint32Array[] = [];
   // Signed keys, which V8 stores without a heap number.

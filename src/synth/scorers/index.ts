@@ -3,13 +3,7 @@ import { z } from "../../base/schema.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { ScoringPolicy } from "../../rollout/prompt-session.ts";
 import { observationLimit } from "../../rollout/roll-out.ts";
-import {
-  type Call,
-  type Segment,
-  type Trajectory,
-  type Turn,
-  sequenceIds,
-} from "../../trajectory/trajectory.ts";
+import { type Call, type Trajectory, type Turn, sequenceIds } from "../../trajectory/trajectory.ts";
 import {
   type SampleScorer,
   type TextLikelihood,
@@ -102,13 +96,7 @@ function shownIds(
   return tokenizer.encode(text).slice(0, observationLimit({ environment }));
 }
 
-function hasOnlyText({
-  prompt,
-  completion,
-}: {
-  prompt: Segment[];
-  completion: Segment[];
-}): boolean {
+function hasOnlyText({ prompt, completion }: Call): boolean {
   return [...prompt, ...completion].some(({ text }) => text !== undefined);
 }
 

@@ -1,3 +1,4 @@
+import { groupedBy } from "../../base/grouped-by.ts";
 import { registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import {
@@ -160,13 +161,9 @@ const quota = defineSelector({
     ),
   example: { most: 7 },
   select(samples, { by, most, shares }, random) {
-    const cells = new Map<string, SampleFacts[]>();
-    for (const sample of samples) {
-      const cell = by.map((key) => sample[key] ?? "none").join("/");
-      const members = cells.get(cell);
-      if (members === undefined) cells.set(cell, [sample]);
-      else members.push(sample);
-    }
+    const cellOf = (sample: SampleFacts): string =>
+      by.map((key) => sample[key] ?? "none").join("/");
+    const cells = groupedBy(samples, cellOf);
     const sizes = new Map([...cells].map(([cell, { length }]) => [cell, length]));
     const limits = shares === undefined ? null : limitsOf(sizes, shares);
     const chosen = new Set(

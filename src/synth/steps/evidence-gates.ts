@@ -2,10 +2,18 @@ import { z } from "../../base/schema.ts";
 import { exactMatch } from "../../text/answers.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { shingles, wordHashes } from "../overlap/seen-texts.ts";
 import { stepAnswers } from "../teachers/sought-steps.ts";
-import { callsOf, defineGate, mainTurns, policyText, shownAfter, shownBefore } from "./step.ts";
+import {
+  type TextOf,
+  callsOf,
+  defineGate,
+  mainTurns,
+  policyText,
+  shownAfter,
+  shownBefore,
+} from "./step.ts";
 
 const PLACES = ["hint", "query", "thought"] as const;
 
@@ -36,11 +44,7 @@ export const noLeak = defineGate({
   },
 });
 
-function asksWith(
-  trajectory: Trajectory,
-  secret: string,
-  textOf: (segment: Segment) => string,
-): boolean {
+function asksWith(trajectory: Trajectory, secret: string, textOf: TextOf): boolean {
   const tells = (text: string): boolean => mentionsIn(text)(secret);
   const shown = shownAfter(trajectory, textOf);
   let isRead = tells(shownBefore(trajectory));
@@ -64,7 +68,7 @@ function secretsOf({ question }: Task, answers: readonly string[]): string[] {
 function leakIn(
   trajectory: Trajectory,
   secrets: readonly string[],
-  textOf: (segment: Segment) => string,
+  textOf: TextOf,
   places: ReadonlySet<Place>,
 ): Place | null {
   const tells = (text: string) => secrets.some(mentionsIn(text));
@@ -130,11 +134,7 @@ function namesToSeek(answer: string, { question, references }: Task): string[] {
   return names.filter((name) => !wordsOf(name).every(isFunctionWord));
 }
 
-function isShown(
-  trajectory: Trajectory,
-  names: readonly string[],
-  textOf: (segment: Segment) => string,
-): boolean {
+function isShown(trajectory: Trajectory, names: readonly string[], textOf: TextOf): boolean {
   const shown = [shownBefore(trajectory), ...shownAfter(trajectory, textOf)];
   return shown.some((text) => names.some(mentionsIn(text)));
 }

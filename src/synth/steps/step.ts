@@ -108,7 +108,7 @@ export function sortedOut(
   return { kept, dropped };
 }
 
-type TextOf = (segment: Segment) => string;
+export type TextOf = (segment: Segment) => string;
 
 /** The turns that led to the answer: no drafts, and no other chains. */
 export function mainTurns({ turns }: Pick<Trajectory, "turns">): Turn[] {

@@ -106,12 +106,8 @@ function requireWithin(what: string, number: number, end: number): void {
 const KNOWN = { split: "base", seed: 0, people: 60 } as const;
 
 /** The world known by heart, its passages written as those of `like`. */
-export function knownWorld({
-  passages,
-  wordings,
-  filler,
-  sources,
-}: Pick<TinyWorldSettings, "passages" | "wordings" | "filler" | "sources"> = {}): TinyWorld {
+export function knownWorld(settings: Partial<TinyWorldSettings> = {}): TinyWorld {
+  const { passages, wordings, filler, sources } = settings;
   return tinyWorld({ ...KNOWN, passages, wordings, filler, sources });
 }
 
