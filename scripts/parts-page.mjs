@@ -8,7 +8,7 @@ import { advantageEstimators } from "../dist/advantages/index.js";
 import { datasets } from "../dist/worlds/datasets.js";
 import { corpusLayouts, taskLayouts } from "../dist/data/layouts/index.js";
 import { stageHeads } from "../dist/run/settings/stage-heads.js";
-import { environments } from "../dist/worlds/environments.js";
+import { environments } from "../dist/worlds/datasets.js";
 import { protocols } from "../dist/env/protocols/index.js";
 import { tools } from "../dist/env/tools/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";

@@ -8,7 +8,7 @@ import { z } from "../dist/base/schema.js";
 import { algorithms } from "../dist/algorithms/index.js";
 import { preferenceSchema } from "../dist/algorithms/preference.js";
 import { sftSamplesSchema } from "../dist/algorithms/sft.js";
-import { endpointSchema } from "../dist/rollout/endpoint/endpoint-settings.js";
+import { endpointSchema } from "../dist/rollout/model-settings.js";
 import { settingsSchema } from "../dist/run/settings/settings-schema.js";
 import { synthSchema } from "../dist/synth/synth-settings.js";
 import { oneLine, tableOf } from "./markdown.mjs";
@@ -21,7 +21,7 @@ const SAMPLES = ["src/algorithms/sft.ts", "sftSamplesSchema"];
 const ON_DEMAND = {
   "policy.endpoint": [
     endpointSchema,
-    "src/rollout/endpoint/endpoint-settings.ts",
+    "src/rollout/model-settings.ts",
     "endpointSchema",
   ],
   synth: [synthSchema, "src/synth/synth-settings.ts", "synthSchema"],

@@ -1,6 +1,5 @@
-import { definer } from "../base/define-part.ts";
+import { type PartWithOptions, definer } from "../base/define-part.ts";
 import { ConfigError } from "../base/errors.ts";
-import { type PartWithOptions } from "../base/part-schema.ts";
 import { sampleVariance } from "../base/statistics.ts";
 import type { Owner, RewardAddress } from "../trajectory/trajectory.ts";
 

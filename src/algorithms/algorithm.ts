@@ -1,6 +1,5 @@
 import { advantageEstimators } from "../advantages/index.ts";
-import { definer } from "../base/define-part.ts";
-import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
+import { type PartWithOptions, definer, partSchema } from "../base/define-part.ts";
 import { fixed, resolveSchedules } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
 import { affects, allIgnoredWhen, ignoredWhen, isSet, when } from "../base/setting-effect.ts";

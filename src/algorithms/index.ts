@@ -4,10 +4,10 @@ import { suggest } from "../base/nearest.ts";
 import type { CriticTrunk } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import {
-  estimatorOf,
-  lossesOf,
   type OnPolicyAlgorithm,
   type OnPolicyOptions,
+  estimatorOf,
+  lossesOf,
 } from "./algorithm.ts";
 import { BATCH_FIELDS, ownFieldNames } from "./own-fields.ts";
 

@@ -1,8 +1,7 @@
 import { DataError } from "../base/errors.ts";
 import type { PairSide } from "../losses/preference/preference-loss.ts";
 import type { PreferencePair } from "../trajectory/sample.ts";
-import type { TokenRow } from "../trajectory/token-rows.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { TokenRow, Trajectory } from "../trajectory/trajectory.ts";
 
 /** A sequence of a pair, in five bytes a token: pairs stay in memory for all epochs. */
 export interface ComparedRow {

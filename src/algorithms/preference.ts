@@ -8,7 +8,7 @@
  *
  * Run: agentrl dpo --recipe NAME --data FOLDER (docs/training.md)
  */
-import { partSchema } from "../base/part-schema.ts";
+import { partSchema } from "../base/define-part.ts";
 import { random } from "../base/random.ts";
 import { z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";

@@ -1,13 +1,16 @@
-import { definedValues } from "../base/defined-values.ts";
-import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import { allEqual, sampleDeviation } from "../advantages/estimator.ts";
+import { definedValues } from "../base/defined-values.ts";
 import { groupedBy } from "../base/grouped-by.ts";
 import { mean, meanOrZero } from "../base/statistics.ts";
 import { repeatedQueryShare } from "../text/words.ts";
-import { searchQueries } from "../trajectory/search-queries.ts";
-import { firstAnswerAt } from "../trajectory/first-answer.ts";
-import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
+import {
+  type EndReason,
+  type Trajectory,
+  firstAnswerAt,
+  isInvalidTurn,
+  policyTokenCount,
+  searchQueries,
+} from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";
 
 /** Ends at which a budget of turns, tokens or context was spent, and nothing was answered. */

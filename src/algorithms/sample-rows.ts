@@ -3,8 +3,7 @@ import { random, seedFrom } from "../base/random.ts";
 import type { TrainingRow } from "../engine/engine.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Sample } from "../trajectory/sample.ts";
-import type { TokenRow } from "../trajectory/token-rows.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { TokenRow, Trajectory } from "../trajectory/trajectory.ts";
 import { type HintUse, type Student, studentRows } from "./student-rows.ts";
 
 /** What a token of a sample is to the loss: context, learned, or shown by the environment. */

@@ -4,17 +4,16 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import {
-  scoreTrajectories,
   type Scoring,
   type Unscored,
   type WeightedReward,
+  scoreTrajectories,
 } from "../rollout/score.ts";
 import { type NamedStrategy, loadStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Task } from "../trajectory/task.ts";
-import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import { type Trajectory, policyTokenCount } from "../trajectory/trajectory.ts";
 import type { OnPolicyOptions } from "./algorithm.ts";
-import { type HistoryState, openHistory, type TrainingHistory } from "./history.ts";
+import { type HistoryState, type TrainingHistory, openHistory } from "./history.ts";
 import { samplers } from "./samplers/index.ts";
 import type { RolloutRequest, Sampler } from "./samplers/sampler.ts";
 import type { ScoredGroup } from "./scored-group.ts";

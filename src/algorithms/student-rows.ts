@@ -1,8 +1,15 @@
 import { DataError } from "../base/errors.ts";
 import type { Rendering } from "../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
-import { tokenRows, type TokenRow } from "../trajectory/token-rows.ts";
-import type { Call, InsertedHint, Segment, Trajectory, Turn } from "../trajectory/trajectory.ts";
+import {
+  type Call,
+  type InsertedHint,
+  type Segment,
+  type TokenRow,
+  type Trajectory,
+  type Turn,
+  tokenRows,
+} from "../trajectory/trajectory.ts";
 
 /** The model that is to learn from a trajectory: its tokens, and its chat template, if it has one. */
 export interface Student {

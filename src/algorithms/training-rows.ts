@@ -1,7 +1,6 @@
 import type { CreditTokens } from "../advantages/estimator.ts";
-import { temperatureField, type TrainingRow } from "../engine/engine.ts";
-import { tokenRows } from "../trajectory/token-rows.ts";
-import type { Owner, Trajectory } from "../trajectory/trajectory.ts";
+import { type TrainingRow, temperatureField } from "../engine/engine.ts";
+import { type Owner, type Trajectory, tokenRows } from "../trajectory/trajectory.ts";
 
 /** A row of a trajectory, pre-shifted, with what was known when it was sampled; weights are still to be set. */
 export interface PolicyRow {

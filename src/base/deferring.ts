@@ -1,12 +1,7 @@
 /** Undoes something; `error` is what ended the work, undefined where it succeeded. */
 export type Undo = (error: unknown) => Promise<void> | void;
 
-/**
- * Runs work that opens several things, and closes them in reverse order however it ends: one place in the stead of nested `finally`.
- *
- * @param work calls `defer` as soon as something is open.
- * @throws what `work` throws; what closing throws only where the work succeeded.
- */
+/** Closes what the work opened (`defer`), in reverse order however it ends. @throws the work's error, else the first of closing. */
 export async function deferring<T>(work: (defer: (undo: Undo) => void) => Promise<T>): Promise<T> {
   const undos: Undo[] = [];
   let failed = false;

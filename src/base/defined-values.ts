@@ -1,7 +1,4 @@
-/**
- * An object without its undefined values, for what tells a missing key from an undefined one: metrics, headers, and options of
- * libraries that look for keys. @returns typed as if every value were there; optional ones stay optional where the result is used.
- */
+/** An object without its undefined values: for metrics, headers, and libraries that look for keys. @returns typed as if all were there. */
 export function definedValues<T extends object>(
   record: T,
 ): { [K in keyof T]: Exclude<T[K], undefined> } {

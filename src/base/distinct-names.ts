@@ -1,7 +1,4 @@
-/**
- * The last parts of paths, as many as needed to be unique.
- * @example distinctNames(["runs/a/nq", "runs/b/nq"]) // ["a/nq", "b/nq"]
- */
+/** The last parts of paths, as many as needed to be unique. @example distinctNames(["runs/a/nq", "runs/b/nq"]) // ["a/nq", "b/nq"] */
 export function distinctNames(paths: readonly string[]): string[] {
   const parts = paths.map((path) => path.split(/[\\/]/).filter((part) => part !== ""));
   for (let depth = 1; depth <= Math.max(...parts.map(({ length }) => length)); depth++) {

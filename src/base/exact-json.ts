@@ -9,7 +9,6 @@ export class WrittenNumber {
     this.text = text;
   }
 
-  /** For messages. */
   toJSON(): string {
     return this.text;
   }
@@ -35,10 +34,8 @@ export function numberId(value: unknown): string | null {
 }
 
 /**
- * `JSON.parse` for data of other programs, which changes nothing in silence: a number that JavaScript would change becomes a `WrittenNumber`.
- * The rare text that has one is parsed a second time, some seven times slower.
- *
- * @throws {SyntaxError} also for a key that an object has twice with different values, for half of a surrogate pair, and for nesting beyond the stack.
+ * `JSON.parse` for data of other programs: a number that JavaScript would change becomes a `WrittenNumber`.
+ * @throws {SyntaxError} also for a key twice with different values, half of a surrogate pair, and nesting beyond the stack.
  */
 export function parseExact(text: string): unknown {
   try {
@@ -94,7 +91,6 @@ function endOfText(text: string, open: number): number {
   }
 }
 
-/** Whether the part of a text between two strings has a number that JavaScript would change. */
 function hasOddNumber(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     if (!isOfNumber(text.charCodeAt(at))) continue;
@@ -106,16 +102,13 @@ function hasOddNumber(text: string, from: number, to: number): boolean {
     }
     if (isWhole && at - start < SAFE_DIGITS) continue;
     const number = text.slice(start, at);
-    // The e of true and false.
     if (number !== "e" && String(Number(number)) !== number) return true;
   }
   return false;
 }
 
-/** Whole numbers of fewer digits are safe. */
 const SAFE_DIGITS = 16;
 
-/** Digits, signs, point, e and E. */
 function isOfNumber(code: number): boolean {
   return (
     (code >= 0x2b && code <= 0x39 && code !== 0x2c && code !== 0x2f) ||

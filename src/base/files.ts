@@ -4,8 +4,8 @@ import {
   lstat,
   mkdir,
   open,
-  readdir,
   readFile,
+  readdir,
   realpath,
   rename,
   rm,
@@ -16,17 +16,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { decodeText } from "./decode-text.ts";
-import { DataError, errorMessage, ExternalError } from "./errors.ts";
-import { refuseForeign } from "./foreign-file.ts";
-import { isAlive, processMark } from "./process-mark.ts";
+import { DataError, ExternalError, errorMessage } from "./errors.ts";
+import { isAlive, processMark } from "./folder-lock.ts";
+import { decodeText, refuseForeign } from "./foreign-file.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
-/**
- * Writes a file atomically: temporary file beside it, fsync, rename.
- * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); the old file stays. DISK_STALLED when the disk does not answer
- *   within the deadline.
- */
+/** Writes a file atomically: temporary file, fsync, rename. @throws {ExternalError} FILE_WRITE_FAILED (the old file stays); DISK_STALLED */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
   await writeAtomic(path, async (write) => {
     await write(content);
@@ -57,11 +52,8 @@ export async function writeAtomic(
     // The caller needs the first error, not one from this cleanup.
     await rm(temporary, { force: true }).catch(() => undefined);
     if (isSystemError(error)) {
-      throw new ExternalError(
-        "FILE_WRITE_FAILED",
-        `${path}: could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out.`,
-        { cause: error },
-      );
+      const message = `${path}: could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out.`;
+      throw new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
     }
     throw error;
   }
@@ -81,7 +73,6 @@ async function writeInto(path: string, produce: Parameters<typeof writeAtomic>[1
   }
 }
 
-/** Writes a file and flushes it to the disk. */
 async function writeWhole(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
@@ -100,10 +91,8 @@ async function writeWhole(
   }
 }
 
-/** Separates a file's name from the mark of the process that writes it. */
 const TEMPORARY = ".tmp-";
 
-/** Removes temporary files of killed processes. */
 async function removeRemains(path: string): Promise<void> {
   const [folder, prefix] = [dirname(path), `${basename(path)}${TEMPORARY}`];
   for (const name of await readdir(folder)) {
@@ -117,9 +106,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/**
- * @throws {DataError} FILE_MISSING when it does not exist, FILE_NOT_JSON when it does not parse.
- */
+/** @throws {DataError} FILE_MISSING; FILE_NOT_JSON when it does not parse. */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
   try {
@@ -131,15 +118,11 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/**
- * A text file, without a byte-order mark.
- * @throws {DataError} FILE_MISSING; FILE_FORMAT when it is not text. @throws {ExternalError} DISK_STALLED
- */
+/** A text file, without a byte-order mark. @throws {DataError} FILE_MISSING; FILE_FORMAT when it is not text. @throws DISK_STALLED */
 export async function readText(path: string): Promise<string> {
   return decodeText(path, await readBytes(path));
 }
 
-/** @throws {DataError} FILE_MISSING */
 async function readBytes(path: string): Promise<Buffer> {
   try {
     return await onDisk(path, "read", () => readFile(path));
@@ -149,11 +132,7 @@ async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Makes a folder and its parents one by one. Node's recursive mkdir reports a read-only disk as a missing folder, and never ends where a
- * system denies the existence of an existing folder (/proc).
- * @returns whether the folder is new.
- */
+/** Makes a folder and its parents one by one: Node's recursive mkdir misreports read-only disks, and never ends in /proc. @returns if new. */
 export async function makeFolder(path: string): Promise<boolean> {
   const missing: string[] = [];
   for (let at = resolve(path); !(await exists(at)); at = dirname(at)) missing.unshift(at);
@@ -223,10 +202,7 @@ async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {
   yield await bytes;
 }
 
-/**
- * A file's bytes, streamed; decompresses gzip, whatever the file's name. The reader turns errors into `unreadable`.
- * @throws {DataError} FILE_FORMAT, FILE_DAMAGED when a file named `.gz` is not gzip.
- */
+/** A file's bytes, streamed; decompresses gzip, whatever the file's name. The reader turns errors into `unreadable`. */
 export async function* openUnpacked(path: string): AsyncGenerator<Buffer> {
   const file = openBytes(path);
   try {
@@ -259,18 +235,11 @@ function notGzip(path: string, start: Buffer): DataError {
 }
 
 function damaged(path: string, found: string, cause?: unknown): DataError {
-  return new DataError(
-    "FILE_DAMAGED",
-    `${path}: cannot be unpacked (${found}). Download or copy it again; if it is not compressed, rename it without .gz.`,
-    { cause },
-  );
+  const message = `${path}: cannot be unpacked (${found}). Download or copy it again; if it is not compressed, rename it without .gz.`;
+  return new DataError("FILE_DAMAGED", message, { cause });
 }
 
-/**
- * Rejects folders and pipes, for a reader that opens its file more than once: a pipe is empty or half-read the second time.
- * A missing path passes: the reader reports it.
- * @throws {DataError} FILE_MISSING
- */
+/** For a reader that opens its file more than once: rejects folders and pipes; a missing path passes. @throws {DataError} FILE_MISSING */
 export async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.isFile()) return;

@@ -3,18 +3,19 @@
  * folder fails, so taking the lock is atomic. A dead holder's file is removed by its name, so that two processes that take over
  * one lock cannot remove each other's file.
  */
+import { randomUUID } from "node:crypto";
 import {
   mkdirSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
-  rmdirSync,
   rmSync,
+  rmdirSync,
   writeFileSync,
 } from "node:fs";
 import { access } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { isAlive, processMark, processStart } from "./process-mark.ts";
 
 /** The process that holds a lock, and the lock's path. */
 export interface LockHolder {
@@ -26,19 +27,11 @@ export interface LockHolder {
 
 /** A lock held by this process. */
 export interface FolderLock {
-  /** False when the folder was removed or moved. */
   isThere(): Promise<boolean>;
   release(): void;
 }
 
-/**
- * Takes a folder's lock; takes over the lock of a dead process.
- *
- * @param folder must exist.
- * @param name of the lock; locks of different names are independent.
- * @param busy makes the error for a lock held by a living process or by another call in this process.
- * @throws the error of `busy`; system errors where the folder is not writable.
- */
+/** Takes the lock `name` of an existing folder, also from a dead process. @throws the error that `busy` makes for a living holder. */
 export function lockFolder(
   folder: string,
   name: string,
@@ -52,7 +45,7 @@ export function lockFolder(
     writeFileSync(join(own, processMark()), processStart(process.pid));
     for (let attempt = 1; !tryRename(own, path); attempt++) {
       const holders = namesIn(path);
-      const living = holders.find((mark) => isHeld(path, mark));
+      const living = holders.find((mark) => isAlive(mark, readStart(join(path, mark))));
       if (living !== undefined || attempt === ATTEMPTS)
         throw busy({ mark: living ?? "another", path });
       for (const holder of holders) rmSync(join(path, holder), { force: true });
@@ -64,7 +57,11 @@ export function lockFolder(
   }
   const mark = join(path, processMark());
   return {
-    isThere: () => access(mark).then(() => true, isOtherThanGone),
+    isThere: () =>
+      access(mark).then(
+        () => true,
+        (error: unknown) => (error as NodeJS.ErrnoException).code !== "ENOENT",
+      ),
     release: () => {
       rmSync(mark, { force: true });
       removeEmpty(path);
@@ -74,16 +71,6 @@ export function lockFolder(
 
 const ATTEMPTS = 3;
 
-/** Any error other than ENOENT: the file may exist. */
-function isOtherThanGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code !== "ENOENT";
-}
-
-/** Whether the process of a mark is alive. Compares the start time, because a restarted machine reuses process ids. */
-function isHeld(path: string, mark: string): boolean {
-  return isAlive(mark, readStart(join(path, mark)));
-}
-
 function readStart(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -92,7 +79,6 @@ function readStart(file: string): string {
   }
 }
 
-/** Removes half-made locks of dead processes. */
 function removeAbandoned(folder: string, lock: string): void {
   for (const name of namesIn(folder)) {
     if (!name.startsWith(`${lock}.`) || isAlive(name.slice(lock.length + 1))) continue;
@@ -100,7 +86,6 @@ function removeAbandoned(folder: string, lock: string): void {
   }
 }
 
-/** False when the lock exists. */
 function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -128,5 +113,45 @@ function removeEmpty(path: string): void {
     rmdirSync(path);
   } catch {
     // Another process took or removed it meanwhile.
+  }
+}
+
+const INSTANCE = randomUUID().slice(0, 8);
+
+/** Identifies this process among the writers of a folder: `host.pid-instance`. */
+export function processMark(): string {
+  return `${hostname()}.${process.pid}-${INSTANCE}`;
+}
+
+/** A mark in words: "process 4711 on HOST". */
+export function processOf(mark: string): string {
+  const [, host = "this machine", pid = mark] = /^(.*)\.(\d+)-[0-9a-f]{8}$/.exec(mark) ?? [];
+  return `process ${pid} on ${host}`;
+}
+
+/** Whether the process of a mark may still run; other machines' count as alive. @param started tells a process that reuses the id. */
+export function isAlive(mark: string, started = ""): boolean {
+  const [, host, pid, instance] = /^(.*)\.(\d+)-([0-9a-f]{8})/.exec(mark) ?? [];
+  if (host !== hostname() || pid === undefined) return true;
+  if (Number(pid) === process.pid) return instance === INSTANCE;
+  try {
+    process.kill(Number(pid), 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  const now = processStart(Number(pid));
+  return started === "" || now === "" || now === started;
+}
+
+/** An opaque text for the start time of a local process; "" when the system does not report it. */
+function processStart(pid: number): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    // Field 22: start time in ticks since boot. The name in field 2 may contain blanks and brackets.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    return ticks === undefined ? "" : `${boot} ${ticks}`;
+  } catch {
+    return "";
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Number formats for people, the same in a terminal, in Markdown and in pages. This file must import nothing, because the pages' script
- * contains it (view/html/browser-script.ts).
- */
+/** Number formats for people, in terminals, Markdown and pages. Imports nothing: the pages' script contains this file. */
 
 /** Formats a number. */
 export type NumberFormat = (value: number) => string;
@@ -115,10 +112,7 @@ export function formatShare(share: number, decimals = 3): string {
     : text.replace(/^(-?)0\./, "$1.").replace("-", "−");
 }
 
-/**
- * A number with about three significant digits, for tables of mixed scales.
- * @example shortNumber(2522.99) // "2,523"; shortNumber(0.5) // "0.500"; shortNumber(0.12486) // "0.125"; shortNumber(1.5e-13) // "1.5e−13"
- */
+/** A number with about three significant digits. @example shortNumber(2522.99) // "2,523"; shortNumber(0.5) // "0.500" */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
   if (value === 0) return "0";

@@ -3,16 +3,12 @@ export interface OrderedWork<R> {
   signal: AbortSignal;
   /** Work in progress must listen to its signal: aborted with `signal`, and on any failure. */
   halt: AbortController;
-  /** Items in progress at once. */
   window: number;
   /** Receives the results in the items' order. Several calls may run at once; they start in that order. */
   take: (result: R) => Promise<void>;
 }
 
-/**
- * Works on a window of items at a time and delivers the results in the items' order. When the signal or a failure ends it early, it
- * aborts the work in progress and waits for it.
- */
+/** Works on a window of items at a time, delivers in order; a failure or the signal aborts the work in progress, and waits for it. */
 export async function inOrder<T, R>(
   items: AsyncIterator<T>,
   work: (item: T) => Promise<R>,
@@ -59,7 +55,6 @@ export async function inOrder<T, R>(
   }
 }
 
-/** Calls `take` in order, several at once, so that their writes are batched. */
 function openTakings<R>(take: (result: R) => Promise<void>) {
   const open = new Set<Promise<void>>();
   const failures: unknown[] = [];
@@ -83,10 +78,7 @@ function openTakings<R>(take: (result: R) => Promise<void>) {
 /** After this many failures in a row, a server or a tool is down. */
 const GIVE_UP_AFTER = 24;
 
-/**
- * Counts failures in a row of expensive work.
- * @returns of `add`: the number of failures in a row when it is time to give up, else null.
- */
+/** Counts failures in a row of expensive work. @returns of `add`: the number of failures in a row when it is time to give up, else null. */
 export function openFailureStreak(): { add(failed: boolean): number | null } {
   let inARow = 0;
   return {
@@ -95,4 +87,10 @@ export function openFailureStreak(): { add(failed: boolean): number | null } {
       return inARow < GIVE_UP_AFTER ? null : inARow;
     },
   };
+}
+
+/** As `Promise.all`, but fails only after all work has ended. */
+export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }

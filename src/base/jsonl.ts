@@ -1,26 +1,20 @@
+import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { DataError, errorMessage, ExternalError } from "./errors.ts";
-import { NOT_TEXT } from "./decode-text.ts";
+import { DataError, ExternalError, errorMessage } from "./errors.ts";
 import { parseExact } from "./exact-json.ts";
-import { openUnpacked, unreadable } from "./files.ts";
+import { openUnpacked, unreadable, writeAtomic } from "./files.ts";
+import { NOT_TEXT } from "./foreign-file.ts";
 import { openText } from "./open-text.ts";
 import { decodedLines } from "./text-lines.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** One parsed line and its line number. */
-export interface JsonLine {
-  value: unknown;
-  /** From 1. */
-  line: number;
-}
+export type JsonLine = { value: unknown; line: number };
 
 /**
- * The values of a JSON-lines file, streamed; decompresses gzip. Skips blank lines.
- *
- * @param options.exact for files of other programs: `openText` finds what is no text, `parseExact` keeps every number.
- * @param options.tolerateCutEnd drops a half-written last line of an append-only log instead of throwing.
- * @param options.onBadLine receives the error of each line that does not parse, and reading continues; without it the first error is thrown.
- * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING, FILE_DAMAGED; if exact, also FILE_FORMAT.
+ * The values of a JSON-lines file, streamed; decompresses gzip, skips blank lines.
+ * @param options.exact for files of other programs (`openText`, `parseExact`); tolerateCutEnd drops a half-written last line; onBadLine
+ * receives the error of each line that does not parse, instead of throwing the first: JSONL_BAD_LINE, FILE_MISSING, FILE_DAMAGED.
  */
 export async function* readJsonl(
   path: string,
@@ -66,11 +60,7 @@ export interface JsonlWriter {
   close(): Promise<void>;
 }
 
-/**
- * Opens an append-only JSON-lines log.
- * @param options.durable flushes each line, so that it survives a power cut; for logs with at most a few lines a second.
- * @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED when the disk does not answer in time.
- */
+/** Opens an append-only JSON-lines log; `durable` flushes each line. @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED */
 export async function openJsonl(
   path: string,
   { durable = false }: { durable?: boolean } = {},
@@ -79,11 +69,8 @@ export async function openJsonl(
   const failed = (error: unknown): unknown => {
     stalled ||= isStalledDisk(error);
     if (isStalledDisk(error)) return error;
-    return new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${path}: cannot append (${errorMessage(error)}). Earlier lines are kept.`,
-      { cause: error },
-    );
+    const message = `${path}: cannot append (${errorMessage(error)}). Earlier lines are kept.`;
+    return new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
   };
   try {
     const file = await onDisk(path, "open", () => open(path, "a"));
@@ -119,5 +106,45 @@ export async function openJsonl(
     };
   } catch (error) {
     throw failed(error);
+  }
+}
+
+/** Removes the lines that fail a test, and a half-written last line. A missing log becomes an empty one. */
+export async function filterLines(path: string, keep: (value: unknown) => boolean): Promise<void> {
+  await writeAtomic(path, async (write) => {
+    if (!existsSync(path)) return;
+    for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) {
+      if (keep(value)) await write(`${JSON.stringify(value)}\n`);
+    }
+  });
+}
+
+/** Sorts the lines of a log into the order of `keys` and drops others; the last line of a key wins. */
+export async function orderLines(
+  path: string,
+  keyOf: (value: unknown) => string,
+  keys: readonly string[],
+): Promise<void> {
+  const places = new Map<string, { start: number; length: number }>();
+  let start = 0;
+  for await (const { value } of readJsonl(path)) {
+    // agentrl writes log lines as JSON without extra white space, so the length is exact.
+    const length = Buffer.byteLength(JSON.stringify(value)) + 1;
+    places.set(keyOf(value), { start, length });
+    start += length;
+  }
+  const file = await open(path);
+  try {
+    await writeAtomic(path, async (write) => {
+      for (const key of keys) {
+        const place = places.get(key);
+        if (place === undefined) continue;
+        const line = Buffer.alloc(place.length);
+        await file.read(line, 0, place.length, place.start);
+        await write(line);
+      }
+    });
+  } finally {
+    await file.close();
   }
 }

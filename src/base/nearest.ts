@@ -1,10 +1,5 @@
 /**
- * The known name closest to a misspelt one, or null when nothing is close.
- *
- * @param name the written name.
- * @param known the allowed names.
- * @returns the name with the smallest edit distance (ignoring case, `_` and `-` alike), if that distance is at
- *   most a third of the longer name.
+ * The known name with the smallest edit distance, at most a third of the longer name; else null. Case, `_` and `-` do not count.
  * @example nearestName("exact_match", ["exact-match", "token-f1"]) // "exact-match"
  */
 export function nearestName(name: string, known: readonly string[]): string | null {

@@ -1,15 +1,12 @@
 import type { TextDecoder } from "node:util";
 import { DataError, errorMessage } from "./errors.ts";
-import { decoded, decoderOf, decodeText } from "./decode-text.ts";
 import { parseExact } from "./exact-json.ts";
 import { openUnpacked, unreadable } from "./files.ts";
-import { TELLING_BYTES } from "./foreign-file.ts";
+import { TELLING_BYTES, decodeText, decoded, decoderOf } from "./foreign-file.ts";
 
 /**
- * The bytes of a text file of any program as UTF-8, streamed: unpacks gzip, decodes UTF-16 with a byte-order mark. Invalid UTF-8 passes:
- * the reader names its place.
- *
- * @throws {DataError} FILE_MISSING; FILE_DAMAGED; FILE_FORMAT for archives, Git LFS pointers and the like, and for NUL bytes.
+ * The bytes of any program's text file as UTF-8, streamed: unpacks gzip, decodes UTF-16. Invalid UTF-8 passes: the reader names its place.
+ * @throws {DataError} FILE_MISSING; FILE_DAMAGED; FILE_FORMAT
  */
 export async function* openText(path: string): AsyncGenerator<Buffer> {
   try {
@@ -30,10 +27,7 @@ export async function* openText(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * The JSON value of a file of any program; see `parseExact`.
- * @throws {DataError} as `openText`; FILE_FORMAT when it is not UTF-8; FILE_NOT_JSON.
- */
+/** The JSON value of a file of any program; see `parseExact`. @throws {DataError} as `openText`; FILE_FORMAT; FILE_NOT_JSON */
 export async function readExactJson(path: string): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of openText(path)) chunks.push(chunk);

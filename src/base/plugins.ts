@@ -1,24 +1,22 @@
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
-import { basename, isAbsolute, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { AgentrlError, ConfigError, errorMessage, InternalError, ShapeError } from "./errors.ts";
-import { filesHash, importedFrom, watchImports } from "./imported-files.ts";
+import { createRequire, register } from "node:module";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { AgentrlError, ConfigError, InternalError, ShapeError, errorMessage } from "./errors.ts";
+import { sha256, sha256File } from "./files.ts";
 import { leavesOf } from "./leaves.ts";
-import { requireDescribed } from "./part-members.ts";
-import { addPart, type Part, PART_KINDS, type PartKind } from "./registry.ts";
+import { packageRoot } from "./package-root.ts";
+import { PART_KINDS, type Part, type PartKind, addPart, requireDescribed } from "./registry.ts";
 import { z } from "./schema.ts";
 
 /** A loaded file of user-defined parts. */
 export interface Plugin {
-  /** Its name in the recipe or flag. */
   readonly name: string;
-  /** Absolute path. */
   readonly file: string;
   /** The file and every file that it imports, directly or not, when it was loaded; absolute paths, its own first. */
   readonly files: readonly string[];
-  /** Hash of the contents of `files`. */
   readonly sha256: string;
   readonly parts: readonly { kind: PartKind; name: string }[];
 }
@@ -36,10 +34,7 @@ export function pluginsNamedIn(settings: unknown): Plugin[] {
   return loadedPlugins().filter(({ parts }) => parts.some(({ name }) => texts.has(name)));
 }
 
-/**
- * For a hash that must change when a plugin changes.
- * @returns `{ plugins: { file name: sha256 } }`; nothing where the settings name no plugin's part, so that other hashes stay as they are.
- */
+/** For a hash that must change with a plugin: `{ plugins: { file name: sha256 } }`; nothing where settings name no plugin's part. */
 export function pluginHashes(settings: unknown): { plugins?: Record<string, string> } {
   const named = pluginsNamedIn(settings);
   if (named.length === 0) return {};
@@ -53,12 +48,9 @@ export function fileNameOf({ file }: Pick<Plugin, "file">): string {
 }
 
 /**
- * Loads a plugin once and registers its parts. `import … from "agentrl"` in the plugin resolves to this package.
- *
- * @param name a path (./my-parts.mjs) or the name of an npm package.
- * @param from the folder for relative paths and package lookup.
- * @param where the recipe key or flag with the name, for messages.
- * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when the file cannot be loaded; PLUGIN_BAD_PART when an export is not a part.
+ * Loads a plugin once and registers its parts.
+ * @param name a path (./my-parts.mjs) or npm package; `from` the folder of relative names; `where` the recipe key or flag, for messages.
+ * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when it cannot be loaded; PLUGIN_BAD_PART when an export is not a part.
  */
 export async function loadPlugin(name: string, from: string, where: string): Promise<Plugin> {
   const file = pluginFile(name, from, where);
@@ -92,10 +84,8 @@ function pluginFile(name: string, from: string, where: string): string {
   if (/^\.{0,2}\//.test(name) || isAbsolute(name)) {
     const file = resolve(from, name);
     if (existsSync(file)) return file;
-    throw new ConfigError(
-      "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": ${file} does not exist. Paths are relative to the recipe's folder, or to the current folder for --plugin.`,
-    );
+    const message = `${where} is "${name}": ${file} does not exist. Paths are relative to the recipe's folder, or to the current folder for --plugin.`;
+    throw new ConfigError("PLUGIN_NOT_FOUND", message);
   }
   try {
     return createRequire(join(from, "plugin.js")).resolve(name);
@@ -104,11 +94,8 @@ function pluginFile(name: string, from: string, where: string): string {
     const advice = isFile
       ? `Write the path of the file: ./${name}.`
       : `Install it there (npm install ${name}), or write the path of a file, such as ./${name}.mjs.`;
-    throw new ConfigError(
-      "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": the package is not installed for ${from}. ${advice}`,
-      { cause: error },
-    );
+    const message = `${where} is "${name}": the package is not installed for ${from}. ${advice}`;
+    throw new ConfigError("PLUGIN_NOT_FOUND", message, { cause: error });
   }
 }
 
@@ -128,10 +115,8 @@ async function importPlugin(file: string, where: string): Promise<unknown> {
       cause: error,
     });
   }
-  throw new ConfigError(
-    "PLUGIN_BAD_PART",
-    `${where}: ${file} has no default export. Write: export default [defineReward({ … })];`,
-  );
+  const message = `${where}: ${file} has no default export. Write: export default [defineReward({ … })];`;
+  throw new ConfigError("PLUGIN_BAD_PART", message);
 }
 
 const partSchema = z.looseObject({
@@ -140,7 +125,6 @@ const partSchema = z.looseObject({
   summary: z.string().min(1),
 });
 
-/** The parts that a part brings, such as a world's dataset and environment. */
 function broughtBy(part: Part & { parts?: unknown }): (Part & { part: PartKind })[] {
   return typeof part.parts === "function"
     ? (part.parts as () => (Part & { part: PartKind })[])()
@@ -174,10 +158,7 @@ function checkPart(
   throw new ConfigError("PLUGIN_BAD_PART", `${where}: ${file}: export ${index} ${what}.`);
 }
 
-/**
- * A mistake in a plugin's code as the error of its author: PLUGIN_FAILED with file:line:column of the first stack frame in a plugin. Any
- * other error is returned as it is. So are failures of network, disk and time, with which a tool may fail for good reasons.
- */
+/** A mistake in a plugin's code as PLUGIN_FAILED with file:line:column; any other error, and failures of network, disk and time, unchanged. */
 export function asPluginError(error: unknown): unknown {
   const isOurs = error instanceof AgentrlError;
   const isUnexpected = error instanceof InternalError || error instanceof ShapeError;
@@ -210,4 +191,57 @@ function placeIn(file: string, error: unknown): string {
   const line = stack.split("\n").find((each) => each.includes(url) || each.includes(file));
   const position = /:(\d+)(?::(\d+))?\)?\s*$/.exec(line ?? "");
   return position === null ? "" : `${file}:${position.slice(1).filter(Boolean).join(":")}: `;
+}
+
+/** URLs of the modules that a module imports, by its URL, since `watchImports`. */
+const importsOf = new Map<string, Set<string>>();
+let imports: MessagePort | null = null;
+
+/** Resolves `import "agentrl"` to this package in later imports, and keeps which module imports which. */
+function watchImports(): void {
+  if (imports !== null) return;
+  const { port1, port2 } = new MessageChannel();
+  port1.unref();
+  imports = port1;
+  const entry = pathToFileURL(join(packageRoot, "dist", "index.js")).href;
+  const hooks = `let port;
+    export const initialize = (given) => { port = given; };
+    export const resolve = async (name, context, next) => {
+      if (name === "agentrl") return { url: ${JSON.stringify(entry)}, shortCircuit: true };
+      const found = await next(name, context);
+      port.postMessage([context.parentURL, found.url]);
+      return found;
+    };`;
+  register(`data:text/javascript,${encodeURIComponent(hooks)}`, {
+    parentURL: import.meta.url,
+    data: port2,
+    transferList: [port2],
+  });
+}
+
+function importedFrom(file: string): string[] {
+  for (;;) {
+    const received = imports === null ? undefined : receiveMessageOnPort(imports);
+    if (received === undefined) break;
+    const [parent, url] = received.message as [string | undefined, string];
+    if (parent === undefined || !url.startsWith("file:")) continue;
+    importsOf.set(parent, (importsOf.get(parent) ?? new Set()).add(url));
+  }
+  const required = createRequire(file).cache;
+  const found = new Set([file]);
+  for (const each of found) {
+    for (const url of importsOf.get(pathToFileURL(each).href) ?? []) found.add(fileURLToPath(url));
+    for (const { filename } of required[each]?.children ?? []) found.add(filename);
+  }
+  return [...found];
+}
+
+/** A file's hash; of several files a hash of their paths, from the first one's folder, and contents. */
+async function filesHash(files: readonly string[]): Promise<string> {
+  const [first = ""] = files;
+  if (files.length === 1) return sha256File(first);
+  const hashes = await Promise.all(
+    files.map(async (file) => [relative(dirname(first), file), await sha256File(file)].join(" ")),
+  );
+  return sha256(hashes.sort().join("\n"));
 }

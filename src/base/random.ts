@@ -7,11 +7,8 @@ export interface Random {
   next(): number;
   /** Uniform integer in [0, n). n at least 1, at most 2³². */
   int(n: number): number;
-  /** Standard normal (Box–Muller). */
   normal(): number;
-  /** One of the items; the list must not be empty. */
   pick<T>(items: readonly T[]): T;
-  /** A new array in random order (Fisher–Yates). */
   shuffle<T>(items: readonly T[]): T[];
   /** An independent stream for these keys; does not advance this one. */
   derive(...keys: (string | number)[]): Random;
@@ -85,9 +82,7 @@ function seedState(text: string): [number, number, number, number] {
 /** FNV-1a over UTF-16 units with a final avalanche. */
 function hash32(text: string): number {
   let h = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) {
-    h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  }
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
   h = Math.imul(h ^ (h >>> 12), 0x297a2d39);
   return (h ^ (h >>> 15)) >>> 0;

@@ -1,10 +1,7 @@
 import { ConfigError, InternalError } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/**
- * The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used (null: it is data). The
- * kind's template of `agentrl new` is named after the helper: defineJudgePrompt, judge-prompt.
- */
+/** The kinds of parts that a plugin may contain: the helper that makes one, and the function by which it is used (null: it is data). */
 export const PART_KINDS = {
   reward: { helper: "defineReward", runs: "score" },
   "advantage estimator": { helper: "defineEstimator", runs: "estimate" },
@@ -45,9 +42,7 @@ export function templateOf(kind: PartKind): string {
 
 /** The fields of every registered part. Lists, help and hints are derived from them. */
 export interface Part {
-  /** File name = registered name = recipe value. */
   readonly name: string;
-  /** One sentence for lists and help. */
   readonly summary: string;
   /** The kind of registry, set by its define… helper; absent for kinds that plugins cannot extend. */
   readonly part?: PartKind;
@@ -55,24 +50,14 @@ export interface Part {
 
 export interface Registry<P extends Part> {
   readonly kind: string;
-  /** Every name, also of parts that are not loaded yet. */
   readonly names: readonly string[];
-  /** Those of plug-ins among the parts. */
   readonly added: readonly P[];
   /** Every part. @throws {InternalError} PART_NOT_LOADED before `all()`, where parts load on demand. */
   readonly parts: readonly P[];
-  /** The parts that are loaded so far; of a plain list, every part. */
   readonly loaded: readonly P[];
-  /**
-   * The part with this name.
-   * @param where the recipe key or flag with the name, for the message.
-   * @throws {ConfigError} PART_UNKNOWN with the nearest name.
-   * @throws {PartNotLoaded} the part loads on demand, and nothing has loaded it.
-   */
+  /** The part with this name. @throws {ConfigError} PART_UNKNOWN with the nearest name. @throws {PartNotLoaded} until it is loaded. */
   get(name: string, where: string): P;
-  /** As `get`, of a part that may have to be loaded. */
   load(name: string, where: string): Promise<P>;
-  /** Every part, loaded. */
   all(): Promise<readonly P[]>;
 }
 
@@ -86,10 +71,7 @@ export class PartNotLoaded extends InternalError {
   }
 }
 
-/**
- * Runs a function that reads parts by name, such as a check of settings: each part that it asks for is loaded, and the function runs
- * again. It must have no side effects.
- */
+/** Runs a side-effect-free function that reads parts by name: each part that it asks for is loaded, and the function runs again. */
 export async function withParts<T>(read: () => T): Promise<T> {
   for (;;) {
     try {
@@ -101,10 +83,7 @@ export async function withParts<T>(read: () => T): Promise<T> {
   }
 }
 
-/**
- * What a function that runs within `withParts` loads when it needs it, such as a module.
- * @returns a function that gives it, and throws PartNotLoaded before it is loaded.
- */
+/** What a function within `withParts` loads when it needs it. @returns gives it, or throws PartNotLoaded before it is loaded. */
 export function deferred<T>(load: () => Promise<T>): () => T {
   let loaded: { value: T } | null = null;
   return () => {
@@ -120,28 +99,21 @@ export function loadersOf(name: string): (() => Promise<Part>)[] {
   return [...openRegistries.values()].flatMap((each) => each.loaderOf(name) ?? []);
 }
 
-/** Imports the module of a part, and takes the part from it. */
 type PartLoader<P extends Part> = () => Promise<P>;
 
-/** The registries of the modules loaded so far, by kind. */
 const openRegistries = new Map<string, OpenRegistry>();
 
 interface OpenRegistry {
   parts: Registry<Part>;
-  /** Adds a plugin's part. */
   add(part: Part): void;
   /** How the part of a name is loaded; null: it is loaded, or there is none. */
   loaderOf(name: string): (() => Promise<Part>) | null;
 }
 
-/** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
 
 /**
- * The list of all parts of a kind. It is explicit, so that the compiler checks it and the order is stable; `addPart` adds those of plugins.
- *
- * @param parts the parts; or by name how each is loaded, so that a recipe loads only the parts that it names:
- *   `{ "exact-match": async () => (await import("./exact-match.ts")).exactMatch }`.
+ * The explicit list of all parts of a kind; `addPart` adds those of plugins. @param parts the parts, or by name how each is loaded.
  * @throws {InternalError} PART_TWICE at start-up when two parts have the same name.
  */
 export function registry<P extends Part>(
@@ -159,10 +131,8 @@ export function registry<P extends Part>(
   const add = (part: Part): void => {
     const known = byName.get(part.name);
     if (known !== undefined && known !== part) {
-      throw new ConfigError(
-        "PLUGIN_BAD_PART",
-        `the ${kind} "${part.name}" already exists. Rename the plugin's part.`,
-      );
+      const message = `the ${kind} "${part.name}" already exists. Rename the plugin's part.`;
+      throw new ConfigError("PLUGIN_BAD_PART", message);
     }
     byName.set(part.name, part as P);
     added.add(part as P);
@@ -170,10 +140,8 @@ export function registry<P extends Part>(
   const find = (name: string, where: string): P | PartLoader<P> => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    throw new ConfigError(
-      "PART_UNKNOWN",
-      `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`,
-    );
+    const message = `${where} is "${name}"; no such ${kind}. ${suggest(name, [...byName.keys()])}`;
+    throw new ConfigError("PART_UNKNOWN", message);
   };
   const load = async (name: string, where: string): Promise<P> => {
     const found = find(name, where);
@@ -219,10 +187,7 @@ export function registry<P extends Part>(
   return all;
 }
 
-/**
- * The registry of a kind, for parts that name others of their own kind: a module that the registry imports cannot import it.
- * @throws {InternalError} PART_UNKNOWN when no module with the registry is loaded.
- */
+/** The registry of a kind, for parts that name others of their own kind. @throws {InternalError} PART_UNKNOWN when it is not loaded. */
 export function registryOf<P extends Part>(kind: PartKind): Registry<P> {
   const found = openRegistries.get(kind);
   if (found !== undefined) return found.parts as Registry<P>;
@@ -233,10 +198,7 @@ function isList<P>(parts: readonly P[] | Readonly<Record<string, unknown>>): par
   return Array.isArray(parts);
 }
 
-/**
- * Adds a plugin's part to the registry of its kind, now or when that registry loads.
- * @throws {ConfigError} PLUGIN_BAD_PART when the name is taken.
- */
+/** Adds a plugin's part to its registry, now or when that loads. @throws {ConfigError} PLUGIN_BAD_PART when the name is taken. */
 export function addPart(part: Part & { part: PartKind }): void {
   waiting.push(part);
   openRegistries.get(part.part)?.add(part);
@@ -250,4 +212,73 @@ export function addedParts<P extends Part>(kind: PartKind): P[] {
 /** Whether a registry that is loaded has a part of this name. */
 export function isPart(kind: PartKind, name: string): boolean {
   return openRegistries.get(kind)?.parts.names.includes(name) ?? false;
+}
+
+type MemberType = "function" | "text" | "list" | "object" | "boolean" | "schema";
+
+/** Members that an object must have, by name. */
+export type Members = Readonly<Record<string, MemberType>>;
+
+/**
+ * Checks what a define… helper receives, since a plugin may be plain JavaScript. @param functions those without which the part cannot work.
+ * @throws {ConfigError} PLUGIN_BAD_PART naming the first member that is missing.
+ */
+export function requireDescribed(
+  kind: PartKind,
+  described: { readonly name: string },
+  functions: readonly string[],
+  more: Members = {},
+): void {
+  const members = { ...Object.fromEntries(functions.map((name) => [name, "function"])), ...more };
+  const wrong = firstWrong(described, members as Members);
+  if (wrong === null) return;
+  const message = `${kind} "${described.name}": ${wrong}. docs/extend.md shows each kind of part; agentrl new writes one that works.`;
+  throw new ConfigError("PLUGIN_BAD_PART", message);
+}
+
+/** Checks what a function of a part (`what`) returned. @throws {ConfigError} PLUGIN_FAILED naming the first missing member. */
+export function requireReturned(what: string, returned: unknown, members: Members): void {
+  const wrong = isObject(returned)
+    ? firstWrong(returned, members)
+    : `expected an object with ${Object.keys(members).join(", ")}`;
+  if (wrong === null) return;
+  const given = isObject(returned) ? "" : ` ${shown(returned)}`;
+  const message = `${what} returned${given === "" ? " an object whose" : `${given}:`} ${wrong}. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
+}
+
+const EXPECTED: Record<MemberType, string> = {
+  function: "a function",
+  text: "text",
+  list: "a list",
+  object: "an object",
+  boolean: "true or false",
+  schema: "z.strictObject({ … })",
+};
+
+/** `step is undefined: expected a function`; null where all members are as they must be. */
+function firstWrong(object: object, members: Members): string | null {
+  for (const [name, type] of Object.entries(members)) {
+    const value = (object as Record<string, unknown>)[name];
+    if (!hasType(value, type)) return `${name} is ${shown(value)}: expected ${EXPECTED[type]}`;
+  }
+  return null;
+}
+
+function hasType(value: unknown, type: MemberType): boolean {
+  if (type === "text") return typeof value === "string";
+  if (type === "list") return Array.isArray(value);
+  if (type === "schema") return isObject(value) && "_zod" in value;
+  return type === "object" ? isObject(value) : typeof value === type;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (isObject(value)) return Array.isArray(value) ? "a list" : "an object";
+  return String(value);
 }

@@ -1,12 +1,9 @@
 import { choice, z } from "./schema.ts";
 
 /**
- * A number that changes during a run: `from` at `start`, `to` at `end`, constant outside. Positions are
- * fractions of the run (0 its first step, 1 its last) or, with `unit: steps`, step numbers from 0.
- * `warmup` (linear, cosine, constant) raises the value linearly from 0 to its first: step i of w uses
- * (i + 1) / w of it, so that the first step is not wasted on 0. A ramp begins no earlier than the
- * warm-up's last step, which has the whole value. Step i is step i + 1 of transformers' schedules with
- * warm-up: those begin with 0, and do not reach their end.
+ * A number that changes during a run: `from` at `start`, `to` at `end` (fractions of the run, or steps from 0), constant outside.
+ * `warmup` raises it linearly from 0: step i of w uses (i + 1) / w of it. A ramp begins no earlier than the warm-up's last step. Step i is
+ * step i + 1 of transformers' schedules with warm-up, which begin with 0 and do not reach their end.
  */
 export type Schedule =
   | ({ schedule: "constant"; value: number; warmup: number } & Positions)
@@ -24,7 +21,6 @@ interface Ramp extends Positions {
   from: number;
   to: number;
   start: number;
-  /** Absent: the last step. */
   end?: number | undefined;
 }
 
@@ -32,8 +28,7 @@ interface Ramp extends Positions {
 export type Scheduled = number | Schedule;
 
 /**
- * The schema of an option that may be a schedule.
- * @param value the schema of one value; the schedule's numbers must satisfy it too.
+ * The schema of an option that may be a schedule, whose numbers satisfy `value` too.
  * @example scheduled(z.number().min(0)) // accepts 0.1 and { schedule: linear, from: 0.1, to: 0 }
  */
 export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
@@ -44,15 +39,12 @@ export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
   });
 }
 
-/**
- * The options of a part, each number of which a recipe may also write as a schedule. The part is given numbers: `resolveSchedules` puts
- * the value of the step in place of each schedule.
- */
+/** The options of a part, each number of which may be a schedule; `resolveSchedules` gives the part numbers. */
 export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
   return Object.fromEntries(
     Object.entries(shape).map(([key, field]) => {
       const given = field as z.ZodType;
-      const open = isFixed(given) ? null : numberOrSchedule(given);
+      const open = given.meta()?.["fixed"] === true ? null : numberOrSchedule(given);
       return [key, open?.meta(given.meta() ?? {}) ?? given];
     }),
   );
@@ -61,10 +53,6 @@ export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
 /** An option that no schedule may change over a run, such as the number of its steps. Call it on the finished schema. */
 export function fixed<S extends z.ZodType>(schema: S): S {
   return schema.meta({ fixed: true });
-}
-
-function isFixed(field: z.ZodType): boolean {
-  return field.meta()?.["fixed"] === true;
 }
 
 /** @returns null for an option that is no number. */
@@ -86,10 +74,7 @@ export type Resolved<T> = T extends Schedule
       : T;
 
 /**
- * Puts the value of a step in place of every schedule, at any depth. This is the one place where options of parts are resolved.
- *
- * @param step from 0.
- * @param totalSteps of the run, at least 1.
+ * Puts the value of a step (from 0) in place of every schedule, at any depth: the one place where options of parts are resolved.
  * @example resolveSchedules({ weight: { schedule: "linear", from: 1, to: 0, … }, k: 3 }, 2, 5) // { weight: 0.5, k: 3 }
  */
 export function resolveSchedules<T>(options: T, step: number, totalSteps: number): Resolved<T> {
@@ -104,7 +89,6 @@ function resolved(value: unknown, step: number, totalSteps: number): unknown {
   return Object.fromEntries(entries.map(([key, each]) => [key, resolved(each, step, totalSteps)]));
 }
 
-/** Whether an option, once checked, is a schedule. */
 function isSchedule(value: unknown): value is Schedule {
   return isPlainObject(value) && KINDS.some((kind) => kind === value["schedule"]);
 }
@@ -116,10 +100,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The value at one step.
- *
- * @param step from 0.
- * @param totalSteps of the run, at least 1.
+ * The value at one step, from 0.
  * @example valueAt({ schedule: "linear", from: 1, to: 0, start: 0, warmup: 0, unit: "fraction" }, 2, 5) // 0.5
  */
 export function valueAt(scheduled: Scheduled, step: number, totalSteps: number): number {
@@ -199,10 +180,7 @@ function startsAtZeroAndRises(values: readonly { at: number }[]): boolean {
   return values.every(({ at }, i) => (i === 0 ? at === 0 : at > (values[i - 1]?.at ?? 0)));
 }
 
-/**
- * Progress of the ramp, from 0 to 1. A ramp with start = end is a jump.
- * @param earliest step at which it can begin.
- */
+/** Progress of the ramp, from 0 to 1, beginning no earlier than step `earliest`. A ramp with start = end is a jump. */
 function ramp(schedule: Ramp, step: number, lastStep: number, earliest = 0): number {
   const toSteps = schedule.unit === "steps" ? 1 : lastStep;
   const start = Math.max(schedule.start * toSteps, earliest);

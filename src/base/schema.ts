@@ -8,19 +8,14 @@ export { z };
 /** What is wrong with a value, with the code and message of an AgentrlError. */
 export interface OptionProblem {
   code: ErrorCode;
-  /** Keys from the checked value to the invalid one. */
   path: string[];
   /** The rest of the sentence after the place: `is "a": expected number. …`. */
   message: string;
 }
 
 /**
- * Checks a value from a recipe, a flag or a file against its schema.
- *
- * @param schema rejects unknown keys (`z.strictObject`).
- * @param where the place, for the message: `recipes/a.yaml: algorithm`.
- * @throws {ConfigError} RECIPE_UNKNOWN_KEY with the nearest key; RECIPE_BAD_VALUE with what was found and what is
- *   allowed; PART_UNKNOWN with the nearest name.
+ * Checks a value from a recipe, flag or file. @param where the place, for the message: `recipes/a.yaml: algorithm`.
+ * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN: what was found, what is allowed, the nearest name.
  */
 export function parseOptions<S extends z.ZodType>(
   schema: S,
@@ -47,14 +42,9 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
-/** Most wrong items of a list that an error names. */
 const MOST_WRONG = 20;
 
-/**
- * A list of plain values that may be very long, checked in one pass: a schema of the items takes microseconds for each of them, and more for
- * each wrong one, while nothing else runs.
- * @param expected what an item is, for the message: "a whole number".
- */
+/** A list of plain values that may be very long, checked in one pass. @param expected what an item is: "a whole number". */
 export function plainList<T>(
   isItem: (item: unknown) => item is T,
   expected: string,
@@ -86,7 +76,6 @@ export const wholeNumbers = plainList(
   "a whole number",
 );
 
-/** What a choice may take: every schema, or the one that fits a value. */
 interface Alternatives {
   all: () => readonly z.ZodType[];
   fitting: (value: unknown) => z.ZodType | null;
@@ -94,12 +83,7 @@ interface Alternatives {
 
 const alternativesOf = new WeakMap<z.ZodType, Alternatives>();
 
-/**
- * A schema that chooses another schema by the value; problems read as if that schema were used alone.
- *
- * @param choose the schema to use, or the problem when none fits; may rewrite the value (shorthand → long form).
- * @param alternatives all schemas that it may choose, for code that inspects their declarations.
- */
+/** A schema that chooses another by the value, which it may rewrite; problems read as if that one were used alone. @param alternatives all. */
 export function choice<T>(
   choose: (
     value: unknown,
@@ -129,11 +113,6 @@ export function choice<T>(
 /** A schema, what it wraps (optional, default), and the alternatives of a choice, outermost first. */
 export function unwrapped(schema: z.ZodType): z.ZodType[] {
   return layersOf(schema, ({ all }) => all());
-}
-
-/** As `unwrapped`, with only the alternative that fits a value. */
-function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
-  return layersOf(schema, ({ fitting }) => fitting(value) ?? []);
 }
 
 function layersOf(
@@ -171,11 +150,7 @@ export function schemasOfKey(schema: z.ZodType, key: string): z.ZodType[] {
 }
 
 /** A value below checked settings, with what the schemas that hold it declare (`meta`). */
-export interface Declared {
-  path: string[];
-  value: unknown;
-  meta: Readonly<Record<string, unknown>>;
-}
+export type Declared = { path: string[]; value: unknown; meta: Readonly<Record<string, unknown>> };
 
 /** Every value of checked settings at any depth, themselves included, with its declarations; of a choice, those of the chosen schema. */
 export function* declarationsIn(
@@ -183,7 +158,7 @@ export function* declarationsIn(
   value: unknown,
   path: string[] = [],
 ): Generator<Declared> {
-  const layers = unwrappedFor(schema, value);
+  const layers = layersOf(schema, ({ fitting }) => fitting(value) ?? []);
   const meta = Object.assign({}, ...layers.map((each) => each.meta())) as Declared["meta"];
   yield { path, value, meta };
   if (typeof value !== "object" || value === null) return;
@@ -199,9 +174,8 @@ function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): O
     const message = `is not a key here. ${suggest(key, knownKeys(schema, issue.path))}`;
     return { code: "RECIPE_UNKNOWN_KEY", path: [...path, key], message };
   }
-  if (issue.code === "custom" && issue.params?.["code"] !== undefined) {
+  if (issue.code === "custom" && issue.params?.["code"] !== undefined)
     return { code: issue.params["code"] as ErrorCode, path, message: issue.message };
-  }
   const found = foundAt(value, issue.path);
   return { code: "RECIPE_BAD_VALUE", path, message: `is ${quote(found)}: ${wording(issue)}.` };
 }

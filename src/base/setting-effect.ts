@@ -23,11 +23,7 @@ export function affects(effect: SettingEffect): { effect: SettingEffect } {
   return { effect };
 }
 
-/**
- * The effect that a schema declares for a key: the outermost on its path. Where a part or another choice decides which schema holds,
- * any of them may declare it.
- * @param keys a path; numbers are positions in a list.
- */
+/** The effect that a schema declares for a key path: the outermost on it; where schemas are chosen, any of them may declare it. */
 export function declaredEffect(schema: z.ZodType, keys: readonly string[]): SettingEffect {
   let level: readonly z.ZodType[] = [schema];
   for (const key of ["", ...keys]) {
@@ -44,9 +40,7 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
 /** Conditions on other settings, by key (beside the setting, or else from the top): a value, or a test with its words. */
 type Conditions = Readonly<Record<string, Test | string | number | undefined>>;
 
-/** A condition that is not one value. */
 interface Test {
-  /** After the key: `does not search`. */
   words: string;
   holds: (value: unknown) => boolean;
 }
@@ -58,10 +52,7 @@ export function when(words: string, holds: Test["holds"]): Test {
 export const isSet = when("is set", (value) => value !== undefined);
 
 /** Other settings disable this one, where all conditions hold. */
-export interface IgnoredRule {
-  conditions: Conditions;
-  remedy: string;
-}
+export type IgnoredRule = { conditions: Conditions; remedy: string };
 
 /**
  * Declares where a key is declared that other settings disable it. A key may have several such declarations.

@@ -1,10 +1,7 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { declarationsIn, type z } from "./schema.ts";
 
-/**
- * Declares a setting as the path of a file or folder. In a recipe it starts from the recipe's folder, in a flag from the current folder.
- * @example tasks: z.string().meta(isPath())
- */
+/** Declares a setting as a path: in a recipe from the recipe's folder, in a flag from the current folder. */
 export function isPath(): { path: "always" } {
   return { path: "always" };
 }
@@ -14,10 +11,7 @@ export function isModel(): { path: "model" } {
   return { path: "model" };
 }
 
-/**
- * Settings with some of their paths replaced; other values, and absolute paths, stay.
- * @param replace receives a path and its dotted key.
- */
+/** Settings with relative paths replaced. @param replace receives a path and its dotted key. */
 function withPaths<T>(
   schema: z.ZodType,
   settings: T,
@@ -57,7 +51,12 @@ function withDeclared<T>(
   for (const { path: keys, value, meta } of declarationsIn(schema, settings)) {
     const kind = meta["path"];
     if (kind === undefined || typeof value !== "string") continue;
-    const holder = keys.slice(0, -1).reduce<unknown>(childOf, changed) as Record<string, unknown>;
+    const holder = keys
+      .slice(0, -1)
+      .reduce<unknown>(
+        (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+        changed,
+      ) as Record<string, unknown>;
     holder[keys.at(-1) ?? ""] = replace(value, kind, keys.join("."));
   }
   return changed;
@@ -87,8 +86,4 @@ export function withPathsIn<T>(folder: string, schema: z.ZodType, settings: T): 
 export function pathFrom(folder: string, path: string): string {
   const found = relative(resolve(folder), resolve(path)).replaceAll("\\", "/");
   return isAbsolute(found) || found.startsWith("../") ? found : `./${found}`;
-}
-
-function childOf(value: unknown, key: string): unknown {
-  return (value as Record<string, unknown> | undefined)?.[key];
 }

@@ -8,7 +8,6 @@ export type Cell = string | number | null | undefined | readonly [number, number
 /** A column. Number columns are right-aligned, all others left-aligned. */
 export interface Column {
   label: string;
-  /** Format of its numbers and intervals. */
   format?: NumberFormat;
   align?: "left" | "right";
 }
@@ -25,7 +24,6 @@ export function intervalColumn(label: string, format: NumberFormat): Column {
   return { label, format, align: "left" };
 }
 
-/** A cell as text that stays in its cell. */
 function cellText(cell: Cell, format: NumberFormat = String): string {
   if (typeof cell === "string") return visibleLine(cell);
   if (cell === undefined) return "";
@@ -33,7 +31,6 @@ function cellText(cell: Cell, format: NumberFormat = String): string {
   return typeof cell === "number" ? orAbsent(cell, format) : formatInterval(cell, format);
 }
 
-/** The alignment of a column. */
 function alignOf(column: Column | string | undefined): "left" | "right" {
   if (column === undefined || typeof column === "string") return "left";
   return column.align ?? (column.format === undefined ? "left" : "right");
@@ -53,13 +50,8 @@ function textsOf({ columns = [], rows }: Table): string[][] {
 }
 
 /**
- * A table as aligned text: two spaces between columns, no trailing spaces, no final newline. The labels are the first line, if any.
- *
- * @param indent spaces before each line.
- * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5], ["searches", 12]] })
- * //           mean
- * // em         0.5
- * // searches  12.0
+ * A table as aligned text: two spaces between columns, no trailing spaces, no final newline.
+ * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5]] }) // "    mean\nem   0.5"
  */
 export function renderText(table: Table, indent = 0): string {
   const { columns = [] } = table;
@@ -82,13 +74,7 @@ export function renderText(table: Table, indent = 0): string {
     .join("\n");
 }
 
-/**
- * A table as Markdown.
- * @example renderMarkdown({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5]] })
- * // |  | mean |
- * // | :-- | --: |
- * // | em | 0.5 |
- */
+/** A table as Markdown, with right-aligned number columns. */
 export function renderMarkdown(table: Table): string {
   const { columns = [] } = table;
   const labels = labelsOf(table);

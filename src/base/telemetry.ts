@@ -1,14 +1,10 @@
 import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worker_threads";
 import { ConfigError } from "./errors.ts";
 
-/**
- * The runtime's own switch. Without it, the first session writes a device id and a queue of events into the user's cache and sends them to
- * the runtime's maker. The native library reads the variable once, when the process makes its first session.
- */
+/** The runtime's own switch, read once at the first session. Without it, a device id is written and events are sent to its maker. */
 const SWITCH = "ORT_DISABLE_TELEMETRY";
 
-// Importing this module switches the telemetry off, and every module that leads to a session imports it. A worker thread only has a copy of
-// the environment, which the native library does not see, so the mark says that a main thread has set the real one.
+// Every module that leads to a session imports this one. A worker only has a copy of the environment, hence the main thread's mark.
 if (isMainThread) {
   process.env[SWITCH] = "1";
   setEnvironmentData(SWITCH, "1");
@@ -17,10 +13,8 @@ if (isMainThread) {
 /** @throws {ConfigError} RUNTIME_TELEMETRY in a worker thread of a program whose main thread did not switch the telemetry off. */
 export function requireTelemetryOff(): void {
   if (getEnvironmentData(SWITCH) === "1" || realVariable(SWITCH) === "1") return;
-  throw new ConfigError(
-    "RUNTIME_TELEMETRY",
-    `this worker thread would load onnxruntime-node with its telemetry on: a worker cannot change the environment of its process. Add \`import "agentrl"\` to the main thread, or start the program with ${SWITCH}=1.`,
-  );
+  const message = `this worker thread would load onnxruntime-node with its telemetry on: a worker cannot change the environment of its process. Add \`import "agentrl"\` to the main thread, or start the program with ${SWITCH}=1.`;
+  throw new ConfigError("RUNTIME_TELEMETRY", message);
 }
 
 /** A variable of the process itself, of which `process.env` is a copy in a worker. */

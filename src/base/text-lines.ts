@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fileFormat } from "./foreign-file.ts";
-import { NOT_TEXT } from "./decode-text.ts";
+import { NOT_TEXT, fileFormat } from "./foreign-file.ts";
 import { openText } from "./open-text.ts";
 
 /** A non-blank line of a text file. */
@@ -10,10 +9,7 @@ export interface TextLine {
   where: string;
 }
 
-/**
- * The non-blank lines of a text file, streamed.
- * @throws {DataError} as `openText`; FILE_FORMAT for a line that is not UTF-8.
- */
+/** The non-blank lines of a text file, streamed. @throws {DataError} as `openText`; FILE_FORMAT for a line that is not UTF-8. */
 export async function* textLines(path: string): AsyncGenerator<TextLine> {
   for await (const { text, line, isText } of decodedLines(openText(path))) {
     const where = `${path}:${line}`;
@@ -22,19 +18,14 @@ export async function* textLines(path: string): AsyncGenerator<TextLine> {
   }
 }
 
-/** A decoded line. */
 interface DecodedLine {
   text: string;
-  /** From 1. */
   line: number;
   /** False when the bytes are not UTF-8: invalid ones became U+FFFD. */
   isText: boolean;
 }
 
-/**
- * Every line of a stream, without its line end and without a byte-order mark; includes blank lines. Only `\n`, `\r\n` and `\r` end a line:
- * Node's readline, from version 22.15, also splits at U+2028 and U+2029, which JSON allows inside strings.
- */
+/** Every line of a stream, split at `\n`, `\r\n` and `\r` alone: Node's readline also splits at U+2028 and U+2029, which JSON allows. */
 export async function* decodedLines(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<DecodedLine> {

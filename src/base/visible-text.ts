@@ -1,10 +1,6 @@
 /**
- * Text that cannot act on a terminal or hide from its reader: control characters (line ends and tabs stay), bidirectional controls, invisible
- * characters, and line and paragraph separators become JSON escapes, so JSON keeps its value. No escape sequence is let through, not even
- * a colour: `\u001b[8m` hides text. Colours of our own are added afterwards (cli/trace/styled.ts).
- *
- * Joiners and variation selectors stay where the writing needs them: emoji, Arabic, Indic scripts, Han.
- *
+ * Text that cannot act on a terminal or hide from its reader: control, bidirectional and invisible characters, and line separators become
+ * JSON escapes, colours too. Joiners and variation selectors stay where the writing needs them: emoji, Arabic, Indic scripts, Han.
  * @example visibleText("a\u001b[2Jb\u202ec") // "a\\u001b[2Jb\\u202ec"
  */
 export function visibleText(text: string): string {
@@ -16,7 +12,6 @@ export function visibleLine(text: string): string {
   return visibleText(text.replace(/[\n\r\t]/g, (end) => JSON.stringify(end).slice(1, -1)));
 }
 
-/** All of ASCII that prints. */
 const PLAIN = /^[\t\n\u0020-\u007e]*$/;
 
 /** Emoji, and the scripts whose letters joiners shape. */

@@ -4,11 +4,7 @@
 export interface WebAssemblyApi {
   Memory: {
     new (size: { initial: number; maximum: number; shared: true }): SharedMemory;
-    new (size: { initial: number }): {
-      readonly buffer: ArrayBuffer;
-      /** Adds pages; detaches the old buffer. */
-      grow(pages: number): number;
-    };
+    new (size: { initial: number }): { readonly buffer: ArrayBuffer; grow(pages: number): number };
   };
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   Instance: new (
@@ -18,9 +14,7 @@ export interface WebAssemblyApi {
 }
 
 /** Memory that worker threads share: a message gives it to another thread without a copy. */
-export interface SharedMemory {
-  readonly buffer: SharedArrayBuffer;
-}
+export type SharedMemory = { readonly buffer: SharedArrayBuffer };
 
 /** Undefined under `node --jitless`. */
 export const { WebAssembly: webAssembly } = globalThis as unknown as {
@@ -30,10 +24,7 @@ export const { WebAssembly: webAssembly } = globalThis as unknown as {
 /** Bytes of a page of memory. */
 export const MEMORY_PAGE_BYTES = 1 << 16;
 
-/**
- * Memory for a module, or null above 4 GiB or when the machine cannot reserve it: each memory reserves about 8 GiB of address space, whatever its size,
- * and schedulers may limit it (`ulimit -v`). The caller then uses its JavaScript version.
- */
+/** Memory for a module; null above 4 GiB or when the address space (8 GiB each) cannot be reserved: the caller then uses JavaScript. */
 export function reserveMemory(
   api: WebAssemblyApi,
   initial: number,

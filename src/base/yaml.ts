@@ -17,10 +17,7 @@ export interface YamlFile {
   lineOf(keys: readonly string[]): number;
 }
 
-/**
- * @param path for messages.
- * @throws {ConfigError} RECIPE_NOT_YAML with the line: also for a duplicate key, a tag, and a value that contains itself or is too large.
- */
+/** @throws {ConfigError} RECIPE_NOT_YAML with the line, also for a duplicate key, a tag, a value that contains itself or is too large. */
 export function parseYaml(text: string, path: string): YamlFile {
   const { document, value, counter } = parsed(text, (line) => `${path}:${line}`);
   const lines = new Map<string, number>();
@@ -48,15 +45,11 @@ export function parseYaml(text: string, path: string): YamlFile {
   };
 }
 
-/**
- * The value of `--set key=TEXT`, parsed as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types; the rest is text.
- * @throws {ConfigError} RECIPE_NOT_YAML, as `parseYaml`.
- */
+/** The value of `--set key=TEXT` as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types. @throws {ConfigError} RECIPE_NOT_YAML */
 export function parseYamlValue(text: string, where: string): unknown {
   return parsed(text, () => where).value;
 }
 
-/** Far more than the longest recipe has. */
 const MOST_CHARACTERS = 2 ** 18;
 const MOST_VALUES = 20_000;
 const DEEPEST = 50;
@@ -116,7 +109,6 @@ function treeMistake(value: unknown): string | null {
   return mistakeIn(value, 0);
 }
 
-/** Where the first alias is; 0: there is none. */
 function firstAlias(document: Document.Parsed): number {
   let at = 0;
   try {
@@ -132,10 +124,7 @@ function firstAlias(document: Document.Parsed): number {
   return at;
 }
 
-/**
- * A value as YAML, with a comment after each scalar.
- * @param commentOn the comment of the scalar at a key path, or undefined for none.
- */
+/** A value as YAML, with the comment `commentOn` gives after each scalar. */
 export function writeYaml(
   value: unknown,
   header: string,
@@ -154,10 +143,7 @@ export function writeYaml(
 }
 
 /** The comments of a YAML text from `writeYaml`: the header, and those after scalars, by dotted key path. */
-export interface YamlComments {
-  header: string;
-  behind: ReadonlyMap<string, string>;
-}
+export type YamlComments = { header: string; behind: ReadonlyMap<string, string> };
 
 /** Reads the comments that `writeYaml` wrote; best effort when the text is not valid YAML. */
 export function yamlComments(text: string): YamlComments {
@@ -173,7 +159,6 @@ export function yamlComments(text: string): YamlComments {
   return { header: document.commentBefore?.trim() ?? "", behind };
 }
 
-/** Keys and list indices from the document's root to a node. */
 function keysTo(ancestors: readonly unknown[], node: Node | Pair): string[] {
   const chain: unknown[] = [...ancestors, node];
   return chain.flatMap((item, i) => {

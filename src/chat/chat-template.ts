@@ -1,57 +1,34 @@
 import { DataError } from "../base/errors.ts";
-import { TemplateFault, unsupported, withSteps } from "./jinja/faults.ts";
 import { globalNames } from "./jinja/globals.ts";
 import { render } from "./jinja/render.ts";
 import { Scope } from "./jinja/scope.ts";
 import { parseTemplate } from "./jinja/statements.ts";
-import { valueOf } from "./jinja/values.ts";
+import { TemplateFault, unsupported, valueOf, withSteps } from "./jinja/values.ts";
 
 /** A message for a template, with any further keys (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
-export interface TemplateMessage {
-  role: string;
-  content: unknown;
-  readonly [key: string]: unknown;
-}
+export type TemplateMessage = { role: string; content: unknown; readonly [key: string]: unknown };
 
 export interface RenderOptions {
-  /** JSON schemas of functions, as OpenAI's `tools`. */
   tools?: readonly unknown[];
-  /** End with the generation prompt. */
   addGenerationPrompt?: boolean;
-  /** Further variables of the template, such as `enable_thinking`. */
   variables?: Readonly<Record<string, unknown>>;
-  /**
-   * The time for `strftime_now`, in UTC. When absent, the template has no such function: templates that check for it then write a
-   * fixed date, so that a prompt does not change from day to day.
-   */
+  /** The time for `strftime_now`, in UTC; absent: no such function, so that templates write a fixed date and prompts stay equal. */
   now?: Date;
 }
 
 /** A model's chat template. */
 export interface ChatTemplate {
-  /** Jinja source, for hashes and manifests. */
   readonly source: string;
   /** The source file, for messages. */
   readonly where: string;
-  /**
-   * Renders a conversation.
-   * @throws {DataError} CHAT_TEMPLATE_REFUSED when the template itself raises an exception; CHAT_TEMPLATE_BAD when it fails as in jinja2;
-   * CHAT_TEMPLATE_UNSUPPORTED; CHAT_TEMPLATE_ENDLESS past 2^22 steps or 2^24 characters.
-   */
+  /** @throws {DataError} CHAT_TEMPLATE_REFUSED by the template itself; CHAT_TEMPLATE_BAD as in jinja2; _UNSUPPORTED; _ENDLESS past a limit. */
   render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
 }
 
 /**
- * Compiles a template as transformers does with jinja2: trims the first newline after a block and blanks before it; has loop controls,
- * `raise_exception` and `strftime_now`; writes the text of `generation` blocks, which mark what an assistant wrote, as it is.
- *
- * A template gives the text that jinja2 gives, or an error: what jinja2 knows and this renderer does not is refused by name.
- *
- * @param specialTokens texts by name: `bos_token`, `eos_token`, …
- * @param where the file, for messages.
- * @throws {DataError} CHAT_TEMPLATE_BAD when the source does not parse; CHAT_TEMPLATE_UNSUPPORTED.
- *
- * Different here, because JavaScript has one number type: 1.0 in a message's JSON is 1.
+ * Compiles a template as transformers does with jinja2 (trim_blocks, lstrip_blocks, loop controls, `raise_exception`, `strftime_now`,
+ * `generation` blocks). It gives jinja2's text or an error. JSON's 1.0 is 1, because JavaScript has one number type.
+ * @param specialTokens texts by name: `bos_token`, `eos_token`, … @throws {DataError} CHAT_TEMPLATE_BAD, CHAT_TEMPLATE_UNSUPPORTED
  */
 export function compileChatTemplate(
   source: string,
@@ -103,17 +80,13 @@ function errorOf(where: string, { kind, message, line }: TemplateFault, cause: u
         "CHAT_TEMPLATE_ENDLESS",
         `${place}: the template makes ${message}. Shorten the conversation, or use another template.`,
       );
-    case "unsupported":
-      return new DataError(
-        "CHAT_TEMPLATE_UNSUPPORTED",
-        `${place}: the template uses ${message}, which is not supported. Rewrite that place, or use another template.`,
-        { cause },
-      );
-    case "wrong":
-      return new DataError(
-        "CHAT_TEMPLATE_BAD",
-        `${place}: ${message}. Correct the template, or use another one.`,
-        { cause },
-      );
+    case "unsupported": {
+      const problem = `${place}: the template uses ${message}, which is not supported. Rewrite that place, or use another template.`;
+      return new DataError("CHAT_TEMPLATE_UNSUPPORTED", problem, { cause });
+    }
+    case "wrong": {
+      const problem = `${place}: ${message}. Correct the template, or use another one.`;
+      return new DataError("CHAT_TEMPLATE_BAD", problem, { cause });
+    }
   }
 }

@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { DataError } from "../base/errors.ts";
 import { readText } from "../base/files.ts";
-import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
+import { suggest } from "../base/nearest.ts";
 import { readTokenizerFiles, tokenizerFacts } from "../text/tokenizer-files.ts";
 import { type ChatTemplate, compileChatTemplate } from "./chat-template.ts";
 
@@ -15,12 +15,9 @@ const inConfig = z.looseObject({
 });
 
 /**
- * The chat template of a Hugging Face folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, or else
- * `chat_template` in `tokenizer_config.json`, which is one template or a list of named ones.
- *
- * @param options.name of a named template; default: `tool_use` if it exists and `tools` is set, else `default`.
- * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD for the tokenizer's
- *   files, which contain the special tokens.
+ * The chat template of a Hugging Face folder: `chat_template.jinja`, `additional_chat_templates/*.jinja`, or `tokenizer_config.json`.
+ * @param options.name of a named one; default: `tool_use` if it exists and `tools` is set, else `default`.
+ * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD
  */
 export async function loadChatTemplate(
   folder: string,
@@ -35,15 +32,11 @@ export async function loadChatTemplate(
   if (found !== undefined)
     return compileChatTemplate(found.source, { specialTokens, where: found.where });
   if (templates.size === 0) {
-    throw new DataError(
-      "CHAT_TEMPLATE_MISSING",
-      `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json; it is probably a base model. Use its chat-tuned version, or add a chat_template.jinja.`,
-    );
+    const message = `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json; it is probably a base model. Use its chat-tuned version, or add a chat_template.jinja.`;
+    throw new DataError("CHAT_TEMPLATE_MISSING", message);
   }
-  throw new DataError(
-    "CHAT_TEMPLATE_MISSING",
-    `${folder}: has no chat template "${name}". ${suggest(name, [...templates.keys()])}`,
-  );
+  const message = `${folder}: has no chat template "${name}". ${suggest(name, [...templates.keys()])}`;
+  throw new DataError("CHAT_TEMPLATE_MISSING", message);
 }
 
 /** Whether a Hugging Face folder has a chat template. @throws {DataError} as `loadChatTemplate`. */
@@ -52,10 +45,7 @@ export async function hasChatTemplate(folder: string): Promise<boolean> {
   return (await namedTemplates(folder, config)).size > 0;
 }
 
-interface Found {
-  source: string;
-  where: string;
-}
+type Found = { source: string; where: string };
 
 async function namedTemplates(folder: string, config: unknown): Promise<Map<string, Found>> {
   const found = new Map<string, Found>();
@@ -63,10 +53,8 @@ async function namedTemplates(folder: string, config: unknown): Promise<Map<stri
   const checked = checkOptions(inConfig, config);
   if (checked.problem !== null) {
     const { path, message } = checked.problem;
-    throw new DataError(
-      "CHAT_TEMPLATE_BAD",
-      `${[configFile, ...path].join(": ")} ${message} Expected a template's text, or a list of name and template.`,
-    );
+    const problem = `${[configFile, ...path].join(": ")} ${message} Expected a template's text, or a list of name and template.`;
+    throw new DataError("CHAT_TEMPLATE_BAD", problem);
   }
   const own = checked.value.chat_template ?? [];
   const list = typeof own === "string" ? [{ name: "default", template: own }] : own;

@@ -7,50 +7,30 @@ import { type Probe, PROBE_TOOLS, PROBES } from "./probes.ts";
 export interface PrefixFinding {
   /** `text`: the text differs. `tokens`: only the token ids differ. */
   level: "text" | "tokens";
-  /**
-   * An error: later prompts change text that the policy saw or wrote. A notice: only the white space around the policy's
-   * text changes, or re-encoding would split the text into other tokens; neither affects a run that keeps the sampled
-   * ids.
-   */
+  /** error: later prompts change text that the policy saw or wrote. notice: only white space or the split into tokens would change. */
   severity: "error" | "notice";
-  /** The probe's name. */
   probe: string;
-  /** Number of messages before the added one. */
   messages: number;
-  /** Role of the added message. */
   role: string;
-  /** Characters (UTF-16 units) or tokens up to the first difference. */
   at: number;
-  /** The text around the difference, before the message is added. */
   before: string;
-  /** The text around the difference, after the message is added. */
   after: string;
 }
 
 export interface PrefixReport {
-  /** At most one per probe and level. */
   findings: PrefixFinding[];
-  /** Number of compared steps from n to n + 1 messages. */
   compared: number;
-  /** Probes that the template rejects, fully or in part. */
   unchecked: { probe: string; error: AgentrlError }[];
 }
 
 export interface PrefixOptions {
-  /** Also compares token ids. */
   tokenizer?: Tokenizer;
-  /** The tools of the run; default: a search tool. */
   tools?: readonly unknown[];
-  /** The template variables of the run. */
   variables?: RenderOptions["variables"];
   probes?: readonly Probe[];
 }
 
-/**
- * Tests that a conversation's text only grows: the text of messages 0 to n must be a prefix of the text of messages 0 to n + 1. Before
- * an assistant message, the shorter text includes the generation prompt and, for a plain message, the message itself, because the
- * policy will have written it. Consecutive tool results count as one step.
- */
+/** Tests that messages 0 to n render to a prefix of 0 to n + 1, generation prompt included; consecutive tool results are one step. */
 export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {}): PrefixReport {
   const report: PrefixReport = { findings: [], compared: 0, unchecked: [] };
   for (const probe of options.probes ?? PROBES) {
@@ -65,11 +45,8 @@ export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {
 }
 
 /**
- * Rejects a template under which a run would train on different text than it sampled; call it before a run.
- *
- * @returns the report, for its notices.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES with the first such place and the text around it.
- * @throws {DataError} CHAT_TEMPLATE_REFUSED or CHAT_TEMPLATE_BAD when it rejects every probe.
+ * Rejects a template under which a run would train on other text than it sampled; call it before a run. @returns the report.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES with the place. @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD
  */
 export function requireStablePrefixes(
   template: ChatTemplate,
@@ -81,10 +58,8 @@ export function requireStablePrefixes(
   if (first !== undefined) {
     const others = errors.slice(1).map(({ probe }) => `"${probe}"`);
     const also = others.length === 0 ? "" : ` The same happens in ${others.join(", ")}.`;
-    throw new ConfigError(
-      "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay unchanged: use another template, or conversations with a single question.`,
-    );
+    const message = `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay unchanged: use another template, or conversations with a single question.`;
+    throw new ConfigError("CHAT_TEMPLATE_REWRITES", message);
   }
   const [refusal] = report.unchecked;
   if (report.compared === 0 && refusal !== undefined) throw refusal.error;
@@ -147,7 +122,6 @@ function plainText(message: TemplateMessage): string {
   return plain && typeof content === "string" ? content : "";
 }
 
-/** Characters shown on each side of a difference. */
 const AROUND = 40;
 
 type Difference = Pick<PrefixFinding, "level" | "at" | "before" | "after">;

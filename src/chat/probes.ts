@@ -1,13 +1,7 @@
 import type { TemplateMessage } from "./chat-template.ts";
 
 /** A test conversation for chat templates. */
-export interface Probe {
-  /** What the conversation tests, for messages. */
-  name: string;
-  messages: readonly TemplateMessage[];
-  /** Whether it offers tools. */
-  tools: boolean;
-}
+export type Probe = { name: string; messages: readonly TemplateMessage[]; tools: boolean };
 
 const system: TemplateMessage = { role: "system", content: "Answer from what you find." };
 const user = (content: string): TemplateMessage => ({ role: "user", content });

@@ -1,8 +1,8 @@
-import { formatScore } from "../base/format.ts";
 import { existsSync } from "node:fs";
+import { formatScore } from "../base/format.ts";
+import { packageVersion } from "../base/package-root.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { ArmRun } from "../experiment/arms/arm-runs.ts";
-import { packageVersion } from "../base/package-version.ts";
 import { mapAround } from "../run/evaluation-sets.ts";
 
 /** What a run of an arm is given. */

@@ -1,9 +1,13 @@
-import { formatDuration, plural } from "../base/format.ts";
 import { escapeRegExp } from "../base/escape-reg-exp.ts";
+import { formatDuration, plural } from "../base/format.ts";
 import type { Protocol, ProtocolTag } from "../env/protocols/protocol.ts";
-import { searchCount } from "../trajectory/search-count.ts";
-import type { Observation, Trajectory, Turn } from "../trajectory/trajectory.ts";
-import { type Line, piece, type Style, wrap } from "../view/styled.ts";
+import {
+  type Observation,
+  type Trajectory,
+  type Turn,
+  searchCount,
+} from "../trajectory/trajectory.ts";
+import { type Line, type Style, piece, wrap } from "../view/styled.ts";
 
 /** What the lines of a turn are made with. */
 export interface TurnView {

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { existsSync, mkdirSync, realpathSync, rmdirSync, type Stats, statSync } from "node:fs";
+import { type Stats, existsSync, mkdirSync, realpathSync, rmdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
-import { lockFolder } from "../base/folder-lock.ts";
-import { processOf } from "../base/process-mark.ts";
+import { ConfigError, ExternalError, errorMessage } from "../base/errors.ts";
+import { lockFolder, processOf } from "../base/folder-lock.ts";
 
 /** What one command line writes: the locks, by path. */
 const claims = new AsyncLocalStorage<Map<string, () => void>>();

@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
-import { plural } from "../base/format.ts";
 import { ConfigError } from "../base/errors.ts";
-import type { DatasetSetting } from "../data/dataset.ts";
-import { datasetNamed } from "../worlds/open-dataset.ts";
+import { plural } from "../base/format.ts";
 import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
-import { fieldFlags, type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
+import type { DatasetSetting } from "../data/dataset.ts";
+import { type FieldRole, type Fields, fieldFlags, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";
 import { readPassages } from "../data/passages.ts";
 import { answerNotices } from "../data/tasks.ts";
 import type { Passage } from "../trajectory/task.ts";
+import { datasetNamed } from "../worlds/open-dataset.ts";
 
 /** The user's names for the fields of files in no known layout. */
 export interface FieldFlags {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { ANSWER_KINDS, type AnswerKind } from "../evaluate/answer-kind.ts";
+import { ANSWER_KINDS, type AnswerKind } from "../evaluate/metrics/answer-metrics.ts";
 import { decimal, wholeNumber } from "./options.ts";
 
 /** Flags of `agentrl eval compare`. */

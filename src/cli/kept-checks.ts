@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { formatScore } from "../base/format.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { packageVersion } from "../base/package-root.ts";
 import { armQuestions } from "../experiment/arm-questions.ts";
 import { armFolder } from "../experiment/arms/arm-runs.ts";
 import { type KeptResults, readKeptResults } from "../experiment/claims/kept-results.ts";

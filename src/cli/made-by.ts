@@ -1,5 +1,5 @@
+import { packageVersion } from "../base/package-root.ts";
 import type { Made } from "../view/document.ts";
-import { packageVersion } from "../base/package-version.ts";
 
 /** Day, version and command line for the header of a page. */
 export function madeBy(): Made {

@@ -1,13 +1,13 @@
 import { type Command, CommanderError } from "commander";
-import "../base/telemetry.ts";
 import { errorMessage } from "../base/errors.ts";
+import { packageVersion } from "../base/package-root.ts";
+import "../base/telemetry.ts";
 import { StopRequested } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
-import { type CliIo, printing, type PrintingIo, processIo, type StopRequest } from "./io.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { type CliIo, type PrintingIo, type StopRequest, printing, processIo } from "./io.ts";
 import { buildProgram } from "./program.ts";
 import { usageError } from "./usage-error.ts";
 

@@ -1,9 +1,9 @@
 import { Command } from "commander";
+import { packageVersion } from "../base/package-root.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
 import { groupItems, groupOptions } from "./option-headings.ts";
-import { packageVersion } from "../base/package-version.ts";
 import { rootHelp } from "./root-help.ts";
 import { pathOf, refuseRepeated } from "./usage-error.ts";
 

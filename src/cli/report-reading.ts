@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
+import type { Decode } from "../trajectory/trajectory.ts";
 import type { ResultFiles } from "../view/results-files.ts";
 import type { GoldOf } from "../view/run-figures.ts";
-import type { Decode } from "../trajectory/segment-text.ts";
 import type { ReadableResult } from "../view/viewer/evaluation-items.ts";
 import { settingsOf } from "./recipe-options.ts";
 

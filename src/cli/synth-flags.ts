@@ -3,21 +3,21 @@ import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { isServerAddress } from "../http/http-options.ts";
-import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
 import {
-  addServedModelOptions,
-  ENDPOINT_FLAGS,
-  servedModel,
-  type ServedModelFlags,
-} from "./endpoint-flags.ts";
-import {
+  type FieldFlags,
   addFieldFlags,
   datasetOf,
-  type FieldFlags,
   noteAnswers,
   noteDatasetFields,
 } from "./data-flags.ts";
+import {
+  ENDPOINT_FLAGS,
+  type ServedModelFlags,
+  addServedModelOptions,
+  servedModel,
+} from "./endpoint-flags.ts";
 import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";

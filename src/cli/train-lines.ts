@@ -1,10 +1,10 @@
 import { fixed, formatLoss, formatScore } from "../base/format.ts";
-import type { CliContext } from "./command.ts";
-import { parseEvaluationName } from "../evaluate/evaluation-name.ts";
+import { parseEvaluationName } from "../evaluate/policy-label.ts";
 import type { LearnedData, RunEvents, RunStep } from "../run/train/run-events.ts";
-import { metricCells } from "./dashboard/metric-rows.ts";
-import { startProgress, type Progress } from "./progress.ts";
 import { rewardCheckLine } from "../view/documents/checks.ts";
+import type { CliContext } from "./command.ts";
+import { metricCells } from "./dashboard/metric-rows.ts";
+import { type Progress, startProgress } from "./progress.ts";
 import { sampleLines } from "./sft-text.ts";
 import type { TrainWatch } from "./train-news.ts";
 

@@ -1,30 +1,30 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import { packageVersion } from "../base/package-root.ts";
 import type { RunFolderUse } from "../run/folder/claim-run.ts";
+import type { Session } from "../run/session.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
-import type { Session } from "../run/session.ts";
 import { type Block, heading } from "../view/document.ts";
-import type { CliContext } from "./command.ts";
 import type { Printed } from "../view/terminal.ts";
+import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
-import { ConfigError } from "../base/errors.ts";
-import { overwriteOption } from "./options.ts";
 import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { overwriteOption } from "./options.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
 import {
+  type RecipeFlags,
   addRecipeOptions,
   defaultRunFolder,
-  type RecipeFlags,
   requiredRecipe,
   settingsOf,
 } from "./recipe-options.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
 import { watchTraining } from "./train-watch.ts";
-import { trainingData, type TrainingDataFlags } from "./training-data.ts";
+import { type TrainingDataFlags, trainingData } from "./training-data.ts";
 
 /** Flags of every command that trains into a run folder. */
 export interface TrainingFlags extends RecipeFlags, TrainingDataFlags {

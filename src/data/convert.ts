@@ -1,15 +1,15 @@
 import { ConfigError, DataError } from "../base/errors.ts";
-import { suggest } from "../base/nearest.ts";
 import type { Part, Registry } from "../base/registry.ts";
+import { suggest } from "../base/nearest.ts";
 import type { Task } from "../trajectory/task.ts";
 import { isBeirFolder, readBeirTasks } from "./beir-folder.ts";
+import type { Fields } from "./fields.ts";
+import { openDataFile } from "./file-layout.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
 import type { TaskWriter } from "./layouts/layout.ts";
-import { openDataFile } from "./file-layout.ts";
-import type { Fields } from "./fields.ts";
 import { readPassages } from "./passages.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
-import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
+import { type WrittenFile, writeJsonl } from "./write-jsonl.ts";
 
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";

@@ -1,8 +1,6 @@
-import { definer } from "../base/define-part.ts";
-import { requireReturned } from "../base/part-members.ts";
-import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
-import { registryOf } from "../base/registry.ts";
+import { type PartWithOptions, definer, partSchema } from "../base/define-part.ts";
 import { sha256 } from "../base/files.ts";
+import { registryOf, requireReturned } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import type { Split } from "../base/split.ts";
 import type { Passage, Task } from "../trajectory/task.ts";

@@ -10,7 +10,7 @@ import { badRecord, type JsonRecord } from "./layouts/layout.ts";
 import { articleQuestions } from "./layouts/squad.ts";
 import { readDocument } from "./documents.ts";
 import { cutText } from "./text-folder.ts";
-import { NOT_TEXT } from "../base/decode-text.ts";
+import { NOT_TEXT } from "../base/foreign-file.ts";
 import { parseExact } from "../base/exact-json.ts";
 
 export interface PlacedRecord {

@@ -1,8 +1,7 @@
-import { pipeline, Readable } from "node:stream";
+import { Readable, pipeline } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { NOT_TEXT } from "../base/decode-text.ts";
 import { DataError } from "../base/errors.ts";
-import { fileFormat } from "../base/foreign-file.ts";
+import { NOT_TEXT, fileFormat } from "../base/foreign-file.ts";
 import { quote } from "../base/schema.ts";
 import { type JsonRecord, RECORD_ADVICE } from "./layouts/layout.ts";
 

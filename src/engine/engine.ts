@@ -1,51 +1,34 @@
 import type { AdamOptions } from "../autodiff/adamw.ts";
-import type { CallFinish } from "../trajectory/trajectory.ts";
+import { ConfigError } from "../base/errors.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
+import type { CallFinish } from "../trajectory/trajectory.ts";
 
-/**
- * The operations that an algorithm needs: sample, compute log-probabilities, accumulate gradients, step. The interface follows the
- * Tinker API (docs/architecture.md), so that a remote training server needs only a transport, not a second code path.
- */
+/** What an algorithm needs: sample, log-probabilities, gradients, step. It follows the Tinker API (docs/architecture.md). */
 export interface Engine {
   readonly capabilities: EngineCapabilities;
   /** Optimizer steps since the weights were loaded. */
   readonly policyVersion: number;
 
   /**
-   * Completes a prompt. Concurrent calls are batched; each resolves separately, so a trajectory that waits for a tool uses
-   * no compute. The result depends only on the request and the weights, not on other requests.
+   * Completes a prompt. Concurrent calls are batched and resolve separately; a result depends on request and weights alone.
    * @throws {DataError} PROMPT_TOO_LONG when the prompt leaves no room in the context.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
-  /** Drops the cache of a sequence of earlier requests. */
   forget(sequence: string): void;
-  /**
-   * Samples from the weights that the engine holds when this is called, also while and after it trains. Training calls that follow need
-   * not wait for the result. Absent where an engine cannot.
-   */
+  /** Samples from the weights held now, also while later training calls run. Absent where an engine cannot. */
   samplingClient?(): Promise<SamplingClient>;
 
   /**
-   * Log-probabilities (nats) of given targets, of the policy's own or of any other text: at temperature 1, or at the row's own
-   * (`TEMPERATURES`).
-   * @param model "policy", or the name of a snapshot.
-   * @returns per row, as long as its targets; NaN where the weight is 0.
+   * Log-probabilities (nats) of targets by "policy" or a snapshot, at temperature 1 or the row's own (`TEMPERATURES`); NaN where weight is 0.
    * @throws {ConfigError} ENGINE_NO_ROLE when there is no such snapshot.
    */
   logprobs(rows: readonly TrainingRow[], model?: string): Promise<Float32Array[]>;
 
-  /**
-   * The critic's value of the state before each target: of everything up to the input that predicts it.
-   * @returns per row, as long as its targets; NaN where the target is not scored.
-   * @throws {ConfigError} ENGINE_NO_ROLE without a critic.
-   */
+  /** The critic's value of the state before each target; NaN where it is not scored. @throws {ConfigError} ENGINE_NO_ROLE without a critic. */
   values(rows: readonly TrainingRow[]): Promise<Float32Array[]>;
 
-  /**
-   * Accumulates the gradients of a loss over rows.
-   * @param model whose; "critic" is one with its own decoder.
-   */
+  /** Accumulates the gradients of a loss over rows of `model`; "critic" is one with its own decoder. */
   forwardBackward(
     rows: readonly TrainingRow[],
     loss: LossSpec,
@@ -53,15 +36,10 @@ export interface Engine {
   ): Promise<ForwardBackwardResult>;
   /** One AdamW step of a model with its accumulated gradients, which it clears. */
   optimStep(adam: AdamOptions, model?: TrainedName): Promise<{ gradNorm: number }>;
-  /** Copies the current weights under a name: a frozen reference, the previous iterate. */
   snapshot(name: string): Promise<void>;
 
-  /**
-   * Saves a Hugging Face folder or, for adapters, a PEFT folder that names the base; with `optimizer`, also the state for a
-   * resume.
-   */
+  /** Saves a Hugging Face folder or a PEFT folder that names its base; with `optimizer`, also the state for a resume. */
   save(folder: string, options?: SaveOptions): Promise<void>;
-  /** Replaces the weights (and the optimizer state, if saved) with those of a folder. */
   load(folder: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -69,28 +47,21 @@ export interface Engine {
 /** The engine of a run, with what a run must know of its model. */
 export interface PolicyEngine extends Engine {
   readonly tokenizer: Tokenizer;
-  /** Where it computes, for manifests and progress. */
   readonly machine: EngineMachine;
 }
 
 /** Results depend on it in their last bits. */
 export interface EngineMachine {
-  /** `cpu`, `webgpu`, …; `remote` for a server. */
   device: string;
   /** Facts beside it, such as the number of workers or the server's address (without secrets). */
   [fact: string]: string | number | undefined;
 }
 
 export interface EngineCapabilities {
-  /** Longest sequence, in tokens. */
   maxPositions: number;
-  /** Tokens that the output matrix scores. */
   vocabSize: number;
-  /** Only adapters are trained: no checkpoint holds the base's weights. */
   adapters: boolean;
-  /** Rows may have temperatures other than 1. */
   temperatures: boolean;
-  /** Names of the supported losses. */
   losses: readonly string[];
   /** own: a second decoder, trained apart from the policy. shared: a head on the policy's trunk. null: no values. */
   critic: CriticTrunk | null;
@@ -104,9 +75,7 @@ export type TrainedName = "policy" | "critic";
 
 export interface SampleRequest {
   promptIds: readonly number[];
-  /** Limit of the completion. */
   maxTokens: number;
-  /** Tokens that end the completion (and are part of it). */
   stopIds: readonly number[];
   /** Stop strings: the token that completes one is the last. */
   stopStrings: readonly string[];
@@ -122,10 +91,7 @@ export interface SampleRequest {
   logitBias?: Readonly<Record<number, number>>;
   /** Same seed, prompt and weights: same completion. */
   seed: number;
-  /**
-   * Requests of one sequence extend each other: the cache of one is kept for the next, until `forget`. null: never continued.
-   * Kept sequences occupy slots that others wait for, so forget a sequence when it ends.
-   */
+  /** Requests of one sequence extend each other: its cache is kept until `forget`, in a slot that others wait for. null: never continued. */
   sequence: string | null;
 }
 
@@ -136,10 +102,7 @@ export interface SamplingClient extends Pick<Engine, "sample" | "forget"> {
 
 export interface SampleResult {
   ids: number[];
-  /**
-   * Of each id among the whole vocabulary at the request's temperature, as a trainer computes it: before bias, top-k, top-p and min-p. For
-   * greedy draws at temperature 1.
-   */
+  /** Of each id over the whole vocabulary, before bias, top-k, top-p and min-p; at temperature 1 for greedy draws. */
   logprobs: number[];
   finish: CallFinish;
 }
@@ -169,10 +132,7 @@ export function isScored({ fields }: TrainingRow, target: number): boolean {
 export interface TrainingRow {
   inputs: readonly number[];
   targets: readonly number[];
-  /**
-   * Each as long as the targets. `weights` is the token's weight in the loss, and `LossSpec.joined` names those of a second one; tokens
-   * whose weights are all 0 are not scored. `TEMPERATURES` may be absent.
-   */
+  /** Each as long as the targets: `weights` of the loss, `LossSpec.joined` of a second one; tokens with weights 0 are not scored. */
   fields: Readonly<{ weights: readonly number[] } & Record<string, readonly number[]>>;
 }
 
@@ -184,10 +144,65 @@ export interface ForwardBackwardResult {
 }
 
 export interface SaveOptions {
-  /** Also save moments and step, in float32. */
   optimizer?: boolean;
   /** Dtype of the saved weights; default F32, for a bit-exact resume. */
   dtype?: "F32" | "F16" | "BF16";
   /** Merge adapters into their base: a standalone model without optimizer state. No effect without adapters. */
   merged?: boolean;
+}
+
+/** What rollouts use of an engine. */
+export type RolloutEngine = Pick<
+  PolicyEngine,
+  "tokenizer" | "capabilities" | "policyVersion" | "sample" | "forget" | "logprobs"
+>;
+
+/** An engine for rollouts that last while the engine trains. */
+export interface HeldWeights {
+  engine: RolloutEngine;
+  /** From now on `engine` samples from the weights of this moment, until the next call. */
+  hold(): Promise<void>;
+}
+
+/** Rollouts beside a running training see the weights that were held. @throws {ConfigError} ENGINE_UNFIT when the engine cannot. */
+export function heldWeights(engine: PolicyEngine): HeldWeights {
+  if (engine.samplingClient === undefined) {
+    const { device, dialect } = engine.machine;
+    throw cannotHold(dialect === undefined ? device : `${device}, ${dialect}`);
+  }
+  const open = engine.samplingClient.bind(engine);
+  let held: Pick<SamplingClient, "policyVersion" | "sample" | "forget"> = engine;
+  return {
+    async hold() {
+      held = await open();
+    },
+    engine: {
+      tokenizer: engine.tokenizer,
+      get capabilities() {
+        return engine.capabilities;
+      },
+      get policyVersion() {
+        return held.policyVersion;
+      },
+      sample: (request) => held.sample(request),
+      forget: (sequence) => {
+        held.forget(sequence);
+      },
+      logprobs(rows, model = "policy") {
+        if (model !== "policy") return engine.logprobs(rows, model);
+        return Promise.reject(
+          new ConfigError(
+            "ENGINE_UNFIT",
+            "algorithm.maxStepsOffPolicy: rollouts or rewards ask for log-probabilities of the policy, which is being trained meanwhile. Let them ask a model of its own (models), or set algorithm.maxStepsOffPolicy: 0.",
+          ),
+        );
+      },
+    },
+  };
+}
+
+/** @param where it computes. */
+export function cannotHold(where: string): ConfigError {
+  const message = `algorithm.maxStepsOffPolicy is 1: the engine (${where}) cannot sample from the weights before a step while it trains. Set it to 0, or use engine.name: tinker at another server (docs/servers.md).`;
+  return new ConfigError("ENGINE_UNFIT", message);
 }

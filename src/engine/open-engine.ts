@@ -11,10 +11,7 @@ export interface PolicyEngineOptions extends LocalEngineOptions {
   server?: TinkerServer;
 }
 
-/**
- * Opens an engine. Its users see the interface alone; `capabilities` tell what an engine can do.
- * @throws as `openLocalEngine` and `openTinkerEngine`.
- */
+/** Opens an engine; `capabilities` tell what it can do. @throws as `openLocalEngine` and `openTinkerEngine`. */
 export async function openPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
   const { server, ...local } = options;
   if (server === undefined) return openLocalEngine(local);
@@ -24,10 +21,8 @@ export async function openPolicyEngine(options: PolicyEngineOptions): Promise<Po
       lora === undefined
         ? ["all weights", "Set policy.lora: {}"]
         : ["a critic", "Use an algorithm without a critic"];
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`,
-    );
+    const message = `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`;
+    throw new ConfigError("ENGINE_UNFIT", message);
   }
   const { openTinkerEngine } = await import("./tinker/tinker-engine.ts");
   return openTinkerEngine({ model, lora, server, base });

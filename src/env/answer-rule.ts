@@ -18,7 +18,6 @@ export type AnswerRule = z.output<typeof answerRuleSchema>;
 
 /**
  * The final answer, trimmed, or null.
- * @param texts prompt and messages as text.
  * @example extractAnswer({ pattern: "<answer>(.*?)</answer>", … }, { prompt: "", messages: ["<answer> Oslo</answer>"] }) // "Oslo"
  */
 export function extractAnswer(

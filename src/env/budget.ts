@@ -13,7 +13,6 @@ type Unit = (typeof UNITS)[number];
 type Scope = (typeof SCOPES)[number];
 type OnExhausted = (typeof ON_EXHAUSTED)[number];
 
-/** What each scope can be counted in, and what can happen when it is used up. */
 const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnExhausted[] }[] = [
   { scope: "trajectory", units: ["turns"], on: ["final-turn", "end", "forced-answer"] },
   { scope: "trajectory", units: ["calls"], on: ["notice", "final-turn", "end", "forced-answer"] },
@@ -29,13 +28,9 @@ const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnE
 
 /**
  * A limit on what a trajectory may use, and what happens when it is used up.
- *
- * Scopes: `trajectory` counts turns, or calls of tools; `response` all that the policy wrote and read after its prompt; `turn` one
- * message; `observation` one result of a tool; `context` the whole sequence.
- *
- * When it is used up: `final-turn` allows one more message, for which tools are not run; `forced-answer` the same, with the answer's
- * beginning as a prefill; `end` ends the trajectory; `notice` answers further calls with a note that none is left; `cut` drops what is
- * too long; `drop-oldest` shows the policy the newest tokens only.
+ * Scopes: `trajectory` counts turns, or calls of tools; `response` all after the prompt; `turn` a message; `observation` a result; `context` all.
+ * Then: `final-turn` allows one more message without tools; `forced-answer` the same with a prefilled answer; `end`; `notice` answers
+ * further calls with a note; `cut` drops what is too long; `drop-oldest` shows the newest tokens only.
  */
 const budgetSchema = z
   .strictObject({
@@ -88,10 +83,7 @@ function problemOf({ scope, unit, onExhausted, tool, limit, ending }: Budget): s
   return null;
 }
 
-/**
- * Budgets at a step of a run.
- * @param progress absent outside training: schedules are then at their end.
- */
+/** Budgets at a step of a run; outside training (no `progress`) schedules are at their end. */
 export function budgetsAt(
   budgets: readonly Budget[],
   progress: TrainingProgress | undefined,
@@ -129,10 +121,7 @@ export function budgetOf(
   );
 }
 
-/**
- * Most tokens of an observation that the policy reads: by the budget for all tools, which counts the tags around results too, else by the
- * largest one for a single tool, which does not. Undefined: no limit.
- */
+/** Most tokens of an observation that the policy reads: by the budget for all tools (tags included), else the largest single tool's. */
 export function observationTokens(budgets: readonly BudgetNow[]): number | undefined {
   const own = budgets.filter(({ scope, unit }) => scope === "observation" && unit === "tokens");
   if (own.length === 0) return undefined;

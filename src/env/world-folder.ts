@@ -17,12 +17,8 @@ export interface WorldFolder {
   /** Names of the files that `generate` writes. @throws as `generate`, for settings. */
   files(settings: unknown): string[];
   /**
-   * Writes the files, the manifest last. Equal settings give equal bytes.
-   *
-   * @param out folder, created if missing.
-   * @param options.onProgress receives the number of records so far, at intervals.
-   * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; what the world throws.
-   * @throws {ExternalError} FILE_WRITE_FAILED; files written earlier stay, without a manifest.
+   * Writes the files into `out` (made if missing), the manifest last. Equal settings give equal bytes.
+   * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY. @throws {ExternalError} FILE_WRITE_FAILED; earlier files stay.
    */
   generate(
     out: string,
@@ -44,7 +40,6 @@ export interface WorldManifest extends Record<string, unknown> {
 }
 
 export interface WorldReport {
-  /** Such as passages and questions. */
   counts: Record<string, number>;
   problems: readonly { where: string; code: string; message: string }[];
 }
@@ -65,7 +60,6 @@ export function splitsSchema<T extends string>(split: z.ZodType<T>) {
 }
 
 interface Written {
-  /** The world's own, which parses the settings of each split. */
   dataset: DatasetPart;
   version: number;
   hasPassages: boolean;
@@ -126,7 +120,6 @@ export function worldFolder(world: Written): WorldFolder {
   };
 }
 
-/** A world's own dataset needs no other. */
 const ALONE: DatasetContext = {
   open: ({ name }) => Promise.reject(new TypeError(`A world opens no other dataset: ${name}.`)),
 };
@@ -166,7 +159,6 @@ function formatOf(name: string): string {
 
 const filesSchema = z.record(z.string(), z.object({ records: z.int(), sha256: z.string() }));
 
-/** The files that the manifest lists, and those that differ from it or are missing. */
 async function compareWithManifest(
   folder: string,
   name: string,
@@ -176,10 +168,8 @@ async function compareWithManifest(
   const manifest = checkOptions(schema, await readJson(path));
   if (manifest.problem !== null) {
     const { path: keys, message } = manifest.problem;
-    throw new DataError(
-      "DATA_BAD_RECORD",
-      `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate ${name}\` is required.`,
-    );
+    const problem = `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate ${name}\` is required.`;
+    throw new DataError("DATA_BAD_RECORD", problem);
   }
   const changedFiles: string[] = [];
   for (const [file, { sha256 }] of Object.entries(manifest.value.files)) {

@@ -1,23 +1,18 @@
-import { requireDescribed } from "../base/part-members.ts";
-import type { Part } from "../base/registry.ts";
+import { type Part, requireDescribed } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { SPLITS, type Split } from "../base/split.ts";
-import { type DatasetPart, defineDataset, type MadeTask } from "../data/dataset.ts";
+import { type DatasetPart, type MadeTask, defineDataset } from "../data/dataset.ts";
 import type { TaskLayout } from "../data/layouts/layout.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 import type { EnvironmentPart } from "./environments/environment.ts";
 import type { Teacher } from "./teacher.ts";
 import { type WorldCheck, type WorldFolder, worldFolder } from "./world-folder.ts";
 
-/**
- * A world: what an experiment needs beside a method. Its datasets, environments, teachers and bases can be named in recipes like all others; a
- * world with questions of its own can be written to a folder (`agentrl data generate`) and checked (`agentrl data check`).
- */
+/** A world: what an experiment needs beside a method. One with questions can be generated to a folder and checked (`agentrl data`). */
 export interface World extends Part {
   readonly datasets: readonly DatasetPart[];
   readonly environments: readonly EnvironmentPart[];
   readonly teachers: readonly Teacher[];
-  /** Recipes of policies to start from: names of recipes/bases, or absolute paths of recipe files. */
   readonly bases: readonly string[];
   /** Files of its questions and passages; absent where it has none, such as a game. */
   readonly folder?: WorldFolder;
@@ -27,7 +22,6 @@ export interface World extends Part {
   readonly stepQueries?: (step: string) => readonly string[];
   /** A stream of such worlds, for pre-training. */
   readonly lessons?: Lessons;
-  /** All parts that it brings, with their kinds. */
   parts(): (Part & { part: "dataset" | "environment" | "teacher" })[];
 }
 
@@ -35,10 +29,7 @@ export interface World extends Part {
 export interface Lessons {
   /** Settings of the stream, the number `questionsPerWorld` among them. */
   readonly options: z.ZodObject;
-  /**
-   * World number `index` of the stream.
-   * @param seed of the stream.
-   */
+  /** World number `index` of the stream of `seed`. */
   open(
     options: unknown,
     seed: number,
@@ -47,10 +38,7 @@ export interface Lessons {
 }
 
 /** A question, with the answers of its steps as the teacher remembers them; null where it must search. */
-export interface LessonQuestion {
-  task: Task;
-  remembered: string[] | null;
-}
+export type LessonQuestion = { task: Task; remembered: string[] | null };
 
 const drawSchema = z.strictObject({
   seed: z.int().min(0).default(7),
@@ -68,20 +56,14 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   version?: number;
   /** Options of its dataset. `seed`, `split` and `questions` are added where they are missing. */
   options?: S;
-  /** The questions of a split, `questions` of them: a pure function of the settings. */
   tasks?: (settings: Settings<S>) => Iterable<MadeTask>;
   /** The passages of a split; absent: the questions need none. */
   passages?: (settings: Settings<S>) => Iterable<Passage>;
   /** Its dataset, in place of `options`, `tasks` and `passages`: one that loads without the rest of the world. */
   dataset?: DatasetPart;
-  /** Faults of questions and passages that were written, found from their texts. */
   check?: WorldCheck;
-  /**
-   * How it is written: its settings, where they are not the dataset's with `splits`; layout of the question files, default agentrl; whether
-   * it has passages, default: where it has `passages`.
-   */
+  /** How it is written: settings (default: the dataset's with `splits`), layout of questions (agentrl), whether with passages. */
   written?: { options?: z.ZodObject; layout?: TaskLayout; hasPassages?: boolean };
-  /** Datasets beside its own. */
   datasets?: readonly DatasetPart[];
   environments?: readonly EnvironmentPart[];
   teachers?: readonly Teacher[];
@@ -91,10 +73,7 @@ export interface Described<S extends z.ZodObject> extends Pick<Part, "name" | "s
   lessons?: Lessons;
 }
 
-/**
- * Makes a world. `tasks` and `passages` make its dataset, which has the world's name, and its folder.
- * @throws {ConfigError} PLUGIN_BAD_PART where a member is no function or list.
- */
+/** Makes a world. `tasks` and `passages` make its dataset and folder. @throws {ConfigError} PLUGIN_BAD_PART for a wrong member. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no options of its own
 export function defineWorld<S extends z.ZodObject = z.ZodObject<{}>>(
   described: Described<S>,

@@ -17,18 +17,14 @@ export type Answerer = (task: Task, sample: number, signal: AbortSignal) => Prom
 
 /** Settings of an evaluation, for any answerer. */
 export interface EvaluationRun {
-  /** Tasks with unique ids; they are streamed. */
   tasks: Iterable<Task> | AsyncIterable<Task>;
   /** Draws per question; above 1, sample with a temperature. */
   samplesPerTask?: number;
-  /** Seed of rollouts and of the bootstrap. */
   seed: number;
   signal: AbortSignal;
-  /** Computes `row.metrics`. */
   measure?: (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>>;
   /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
-  /** Called as draws end, in no particular order. `em` is the mean so far. */
   onProgress?: (progress: EvaluationProgress) => void;
   /** Called for each new row, in the order of tasks and draws, as soon as all earlier ones are done. */
   onRow?: (row: EvaluationRow, trajectory: Trajectory) => Promise<void>;
@@ -37,23 +33,17 @@ export interface EvaluationRun {
 }
 
 export interface EvaluationProgress {
-  /** Draws done. */
   done: number;
-  /** Failed draws among them. */
   failed: number;
   em: number;
-  /** Failure of the last draw, if it failed. */
   error?: NonNullable<EvaluationRow["error"]>;
 }
 
 const DEFAULT_WINDOW = 128;
 
 /**
- * Answers every question, scores the answers and computes the summary. Memory holds unfinished draws, and a few numbers of finished ones.
- *
- * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail.
- * @throws the signal's reason when it aborts, after the current messages have ended: an engine can then be closed. Earlier rows of `onRow`
- * are complete.
+ * Answers every question, scores the answers and computes the summary; memory holds unfinished draws.
+ * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail. @throws the signal's reason, after the current messages.
  */
 export async function evaluate(
   answer: Answerer,
@@ -86,11 +76,7 @@ export async function evaluate(
   return summary.summary();
 }
 
-interface Draw {
-  task: Task;
-  sample: number;
-  earlier: EvaluationRow | undefined;
-}
+type Draw = { task: Task; sample: number; earlier: EvaluationRow | undefined };
 
 interface Answered {
   row: EvaluationRow;
@@ -104,13 +90,11 @@ async function* drawsOf(
   known: EvaluationRun["known"],
 ): AsyncGenerator<Draw> {
   for await (const task of tasks) {
-    for (let sample = 0; sample < samplesPerTask; sample++) {
+    for (let sample = 0; sample < samplesPerTask; sample++)
       yield { task, sample, earlier: known?.(task, sample) };
-    }
   }
 }
 
-/** Counts draws, and stops the evaluation after too many failures in a row. */
 function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: EvaluationRow): void } {
   let done = 0;
   let failed = 0;
@@ -125,10 +109,8 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       const progress = { done, failed, em: right / Math.max(1, done - failed) };
       onProgress?.({ ...progress, error });
       if (error === undefined || inARow === null) return;
-      throw new ScoreError(
-        "EVALUATION_GIVEN_UP",
-        `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out you can continue by --resume once it works again.`,
-      );
+      const problem = `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out you can continue by --resume once it works again.`;
+      throw new ScoreError("EVALUATION_GIVEN_UP", problem);
     },
   };
 }
@@ -136,22 +118,16 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
 export interface EvaluatePolicyOptions extends EvaluationRun {
   policy: Policy;
   environment: Environment;
-  /** An inference strategy: its name, or name and options. */
   strategy: NamedStrategy;
   sampling: Sampling;
-  /** Models that strategies ask by name; none when absent. */
   roles?: Roles;
   /** Clock, milliseconds; without it trajectories have no timings. */
   clock?: () => number;
 }
 
 /**
- * Evaluates a policy in an environment.
- *
- * The result of a question depends on the seed, its id and the number of the draw, not on the other questions.
- *
- * @throws {ConfigError} PART_UNKNOWN when there is no such strategy.
- * @throws as `evaluate`.
+ * Evaluates a policy in an environment. A result depends on the seed, the question's id and the draw's number alone.
+ * @throws {ConfigError} PART_UNKNOWN when there is no such strategy. @throws as `evaluate`.
  */
 export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<EvaluationSummary> {
   const { policy, environment, strategy: named, sampling, roles, clock, ...run } = options;

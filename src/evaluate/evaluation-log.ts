@@ -2,8 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { writeJson } from "../base/files.ts";
-import { openJsonl, readJsonl } from "../base/jsonl.ts";
-import { filterLines, orderLines } from "../base/logged-lines.ts";
+import { filterLines, openJsonl, orderLines, readJsonl } from "../base/jsonl.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
@@ -11,23 +10,15 @@ import { shortHash } from "./fingerprint.ts";
 
 /** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can be resumed. */
 export interface EvaluationLog {
-  /** Number of rows kept from an interrupted evaluation. */
   readonly kept: number;
-  /**
-   * A kept row; undefined if it is missing, or ended in an error and is retried. Call it for every draw, in the order of the finished
-   * files.
-   */
+  /** A kept row; undefined if it is missing or ended in an error. Call it for every draw, in the order of the finished files. */
   known(task: Task, sample: number): EvaluationRow | undefined;
   append(row: EvaluationRow, trajectory: Trajectory): Promise<void>;
-  /**
-   * Sorts the lines of a resumed evaluation into the order of an uninterrupted one, and writes `results.json`.
-   * @throws {ConfigError} EVALUATION_EXISTS when the file has rows of other draws: no row is deleted.
-   */
+  /** Sorts a resumed evaluation's lines, and writes `results.json`. @throws {ConfigError} EVALUATION_EXISTS for rows of other draws. */
   finish(results: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A line of `rows.jsonl`. */
 interface LoggedRow extends EvaluationRow {
   /** Hash of the evaluation's identity and the question's content: equal keys mean equal results. */
   key: string;
@@ -41,24 +32,18 @@ const RESULTS_FILE = "results.json";
 export function requireNoRows(folder: string): void {
   const path = join(folder, ROWS_FILE);
   if (!hasRows(path)) return;
-  throw new ConfigError(
-    "EVALUATION_EXISTS",
-    `${path}: exists already. Continue it with --resume, or choose another --out.`,
-  );
+  const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+  throw new ConfigError("EVALUATION_EXISTS", message);
 }
 
-/** An evaluation that ended before its first row leaves an empty file. */
 function hasRows(path: string): boolean {
   return existsSync(path) && statSync(path).size > 0;
 }
 
 /**
  * Opens `rows.jsonl` and `trajectories.jsonl` in a folder.
- *
- * @param options.identity hash of everything beside the question that a row depends on: protocol, policy, seed.
- * @param options.resume continues with the rows of the file.
- * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another identity.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * @param options.identity hash of everything a row depends on beside the question; `resume` continues with the file's rows.
+ * @throws {ConfigError} EVALUATION_EXISTS for rows without `resume`, or of another identity. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openEvaluationLog(
   folder: string,
@@ -97,10 +82,8 @@ export async function openEvaluationLog(
         const asked = new Set(order.keys);
         const others = [...kept.keys()].filter((key) => !asked.has(key)).length;
         if (others > 0) {
-          throw new ConfigError(
-            "EVALUATION_EXISTS",
-            `${paths.rows}: has ${others} rows of questions or draws that this run does not include, and no row is deleted. Resume with the earlier --limit and --samples, or choose another --out.`,
-          );
+          const message = `${paths.rows}: has ${others} rows of questions or draws that this run does not include, and no row is deleted. Resume with the earlier --limit and --samples, or choose another --out.`;
+          throw new ConfigError("EVALUATION_EXISTS", message);
         }
         await orderLines(paths.rows, (value) => (value as LoggedRow).key, order.keys);
         await orderLines(paths.trajectories, (value) => (value as Trajectory).id, order.ids);
@@ -114,21 +97,17 @@ export async function openEvaluationLog(
   };
 }
 
-/** The id of a row's trajectory. */
 function idOf({ id, sample }: Pick<EvaluationRow, "id" | "sample">): string {
   return `${id}/${sample}`;
 }
 
-/** The rows of a log without errors, by their keys. */
 async function readRows(path: string, identity: string): Promise<Map<string, EvaluationRow>> {
   const rows = new Map<string, EvaluationRow>();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const { key, ...row } = value as LoggedRow;
     if (!key.startsWith(`${identity}-`)) {
-      throw new ConfigError(
-        "EVALUATION_EXISTS",
-        `${path}:${line}: was measured with another policy, protocol or seed, and rows must not be mixed. Choose another --out.`,
-      );
+      const message = `${path}:${line}: was measured with another policy, protocol or seed, and rows must not be mixed. Choose another --out.`;
+      throw new ConfigError("EVALUATION_EXISTS", message);
     }
     if (row.error === undefined) rows.set(key, row);
   }

@@ -1,10 +1,15 @@
-import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
-import type { Task } from "../trajectory/task.ts";
-import { firstAnswerAt } from "../trajectory/first-answer.ts";
 import { goldShown } from "../trajectory/gold-shown.ts";
-import { searchQueries } from "../trajectory/search-queries.ts";
-import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { Call, EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import type { Task } from "../trajectory/task.ts";
+import {
+  type Call,
+  type EndReason,
+  type Segment,
+  type Trajectory,
+  firstAnswerAt,
+  isInvalidTurn,
+  policyTokenCount,
+  searchQueries,
+} from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";
 
 /** Version of the metric definitions; changes whenever a score could change. */
@@ -12,9 +17,7 @@ export const ANSWER_METRICS_VERSION = "squad-2";
 
 /** Result of one draw of one question: a line of `rows.jsonl`. Every figure of an evaluation is computed from rows. */
 export interface EvaluationRow {
-  /** The question's id. */
   id: string;
-  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: string[];
@@ -29,28 +32,16 @@ export interface EvaluationRow {
   token_cover: number;
   drop_em: number;
   drop_f1: number;
-  /** The policy's confidence in its answer, 0 to 1. */
   confidence?: number;
   /** Executed searches of the policy, without a strategy's own search before the prompt. */
   searches: number;
   /** Searches by the strategy itself before the first message; absent for none. */
   strategySearches?: number;
-  /** Queries, in order. */
   queries: string[];
-  /** Present if the question's gold passages are known. */
-  evidence?: {
-    /** Number of gold passages. */
-    gold: number;
-    /** Number of them in the first prompt. */
-    given: number;
-    /** Number of them shown after each searching turn. */
-    seen: number[];
-  };
+  evidence?: { gold: number; given: number; seen: number[] };
   turns: number;
-  /** Turns with a problem. */
   invalidTurns: number;
   end: EndReason;
-  /** There is at least one message, and all parsed without a problem. */
   formatOk: boolean;
   /** Tokens that the policy wrote; absent if a server did not count them. */
   tokens?: number;
@@ -72,9 +63,7 @@ export interface EvaluationRow {
 
 /** What a draw's budgets, or its server's limits, cut. */
 export interface Cuts {
-  /** Messages that ended at their most tokens. */
   messages: number;
-  /** Observations shown in part. */
   observations: number;
   /** Whether the context was full: it ended the draw, or older tokens were dropped. */
   context: boolean;
@@ -150,7 +139,6 @@ function evidenceOf(task: Task, trajectory: Trajectory): EvaluationRow["evidence
   return { gold: gold.size, given, seen: after.filter((_, turn) => searched[turn]) };
 }
 
-/** Sum of the prompt tokens of all calls: recorded ids, or a remote server's counts. */
 function promptTokenCount({ calls }: Trajectory): number | undefined {
   const lengths: number[] = [];
   let read = 0;
@@ -163,7 +151,6 @@ function promptTokenCount({ calls }: Trajectory): number | undefined {
   return calls.length === 0 ? undefined : read;
 }
 
-/** Whether a server keeps its tokens and did not count them. */
 function isUncounted({ prompt, completion, usage }: Call): boolean {
   return usage === undefined && [...prompt, ...completion].some(({ text }) => text !== undefined);
 }

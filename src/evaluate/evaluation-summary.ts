@@ -2,33 +2,28 @@ import { formatScore, plural } from "../base/format.ts";
 import { mean } from "../base/statistics.ts";
 import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
-import { type Calibration, calibrationOf, type Confident } from "./metrics/calibration.ts";
 import { majorityRight, passCounts } from "./metrics/draw-metrics.ts";
 import { rowMetrics } from "./metrics/index.ts";
 import {
   type IntervalValues,
   type MetricSeries,
   openMetricSeries,
-} from "./metrics/metric-series.ts";
+} from "./metrics/metric-columns.ts";
 import {
   type MetricSums,
   type MetricValues,
-  openMetricSums,
   type QuestionValues,
+  openMetricSums,
 } from "./metrics/metric-sums.ts";
 import type { Interval } from "./statistics.ts";
 
 export interface EvaluationSummary {
-  /** Measured questions: at least one draw did not end in an error. */
   n: number;
-  /** Requested draws per question. */
   samplesPerTask: number;
   /** Rows that ended in an error: not measured, and in no other number here but `ends`. */
   errors: EvaluationErrors;
   metrics: MetricValues;
-  /** Number of questions of each metric that not every question has. */
   metricCounts: Record<string, number>;
-  /** 95 % intervals over questions, of the metrics that have one. */
   intervals: IntervalValues<Interval>;
   /** Wilson's score interval for shares of single draws, else a bootstrap over questions. */
   intervalMethods: IntervalValues<"wilson" | "bootstrap">;
@@ -36,13 +31,11 @@ export interface EvaluationSummary {
   calibration?: Calibration;
   /** The same by number of hops ("2-hop") and by the dataset's question types, if it has them. */
   groups: { hops: Record<string, GroupSummary>; type: Record<string, GroupSummary> };
-  /** Number of rows by end reason. */
   ends: Partial<Record<EndReason, number>>;
 }
 
 /** Failures of an evaluation. */
 export interface EvaluationErrors {
-  /** Rows. */
   n: number;
   /** Rows by the error's code, in the order of codes. */
   byCode: Record<string, number>;
@@ -50,11 +43,7 @@ export interface EvaluationErrors {
   asWrong?: { n: number; em: number; f1: number };
 }
 
-export interface GroupSummary {
-  /** Measured questions. */
-  n: number;
-  metrics: MetricValues;
-}
+export type GroupSummary = { n: number; metrics: MetricValues };
 
 /** Names of the metrics that an evaluation with this number of draws per question can have. */
 export function metricNames(samplesPerTask: number): string[] {
@@ -68,15 +57,10 @@ export function metricNames(samplesPerTask: number): string[] {
 export interface SummaryAccumulator {
   /** Adds the next row; rows of one question must be adjacent. Only numbers are kept of earlier questions. */
   add(row: EvaluationRow): void;
-  /** The summary. It closes the current question: no further row of it may come. */
   summary(): EvaluationSummary;
 }
 
-/**
- * Opens a summary of rows that need not be in memory together.
- *
- * @param options.seed of the bootstrap.
- */
+/** Opens a summary of rows that need not be in memory together. @param options.seed of the bootstrap. */
 export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
   const tally: Tally = {
     all: openMetricSums(),
@@ -105,12 +89,7 @@ export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
   };
 }
 
-/**
- * The summary of rows.
- *
- * @param rows rows of one question adjacent.
- * @param options.seed of the bootstrap.
- */
+/** The summary of rows, those of one question adjacent. @param options.seed of the bootstrap. */
 export function summarizeRows(
   rows: Iterable<EvaluationRow>,
   options: { seed: number },
@@ -126,11 +105,9 @@ interface Tally {
   readonly series: MetricSeries;
   readonly confident: Confident[];
   readonly errors: Map<string, number>;
-  /** Number of all questions, and sums over them with failed draws as wrong. */
   readonly asWrong: { n: number; em: number; f1: number };
   readonly ends: Map<EndReason, number>;
   samplesPerTask: number;
-  /** The question of the current rows. */
   question: OpenQuestion | null;
 }
 
@@ -138,7 +115,6 @@ interface OpenQuestion {
   readonly id: string;
   readonly hops: number | undefined;
   readonly type: string | undefined;
-  /** Draws, including failed ones. */
   asked: number;
   readonly measured: EvaluationRow[];
 }
@@ -238,4 +214,57 @@ function groupSummaries(
 
 function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Agreement of confidences with outcomes. */
+
+type Confident = { confidence: number; right: boolean };
+
+interface Calibration {
+  n: number;
+  /** Expected calibration error over ten bins of equal width, the last one closed: 0 is best. */
+  ece: number;
+  /** Mean squared difference of confidence and outcome: 0 is best; a constant confidence of 0.5 gives 0.25. */
+  brier: number;
+  /** Probability that a right answer has a higher confidence than a wrong one, ties count half; null without both. */
+  auroc: number | null;
+}
+
+const BINS = 10;
+
+/**
+ * Of at least one answer. Sources: Guo et al., arXiv 1706.04599, section 2 (ECE: mean over bins of |mean outcome − mean confidence|, weighted
+ * by size); Brier (1950), the form for two outcomes; AUROC as the rank statistic of Mann and Whitney (1947).
+ * @example calibrationOf([{ confidence: 0.9, right: true }, { confidence: 0.6, right: false }]) // ece 0.35, brier 0.185, auroc 1
+ */
+export function calibrationOf(answers: readonly Confident[]): Calibration {
+  const n = answers.length;
+  const bins = Array.from({ length: BINS }, () => ({ confidence: 0, right: 0 }));
+  let brier = 0;
+  for (const { confidence, right } of answers) {
+    const bin = bins[Math.min(BINS - 1, Math.floor(confidence * BINS))];
+    if (bin === undefined) continue;
+    bin.confidence += confidence;
+    bin.right += Number(right);
+    brier += (confidence - Number(right)) ** 2;
+  }
+  const gaps = bins.reduce((sum, bin) => sum + Math.abs(bin.right - bin.confidence), 0);
+  return { n, ece: gaps / n, brier: brier / n, auroc: auroc(answers) };
+}
+
+function auroc(answers: readonly Confident[]): number | null {
+  const sorted = [...answers].sort((a, b) => a.confidence - b.confidence);
+  const rights = sorted.filter(({ right }) => right).length;
+  const wrongs = sorted.length - rights;
+  if (rights === 0 || wrongs === 0) return null;
+  let rankSum = 0;
+  for (let from = 0; from < sorted.length;) {
+    let to = from;
+    while (to < sorted.length && sorted[to]?.confidence === sorted[from]?.confidence) to += 1;
+    // Answers of equal confidence share the mean of their ranks, counted from 1.
+    const rank = (from + 1 + to) / 2;
+    rankSum += rank * sorted.slice(from, to).filter(({ right }) => right).length;
+    from = to;
+  }
+  return (rankSum - (rights * (rights + 1)) / 2) / (rights * wrongs);
 }

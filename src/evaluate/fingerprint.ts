@@ -2,40 +2,28 @@ import { sha256 } from "../base/files.ts";
 
 /** Everything that a result depends on beside the policy: results with different parts are not comparable. */
 export interface ProtocolParts {
-  /** Fingerprint of questions and passages. */
   dataset: string;
-  /** Number of its questions, from the start. */
   questions: number;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
   /** Passages shown per search, by path in the environment's settings: `{ "tools.0.topK": 3 }`. */
   topK: Readonly<Record<string, unknown>>;
-  /** Inference strategy: its name, with its options if it has any. */
   strategy: string | Readonly<{ name: string } & Record<string, unknown>>;
   /** Environment with protocol, tools, budgets: its settings, including all defaults. */
   environment: unknown;
-  /** The prompt template. */
   prompt: string;
   /** How prompt and replies are rendered for the policy; absent: unchanged. */
   rendering?: unknown;
   sampling: unknown;
-  /** Version of the metrics. */
   metrics: string;
   /** sha256 of the plugins that environment, retriever and strategy come from, by file name; absent without any. */
   plugins?: Readonly<Record<string, string>>;
 }
 
 /** A protocol's parts and their hash. */
-export interface Fingerprint {
-  /** Twelve hexadecimal digits. */
-  hex: string;
-  parts: ProtocolParts;
-}
+export type Fingerprint = { hex: string; parts: ProtocolParts };
 
-/**
- * The hash that a result carries.
- * @example fingerprintOf(parts).hex // "3f0c91be6a27", however the keys of `environment` are ordered
- */
+/** The hash that a result carries, however the keys of `environment` are ordered. @example fingerprintOf(parts).hex // "3f0c91be6a27" */
 export function fingerprintOf(parts: ProtocolParts): Fingerprint {
   return { hex: shortHash(parts), parts };
 }

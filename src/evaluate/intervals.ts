@@ -9,16 +9,9 @@ import {
 export type IntervalMethod = "wilson" | "bootstrap";
 
 /** A figure's values, one per question. */
-export interface FigureValues {
-  name: string;
-  values: readonly number[];
-  method: IntervalMethod;
-}
+export type FigureValues = { name: string; values: readonly number[]; method: IntervalMethod };
 
-/**
- * 95 % intervals of several figures' means. Figures with the same number of questions share their resamples.
- * @param seed of the bootstrap.
- */
+/** 95 % intervals of several figures' means; those with equally many questions share their resamples. @param seed of the bootstrap. */
 export function intervalsOf(
   figures: readonly FigureValues[],
   { seed }: { seed: number },
@@ -50,10 +43,7 @@ export function intervalsOf(
   };
 }
 
-/**
- * 95 % interval of a mean over questions by a method; Wilson's where every value is 0, or every value 1.
- * @returns null of no values, and of one value by bootstrap, which cannot show how sure it is.
- */
+/** 95 % interval of a mean over questions; Wilson's where all are 0 or all 1. Null of no values, and of one by bootstrap. */
 export function meanInterval(
   { values, method }: Pick<FigureValues, "values" | "method">,
   options: { seed: number },

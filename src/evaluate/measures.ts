@@ -1,18 +1,14 @@
 import { rewards as rewardParts } from "../rewards/index.ts";
-import { type Scoring, scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import { type Scoring, type WeightedReward, scoreTrajectories } from "../rollout/score.ts";
 import type { RewardValue } from "../trajectory/trajectory.ts";
 import { rowMetrics } from "./metrics/index.ts";
-import type { MeasuredDraw } from "./metrics/metric.ts";
+import { type MeasuredDraw } from "./metrics/metric.ts";
 import { metrics as metricParts } from "./metrics/own-metrics.ts";
 
 /** What an evaluation computes of each draw beside `rowMetrics`. */
 export interface Measures {
-  /**
-   * Those that score one trajectory alone, without a snapshot, which exists in training only. One with the name of a metric of every
-   * evaluation is that metric, and not computed again.
-   */
+  /** Those that score one trajectory alone; one with the name of a metric of every evaluation is that metric, not computed again. */
   rewards: readonly WeightedReward[];
-  /** As `evaluation.metrics` has them. */
   metrics: readonly WeightedReward[];
 }
 
@@ -33,18 +29,13 @@ export function measuresOf({ rewards, models, evaluation }: Measuring): Measures
   };
 }
 
-/** The settings that say what is measured. */
 interface Measuring {
   rewards: readonly NamedMeasure[];
   models?: Readonly<Record<string, unknown>>;
   evaluation: { metrics?: readonly NamedMeasure[] };
 }
 
-interface NamedMeasure {
-  name: string;
-  as?: string;
-  weight?: unknown;
-}
+type NamedMeasure = { name: string; as?: string; weight?: unknown };
 
 /** The names under which they stand in rows, results and claims. */
 export function measureNames({ rewards, metrics }: Measures): string[] {

@@ -18,7 +18,6 @@ export interface PredictionFields {
   prediction: string;
   references: string;
   id: string;
-  /** Roles whose fields were guessed from their names. */
   guessed: readonly Role[];
 }
 
@@ -29,10 +28,7 @@ const PREDICTION_NAMES = (
   "response output completion generated generated_answer"
 ).split(" ");
 
-/**
- * The fields of predictions and references, by the first record of each file: as given, else the default names, else guessed.
- * @throws {DataError} PREDICTIONS_FIELD when several names fit.
- */
+/** The fields by the first record of each file: as given, default names, else guessed. @throws {DataError} PREDICTIONS_FIELD if unclear. */
 export async function predictionFields(source: FieldSource): Promise<PredictionFields> {
   const { predictions, references } = source;
   const answered = (await jsonObject(predictions)) === null ? await firstPlaced(predictions) : null;
@@ -70,10 +66,8 @@ function chosen(
   const [found, ...others] = fitting(record);
   if (others.length > 0) {
     const names = [found, ...others].map((name) => `"${name ?? ""}"`).join(" or ");
-    throw new DataError(
-      "PREDICTIONS_FIELD",
-      `${placed.where}: has no field "${role}"; it could be ${names}. Set the field with --${role}-field.`,
-    );
+    const message = `${placed.where}: has no field "${role}"; it could be ${names}. Set the field with --${role}-field.`;
+    throw new DataError("PREDICTIONS_FIELD", message);
   }
   return { field: found ?? role, isGuessed: found !== undefined };
 }

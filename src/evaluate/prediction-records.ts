@@ -1,19 +1,14 @@
-/** Records of predictions and references files, and the fields in them. */
 import { DataError } from "../base/errors.ts";
 import { STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
-import { suggest } from "../base/nearest.ts";
 import { readExactJson } from "../base/open-text.ts";
 import { quote, z } from "../base/schema.ts";
+import { suggest } from "../base/nearest.ts";
 import { articleQuestions } from "../data/layouts/squad.ts";
 import { readRecords } from "../data/records.ts";
 
 /** A value of a file and its place. */
-export interface Placed {
-  value: unknown;
-  /** For messages: file:line, or file and key. */
-  where: string;
-}
+export type Placed = { value: unknown; where: string };
 
 /** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
 export async function jsonObject(path: string): Promise<object | null> {
@@ -60,9 +55,8 @@ const squadFile = z.object({ data: z.array(z.unknown()) });
 export function fieldAt(record: Placed, field: string): unknown {
   let at = record.value;
   for (const key of field.split(".")) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key))
       throw missingField(record, field, key, at);
-    }
     at = (at as Record<string, unknown>)[key];
   }
   return at;
@@ -72,10 +66,8 @@ function missingField(record: Placed, field: string, key: string, at: unknown): 
   const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
   const whole = key === field ? "" : ` (of the path "${field}")`;
   const hint = keys.length === 0 ? "There are no keys here." : suggest(key, keys);
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`,
-  );
+  const message = `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`;
+  return new DataError("PREDICTIONS_FIELD", message);
 }
 
 /** PREDICTIONS_FIELD for a value of the wrong type. */
@@ -85,17 +77,13 @@ export function wrongType(
   value: unknown,
   allowed: string,
 ): DataError {
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`,
-  );
+  const message = `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`;
+  return new DataError("PREDICTIONS_FIELD", message);
 }
 
 /** @throws {DataError} PREDICTIONS_EMPTY */
 export function notEmpty<T>(records: T[], path: string): T[] {
   if (records.length > 0) return records;
-  throw new DataError(
-    "PREDICTIONS_EMPTY",
-    `${path}: has no records to score. Check that the run that wrote it finished.`,
-  );
+  const message = `${path}: has no records to score. Check that the run that wrote it finished.`;
+  throw new DataError("PREDICTIONS_EMPTY", message);
 }

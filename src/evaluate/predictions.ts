@@ -1,26 +1,28 @@
-/** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
-import { numberId } from "../base/exact-json.ts";
+import { numberId, plainNumber } from "../base/exact-json.ts";
+import { readExactJson } from "../base/open-text.ts";
+import { checkOptions, z } from "../base/schema.ts";
 import { acceptedAnswers, answerText } from "../data/accepted-answers.ts";
 import type { AnswerDoubts } from "../data/answer-doubts.ts";
+import type { JsonRecord } from "../data/layouts/layout.ts";
+import { loadTasks } from "../data/tasks.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
+import type { HotpotqaPrediction, HotpotqaQuestion } from "./metrics/hotpotqa-official.ts";
+import { type FieldSource, type PredictionFields, predictionFields } from "./prediction-fields.ts";
 import {
+  type Placed,
   fieldAt,
   jsonObject,
   notEmpty,
-  type Placed,
   readPlaced,
   wrongType,
 } from "./prediction-records.ts";
-import type { JsonRecord } from "../data/layouts/layout.ts";
-import { type FieldSource, type PredictionFields, predictionFields } from "./prediction-fields.ts";
-import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
- * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those that are not given see `predictionFields`.
- *
- * Without `references` every record of `predictions` holds its own references. With it the two files are joined by `idField`; `predictions`
- * may then be a JSON object from id to answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id:
- * text}}`).
+ * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those not given see `predictionFields`. Without
+ * `references` every record holds its own; with it the files are joined by `idField`, and `predictions` may be a JSON object from id to
+ * answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id: text}}`).
  */
 export interface PredictionSource extends FieldSource {
   /** Whether the references are the spans of one accepted answer; a prediction may then be a list, too. */
@@ -31,7 +33,6 @@ export interface PredictionSource extends FieldSource {
   answerSeparator?: string;
   /** Learns what accepted answers look like. */
   doubts?: AnswerDoubts;
-  /** Field with an external verdict on the answer. */
   verdictField?: string;
 }
 
@@ -42,11 +43,9 @@ async function understood(source: PredictionSource): Promise<Understood> {
 }
 
 /**
- * Reads answers with their references. With a references file every reference counts: without a prediction it is a missing answer.
- *
- * @returns in the order of the references; at least one.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record lacks a field or the
- * field has another type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
+ * Reads answers with their references, in the order of the references, at least one; without a prediction it is a missing answer.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD for a missing field or another
+ * type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
  */
 export async function readPredictions(given: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = given;
@@ -56,17 +55,13 @@ export async function readPredictions(given: PredictionSource): Promise<ScoredAn
   return records.map((record) => scoredAt(record, source));
 }
 
-/**
- * As `readPredictions`, each with its id. Without a references file and without `idField`, a record's own id counts where there is
- * one; otherwise its number from 1.
- */
+/** As `readPredictions`, each with its id: without references and `idField` a record's own id, otherwise its number from 1. */
 export async function readPredictionRows(
   given: PredictionSource,
 ): Promise<[id: string, answer: ScoredAnswer][]> {
   const { predictions, references, idField } = given;
-  if (references !== undefined || idField !== undefined) {
+  if (references !== undefined || idField !== undefined)
     return [...(await readPredictionsById(given))];
-  }
   const source = await understood(given);
   const records = notEmpty(await readPlaced(predictions), predictions);
   const places = new Map<string, string>();
@@ -86,10 +81,8 @@ function firstPlace(
 ): void {
   const first = places.get(id);
   if (first !== undefined) {
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${where}: id ${JSON.stringify(id)} is already at ${first}; each id may occur once. Delete one ${advice}.`,
-    );
+    const message = `${where}: id ${JSON.stringify(id)} is already at ${first}; each id may occur once. Delete one ${advice}.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   places.set(id, where);
 }
@@ -99,10 +92,7 @@ function ownId({ value }: Placed, field: string): string | null {
   return typeof id === "string" && id.trim() !== "" ? id : numberId(id);
 }
 
-/**
- * As `readPredictions`, by id: without a references file each record must have one.
- * @throws {DataError} likewise.
- */
+/** As `readPredictions`, by id: without a references file each record must have one. @throws {DataError} likewise. */
 export async function readPredictionsById(
   given: PredictionSource,
 ): Promise<Map<string, ScoredAnswer>> {
@@ -140,10 +130,8 @@ async function joined(
   const golds = byId(notEmpty(await readPlaced(references), references), source.fields.id);
   for (const [id, { where }] of predicted) {
     if (golds.has(id)) continue;
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`,
-    );
+    const message = `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   return mapValues(golds, (gold, id) => ({
     ...(predicted.get(id)?.answer ?? { prediction: null }),
@@ -152,10 +140,7 @@ async function joined(
   }));
 }
 
-/**
- * The answers of a predictions file alone, by id; null: no answer.
- * @throws {DataError} likewise.
- */
+/** The answers of a predictions file alone, by id; null: no answer. @throws {DataError} likewise. */
 export async function readAnswersById(
   source: Omit<PredictionSource, "references" | "referencesField" | "spans">,
 ): Promise<Map<string, string | null>> {
@@ -179,9 +164,8 @@ async function predictionsById(
   }
   const place = { value: whole, where: predictions };
   const answers = predictionField === undefined ? whole : fieldAt(place, predictionField);
-  if (typeof answers !== "object" || answers === null || Array.isArray(answers)) {
+  if (typeof answers !== "object" || answers === null || Array.isArray(answers))
     throw wrongType(place, predictionField ?? "", answers, "an object from id to answer");
-  }
   const entries = notEmpty(Object.entries(answers), predictions);
   return new Map(
     entries.map(([id, value]) => {
@@ -234,7 +218,6 @@ const VERDICTS = new Map(
   }),
 );
 
-/** null: no verdict. */
 function verdictAt(record: Placed, field: string): boolean | null {
   const value = fieldAt(record, field);
   if (value === null) return null;
@@ -269,4 +252,69 @@ function mapValues<A, B>(
   change: (value: A, key: string) => B,
 ): Map<string, B> {
   return new Map([...map].map(([key, value]) => [key, change(value, key)]));
+}
+
+type HotpotqaCase = { id: string; gold: HotpotqaQuestion; predicted: HotpotqaPrediction };
+
+interface HotpotqaFiles {
+  cases: HotpotqaCase[];
+  /** Whether any question has predicted facts; without them only answers can be scored. */
+  hasFacts: boolean;
+  unknown: number;
+}
+
+const facts = z.array(z.tuple([z.string(), z.preprocess(plainNumber, z.int())]));
+const answer = z
+  .custom<unknown>((value) => answerText(value) !== null, {
+    error: "expected text, a number, true or false",
+  })
+  .transform((value) => answerText(value) ?? "");
+// Other keys, such as 2WikiMultihopQA's evidences, are ignored.
+const predictionsSchema = z.object({
+  answer: z.record(z.string(), answer),
+  sp: z.record(z.string(), facts).default({}),
+});
+
+/**
+ * A prediction file of HotpotQA's evaluation, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, joined with gold questions.
+ * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY without a prediction; FILE_MISSING; as `loadTasks`.
+ */
+export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
+  const checked = checkOptions(predictionsSchema, await readExactJson(predictions));
+  if (checked.problem !== null) {
+    const { path, message } = checked.problem;
+    const problem = `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files omit --layout.`;
+    throw new DataError("PREDICTIONS_FIELD", problem);
+  }
+  const { answer: answers, sp } = checked.value;
+  const tasks = await loadTasks(gold);
+  checkFacts(tasks, gold);
+  const cases = tasks.map((task): HotpotqaCase => {
+    const answer = Object.hasOwn(answers, task.id) ? answers[task.id] : undefined;
+    const named = Object.hasOwn(sp, task.id) ? sp[task.id] : undefined;
+    return {
+      id: task.id,
+      gold: { references: task.references, facts: task.annotations.supportingFacts ?? [] },
+      predicted: {
+        answer,
+        facts:
+          named === undefined ? undefined : named.map(([title, sentence]) => ({ title, sentence })),
+      },
+    };
+  });
+  const known = new Set(tasks.map(({ id }) => id));
+  const ids = [...Object.keys(answers), ...Object.keys(sp)];
+  const unknown = ids.filter((id) => !known.has(id)).length;
+  if (unknown === ids.length) {
+    const problem = `${predictions}: has no prediction for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`;
+    throw new DataError("PREDICTIONS_EMPTY", problem);
+  }
+  return { cases, hasFacts: Object.keys(sp).length > 0, unknown };
+}
+
+/** @throws {DataError} PREDICTIONS_FIELD when no question has supporting facts. */
+function checkFacts(tasks: readonly Task[], path: string): void {
+  if (tasks.some(({ annotations }) => annotations.supportingFacts !== undefined)) return;
+  const message = `${path}: no question has supporting facts, which --layout hotpotqa scores. Score the answers alone without --layout.`;
+  throw new DataError("PREDICTIONS_FIELD", message);
 }

@@ -10,7 +10,6 @@ export interface JudgedRanking {
   ideal: readonly number[];
 }
 
-/** A metric without its cutoff. */
 interface MetricFamily extends Part {
   /** Whether `@k` must follow the name, may, or cannot. */
   readonly cutoff: "required" | "optional" | "none";
@@ -84,9 +83,7 @@ export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
 
 /** A metric with its cutoff. */
 export interface RetrievalMetric {
-  /** As results spell it: `ndcg@10`. */
   name: string;
-  /** Cutoff; null: all hits. */
   cutoff: number | null;
   of(ranking: JudgedRanking): number;
 }
@@ -94,11 +91,7 @@ export interface RetrievalMetric {
 /** The default metrics. */
 export const DEFAULT_RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@5"];
 
-/**
- * The metric of a name such as `ndcg@10` or `map`.
- * @param where flag or key that named it, for the message.
- * @throws {ConfigError} USAGE with all known names.
- */
+/** The metric of a name such as `ndcg@10` or `map`. @param where flag or key, for the message. @throws {ConfigError} USAGE */
 export function retrievalMetric(name: string, where: string): RetrievalMetric {
   const { family = "", cut } = /^(?<family>[^@]*)(?:@(?<cut>.*))?$/.exec(name)?.groups ?? {};
   const part = families.parts.find((candidate) => candidate.name === family);
@@ -107,19 +100,15 @@ export function retrievalMetric(name: string, where: string): RetrievalMetric {
       ? part?.cutoff !== "required"
       : part?.cutoff !== "none" && /^[1-9]\d{0,8}$/.test(cut);
   if (part === undefined || !fits) {
-    throw new ConfigError(
-      "USAGE",
-      `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, retrievalMetricNames)}`,
-    );
+    const message = `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, retrievalMetricNames)}`;
+    throw new ConfigError("USAGE", message);
   }
   const cutoff = cut === undefined ? null : Number(cut);
   return { name, cutoff, of: (ranking) => part.of(ranking, cutoff ?? Infinity) };
 }
 
 /**
- * The metrics of one ranking by name.
- * @param ids retrieved passages, best first.
- * @param relevances at least one above 0; a negative one counts as 0.
+ * The metrics of one ranking, best first. @param relevances at least one above 0; a negative one counts as 0.
  * @example rankingMetrics(["x", "y"], new Map([["y", 1]]), [retrievalMetric("ndcg@10", "")]) // 1 / log2(3) = .6309
  */
 export function rankingMetrics(

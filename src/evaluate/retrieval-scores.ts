@@ -1,16 +1,22 @@
 import { sha256 } from "../base/files.ts";
+import { mean } from "../base/statistics.ts";
 import type { Qrels } from "../data/qrels.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { corrected, type Corrected, type PairedTest, testPairs } from "./paired-test.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
+  type RetrievalMetric,
   rankingMetrics,
   retrievalMetric,
-  type RetrievalMetric,
 } from "./retrieval-metrics.ts";
-import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-runs.ts";
-import { mean } from "../base/statistics.ts";
-import { bootstrapInterval, type Interval } from "./statistics.ts";
+import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-sets.ts";
+import {
+  type Corrected,
+  type Interval,
+  type PairedTest,
+  bootstrapInterval,
+  corrected,
+  testPairs,
+} from "./statistics.ts";
 
 /** Scores of a ranking on a test set. */
 export interface RetrievalScores {
@@ -18,7 +24,6 @@ export interface RetrievalScores {
   n: number;
   /** Means over those queries; a query that was not ranked counts 0. */
   metrics: Record<string, number>;
-  /** 95 % bootstrap intervals of the means, queries resampled. */
   intervals: Record<string, Interval>;
   /** The same by number of hops ("2-hop"), if the queries are questions with known hops. */
   groups: { hops: Record<string, RetrievalGroup> };
@@ -27,23 +32,13 @@ export interface RetrievalScores {
   fingerprint: string;
 }
 
-/** Means over some of the queries. */
-interface RetrievalGroup {
-  n: number;
-  metrics: Record<string, number>;
-}
+type RetrievalGroup = { n: number; metrics: Record<string, number> };
 
 /** One query's metrics. */
-export interface QueryScores {
-  id: string;
-  metrics: Record<string, number>;
-}
+export type QueryScores = { id: string; metrics: Record<string, number> };
 
-/** Metrics and depth. */
 interface RetrievalMeasurement {
-  /** Default: `DEFAULT_RETRIEVAL_METRICS`. */
   metrics?: readonly RetrievalMetric[];
-  /** Seed of the bootstrap; default 0. */
   seed?: number;
 }
 
@@ -62,14 +57,7 @@ export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels):
   );
 }
 
-/**
- * Scores a retriever on queries with relevance judgements. Its hits count in the order returned; trec_eval would reorder ties, except in a
- * run of `writeRun`.
- *
- * @param queries those without a relevant passage in `qrels` are skipped.
- * @param options.depth hits per query; default: as many as the metrics need.
- * @returns `n` 0 and metrics NaN if no query is left.
- */
+/** Scores a retriever on queries with judgements, in the order of its hits. @returns `n` 0 and metrics NaN if no query is left. */
 export async function evaluateRetrieval(
   retriever: Retriever,
   queries: readonly RetrievalQuery[],
@@ -87,10 +75,7 @@ export async function evaluateRetrieval(
   return { ...scored(run, judged, qrels, { metrics, seed }), fingerprint, run };
 }
 
-/**
- * Scores a ranking from a file.
- * @param queries as in `evaluateRetrieval`; those that the run lacks count 0.
- */
+/** Scores a ranking from a file; queries that the run lacks count 0. */
 export function scoreRun(
   run: RetrievalRun,
   queries: readonly RetrievalQuery[],
@@ -128,7 +113,6 @@ function scored(
   };
 }
 
-/** A metric's value of each query. */
 function valuesOf(perQuery: readonly QueryScores[], metric: string): number[] {
   return perQuery.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
@@ -177,13 +161,7 @@ export interface MetricComparison extends PairedTest, Corrected {
   metric: string;
 }
 
-/**
- * Compares two runs metric by metric; with Holm's correction over the metrics.
- *
- * @param left of each query, in the same order as `right`.
- * @param options.seed of bootstrap and permutations.
- * @param options.draws permutations drawn where there are too many for all; 10 000 by default.
- */
+/** Compares two runs (queries in one order) metric by metric, with Holm's correction. @param options.draws permutations; 10 000 by default. */
 export function compareRetrieval(
   left: readonly QueryScores[],
   right: readonly QueryScores[],

@@ -1,14 +1,9 @@
 import { DataError } from "../base/errors.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { checkOptions, z } from "../base/schema.ts";
+import { normalizeAnswer } from "../text/answer-normalizations.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { type EvaluationSummary, openSummary } from "./evaluation-summary.ts";
-import {
-  type SearchNeed,
-  searchNeed,
-  type SearchNeedCase,
-  type SearchNeedRow,
-} from "./metrics/search-need.ts";
 
 /** Rows of `agentrl eval --out`, and rows of other runs of the same policy on the same questions. */
 export interface RowsSource {
@@ -60,11 +55,9 @@ const rowSchema = z.object({
 });
 
 /**
- * Computes the summary of an evaluation again from its rows on disk.
- *
- * @param options.seed of the bootstrap.
- * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; PREDICTIONS_FIELD when a row lacks a number; PREDICTIONS_EMPTY without rows;
- *   PREDICTIONS_UNMATCHED when another run has none of the questions.
+ * Computes the summary of an evaluation again from its rows on disk. @param options.seed of the bootstrap.
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; PREDICTIONS_FIELD for a row that lacks a number; PREDICTIONS_EMPTY;
+ * PREDICTIONS_UNMATCHED when another run has none of the questions.
  */
 export async function summarizeRowsFile(
   source: RowsSource,
@@ -78,28 +71,22 @@ export async function summarizeRowsFile(
   for await (const row of readRows(source.rows)) {
     found = true;
     summary.add(row);
-    if (row.error === undefined && (unaided ?? forced) !== undefined) {
+    if (row.error === undefined && (unaided ?? forced) !== undefined)
       cases.push(caseOf(row, unaided, forced));
-    }
   }
-  if (!found) {
-    throw new DataError("PREDICTIONS_EMPTY", `${source.rows}: has no rows to summarize.`);
-  }
+  if (!found) throw new DataError("PREDICTIONS_EMPTY", `${source.rows}: has no rows to summarize.`);
   for (const [path, side] of [
     [source.unaided, "unaided"],
     [source.forced, "forced"],
   ] as const) {
     if (path === undefined || cases.some((each) => each[side] !== undefined)) continue;
-    throw new DataError(
-      "PREDICTIONS_UNMATCHED",
-      `${path}: has none of the questions of ${source.rows}. Give rows of the same questions.`,
-    );
+    const message = `${path}: has none of the questions of ${source.rows}. Give rows of the same questions.`;
+    throw new DataError("PREDICTIONS_UNMATCHED", message);
   }
   const result = summary.summary();
   return cases.length === 0 ? result : { ...result, searchNeed: searchNeed(cases) };
 }
 
-/** A run's measured rows by question and draw. */
 type OtherRun = ReadonlyMap<string, SearchNeedRow>;
 
 function caseOf(
@@ -135,9 +122,78 @@ async function* readRows(path: string): AsyncGenerator<EvaluationRow> {
       continue;
     }
     const { path: place, message } = checked.problem;
-    throw new DataError(
-      "PREDICTIONS_FIELD",
-      `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl of the current agentrl eval --out; for other files use --predictions.`,
-    );
+    const problem = `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl of the current agentrl eval --out; for other files use --predictions.`;
+    throw new DataError("PREDICTIONS_FIELD", problem);
   }
+}
+
+/** The compared fields of a row. */
+export type SearchNeedRow = Pick<EvaluationRow, "answer" | "em" | "searches">;
+
+type SearchNeedCase = { free: SearchNeedRow; unaided?: SearchNeedRow; forced?: SearchNeedRow };
+
+type CountedShare = { n: number; share: number | null };
+
+interface SearchNeed {
+  /** Of the draws that searched, those whose answer without search is the same: the search changed nothing. */
+  over_search_rate: CountedShare;
+  /** Of the draws that searched, those answered rightly without search. */
+  right_unaided_rate: CountedShare;
+  /** Of the draws that searched, those wrong without search and right with it. */
+  search_helped_rate: CountedShare;
+  /** Of the draws that searched, those right without search and wrong with it. */
+  search_hurt_rate: CountedShare;
+  /** Of the draws that did not search, those answered wrongly; needs no other run. */
+  under_search_rate: CountedShare;
+  /** Of the draws that did not search and were wrong, those right when forced to search. */
+  search_missed_rate: CountedShare;
+}
+
+/**
+ * Over-search and under-search of a run, over draws that all runs measured. Source: β-GRPO, arXiv 2505.17281, whose rates count steps
+ * judged by a model. Different here: questions are counted, without a judge; answers are the same when equal after the "squad"
+ * normalisation; right is em 1. @example searchNeed([{ free: { answer: "x", em: 1, searches: 2 }, unaided: { answer: "x", em: 1,
+ * searches: 0 } }]) // over_search_rate { n: 1, share: 1 }
+ */
+export function searchNeed(cases: Iterable<SearchNeedCase>): SearchNeed {
+  const counts = {
+    over_search_rate: counter(),
+    right_unaided_rate: counter(),
+    search_helped_rate: counter(),
+    search_hurt_rate: counter(),
+    under_search_rate: counter(),
+    search_missed_rate: counter(),
+  };
+  for (const { free, unaided, forced } of cases) {
+    const right = free.em === 1;
+    if (free.searches === 0) {
+      counts.under_search_rate.add(!right);
+      if (forced !== undefined && !right) counts.search_missed_rate.add(forced.em === 1);
+    } else if (unaided !== undefined) {
+      const rightUnaided = unaided.em === 1;
+      counts.over_search_rate.add(normal(free.answer) === normal(unaided.answer));
+      counts.right_unaided_rate.add(rightUnaided);
+      counts.search_helped_rate.add(right && !rightUnaided);
+      counts.search_hurt_rate.add(!right && rightUnaided);
+    }
+  }
+  const shares = Object.entries(counts).map(([name, { share }]) => [name, share()] as const);
+  return Object.fromEntries(shares) as unknown as SearchNeed;
+}
+
+/** Two missing answers count as equal. */
+function normal(answer: string | null): string | null {
+  return answer === null ? null : normalizeAnswer(answer);
+}
+
+function counter(): { add: (holds: boolean) => void; share: () => CountedShare } {
+  let n = 0;
+  let held = 0;
+  return {
+    add: (holds) => {
+      n += 1;
+      held += Number(holds);
+    },
+    share: () => ({ n, share: n === 0 ? null : held / n }),
+  };
 }

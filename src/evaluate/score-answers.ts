@@ -14,27 +14,17 @@ export type ScoreValues = Record<string, number | null>;
 
 /** Means over answers. */
 export interface AnswerScores {
-  /** Answers, including missing ones. */
   n: number;
   /** By metric, over the answers for which it is defined; a metric defined for none is absent. */
   metrics: Record<string, number>;
-  /** 95 %, by metric. */
   intervals: Record<string, Interval>;
   /** Wilson's score interval for shares of right answers, else a bootstrap over answers. */
   intervalMethods: Record<string, IntervalMethod>;
 }
 
-export interface ScoreOptions {
-  /** "squad" by default. */
-  normalization?: Normalization;
-  /** All by default. */
-  metrics?: readonly AnswerMetricName[];
-}
+export type ScoreOptions = { normalization?: Normalization; metrics?: readonly AnswerMetricName[] };
 
-/**
- * Each answer by each metric, in order.
- * @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }]
- */
+/** Each answer by each metric. @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }] */
 export function scoreEach(
   answers: readonly ScoredAnswer[],
   { normalization = "squad", metrics = answerMetrics.parts.map(({ name }) => name) }: ScoreOptions,
@@ -46,11 +36,7 @@ export function scoreEach(
 }
 
 /**
- * Sums up the scores of answers.
- *
- * @param scores at least one; all of the same metrics.
- * @param shares the metrics that are 0 or 1.
- * @param seed of the bootstrap.
+ * Sums up scores of answers: at least one, all of the same metrics. @param shares the metrics that are 0 or 1. @param seed of the bootstrap.
  * @example summarizeScores([{ em: 1 }, { em: 0 }], { shares: ["em"], seed: 0 }).metrics // { em: 0.5 }
  */
 export function summarizeScores(
@@ -70,11 +56,8 @@ export function summarizeScores(
 }
 
 /**
- * The mean of every answer metric.
- *
- * @param answers at least one; each counts equally, unanswered ones as well.
- * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }]).metrics
- * // { em: 0.5, f1: 0.5, … }
+ * The mean of every answer metric over at least one answer; unanswered ones count equally.
+ * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }]).metrics // em 0.5
  */
 export function scoreAnswers(
   answers: readonly ScoredAnswer[],

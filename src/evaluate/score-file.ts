@@ -1,14 +1,13 @@
 import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
+import { AnswerDoubts } from "../data/answer-doubts.ts";
 import { type Normalization, normalizeAnswer } from "../text/answer-normalizations.ts";
 import { ircotSpans } from "../text/drop-answers.ts";
-import { AnswerDoubts } from "../data/answer-doubts.ts";
-import { readHotpotqaFiles } from "./hotpotqa-predictions.ts";
-import { answerMetrics, type ScoredAnswer } from "./metrics/answer-metrics.ts";
+import { type ScoredAnswer, answerMetrics } from "./metrics/answer-metrics.ts";
 import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
 import { scoreSquadV2, squadV2Metrics } from "./metrics/squad-v2-official.ts";
-import { type PredictionSource, readPredictionRows } from "./predictions.ts";
-import { scoreEach, type ScoreValues } from "./score-answers.ts";
+import { type PredictionSource, readHotpotqaFiles, readPredictionRows } from "./predictions.ts";
+import { type ScoreValues, scoreEach } from "./score-answers.ts";
 
 /** Options of scoring a file. */
 export interface ScoreFileOptions extends PredictionSource {
@@ -21,12 +20,9 @@ export interface ScoreFileOptions extends PredictionSource {
 /** A predictions file, scored answer by answer. */
 export interface ScoredFile {
   rows: ScoredRow[];
-  /** Metrics that are 0 or 1. */
   shares: readonly string[];
   normalization: Normalization;
-  /** Answers without a prediction. */
   unanswered: number;
-  /** Notes for the reader. */
   notes: string[];
 }
 
@@ -39,17 +35,12 @@ export interface ScoredRow {
   scores: ScoreValues;
 }
 
-/** A kind of predictions file with its own rules of scoring. */
 interface ScoreLayout extends Part {
-  /** Metrics that it can report, in the order of tables. */
   readonly metrics: readonly string[];
   score(options: ScoreFileOptions): Promise<ScoredFile>;
 }
 
-/**
- * What is applied to files of answers when not told: it gives the published numbers of both R1-Searcher's and IRCoT's files.
- * `eval` and the rewards use "squad".
- */
+/** Default for files of answers: it gives the published numbers of R1-Searcher's and IRCoT's files. `eval` and rewards use "squad". */
 const DEFAULT_NORMALIZATION: Normalization = "words";
 
 /** The share of answers that somebody judged right, where a file says so. */
@@ -102,9 +93,8 @@ async function scoreAnswerFile(
   const { normalization = DEFAULT_NORMALIZATION, spans = false } = options;
   const named = answerMetrics.parts.map(({ name }) => name);
   const asked = options.metrics ?? (spans ? DROP_METRICS : named);
-  if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined) {
+  if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined)
     throw new ConfigError("USAGE", `--metrics ${VERDICT_METRIC}: needs --verdict-field.`);
-  }
   const doubts = new AnswerDoubts();
   const found = await readPredictionRows({ ...options, doubts });
   const scores = scoreEach(
@@ -146,10 +136,9 @@ function shareOf(verdict: boolean | null | undefined): number | null {
 async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> {
   const { normalization = "squad", metrics = squadV2Metrics.names } = options;
   if (normalization !== "squad" || options.spans === true || options.verdictField !== undefined) {
-    throw new ConfigError(
-      "USAGE",
-      "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.",
-    );
+    const message =
+      "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.";
+    throw new ConfigError("USAGE", message);
   }
   const doubts = new AnswerDoubts();
   const found = await readPredictionRows({ ...options, doubts, unanswerable: true });
@@ -169,14 +158,13 @@ async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> 
 
 async function scoreHotpotqaFile(options: ScoreFileOptions): Promise<ScoredFile> {
   const { predictions, references, normalization = "squad" } = options;
-  if (references === undefined || normalization !== "squad") {
+  if (references === undefined || normalization !== "squad")
     throw new ConfigError(
       "USAGE",
       references === undefined
         ? "--layout hotpotqa: needs --references, the gold questions with their supporting facts."
         : `--layout hotpotqa: normalises by squad, not by ${normalization}: leave --normalization out.`,
     );
-  }
   const { cases, hasFacts, unknown } = await readHotpotqaFiles(predictions, references);
   const known = hotpotqaMetrics.names.filter((name) => hasFacts || !name.includes("_"));
   const asked = known.filter((name) => options.metrics?.includes(name) ?? true);

@@ -1,23 +1,13 @@
 /** Student's t distribution, to about twelve digits; degrees of freedom need not be whole (Welch). */
 
-/**
- * Probability of a value at least as far from 0 as `t`, on both sides.
- *
- * @param degrees degrees of freedom, above 0.
- * @example twoSidedP(2.7764451051977934, 4) // 0.05
- */
+/** Probability of a value at least as far from 0 as `t`, on both sides. @example twoSidedP(2.7764451051977934, 4) // 0.05 */
 export function twoSidedP(t: number, degrees: number): number {
   if (Number.isNaN(t)) return Number.NaN;
   if (!Number.isFinite(t)) return 0;
   return regularizedBeta(degrees / (degrees + t * t), degrees / 2, 0.5);
 }
 
-/**
- * The value within which, on both sides of 0, a share of the distribution lies.
- *
- * @param share between 0 and 1, exclusive: 0.95 for a 95 % interval.
- * @example centralQuantile(0.95, 2) // 4.302652729749464
- */
+/** The value within which, on both sides of 0, a share of the distribution lies. @example centralQuantile(0.95, 2) // 4.302652729749464 */
 export function centralQuantile(share: number, degrees: number): number {
   const outside = 1 - share;
   let high = 1;
@@ -43,10 +33,7 @@ export function regularizedBeta(x: number, a: number, b: number): number {
   return Math.exp(logFactor) / (a * betaFraction(x, a, b));
 }
 
-/**
- * The continued fraction 1 + d₁/(1 + d₂/(1 + …)) under the incomplete beta function, from above by Lentz's method.
- * Source: DLMF 8.17.22.
- */
+/** The continued fraction 1 + d₁/(1 + d₂/(1 + …)) of the incomplete beta function, by Lentz's method (DLMF 8.17.22). */
 function betaFraction(x: number, a: number, b: number): number {
   let value = 1;
   let numerator = 1;

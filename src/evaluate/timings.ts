@@ -3,24 +3,16 @@ import { mean } from "../base/statistics.ts";
 
 /** How long the parts of a question took, over the questions asked in this run; they differ from run to run. */
 export interface EvaluationTimings {
-  /** Whole run, in seconds. */
   seconds: number;
   questionsPerSecond: number;
   /** Waiting for the policy, milliseconds per question; null where none was asked. */
   model: Spread | null;
   /** Until a server began its first message; null where it was not told. */
   firstToken: Spread | null;
-  /** Waiting for tools. */
   search: Spread | null;
 }
 
-/** Milliseconds. */
-interface Spread {
-  mean: number;
-  p50: number;
-  p90: number;
-  max: number;
-}
+type Spread = { mean: number; p50: number; p90: number; max: number };
 
 /** Collects timings of trajectories. */
 export interface TimingsCollector {

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { evaluationName } from "../evaluate/policy-label.ts";
 import { readComparedRun } from "./compare/read-compared-run.ts";
 import { valueOf } from "./compare/shared-questions.ts";
-import { evaluationName } from "../evaluate/evaluation-name.ts";
 
 /** One run's held-out questions. */
 export interface ArmQuestions {

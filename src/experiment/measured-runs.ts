@@ -1,17 +1,17 @@
 import { ConfigError } from "../base/errors.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
-import type { ArmQuestions } from "./arm-questions.ts";
-import type { ArmRun } from "./arms/arm-runs.ts";
 import { comparisons, experiments } from "../run/claims.ts";
+import { checkMetricPath } from "../run/claims/claim-metric.ts";
+import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import { setsOf } from "../run/evaluation-sets.ts";
 import type { Claim, RecipeFile } from "../run/settings/recipe-schema.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { armCurve } from "./arm-curve.ts";
-import { checkMetricPath } from "../run/claims/claim-metric.ts";
-import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import type { MeasuredRun, MeasuresByRun } from "./claims/kept-measures.ts";
 import { claimMeasures } from "./judge-claims.ts";
+import type { ArmQuestions } from "./arm-questions.ts";
+import type { ArmRun } from "./arms/arm-runs.ts";
 
 /** Where the runs of a reproduction are. */
 export interface RunSource {

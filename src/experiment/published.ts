@@ -1,11 +1,10 @@
-import type { PaperCell } from "../run/claims.ts";
 import { ConfigError } from "../base/errors.ts";
-import { suggest } from "../base/nearest.ts";
 import { leavesOf } from "../base/leaves.ts";
-import { letters, namesAlike } from "./claims/names-alike.ts";
-import { paperCells } from "../run/claims.ts";
+import { suggest } from "../base/nearest.ts";
+import { type PaperCell, paperCells } from "../run/claims.ts";
 import type { RecipeFile } from "../run/settings/recipe-schema.ts";
 import { resolveSettings } from "../run/settings/settings.ts";
+import { letters, namesAlike } from "./claims/names-alike.ts";
 
 /** Which of a paper's numbers to look at. */
 export interface CellChoice {

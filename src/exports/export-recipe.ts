@@ -1,29 +1,27 @@
-import { cp, readdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { cp, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { makeFolder, writeFileAtomic, writeJson } from "../base/files.ts";
-import { packageRoot } from "../base/package-root.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { packageRoot, packageVersion } from "../base/package-root.ts";
 import type { Dataset } from "../data/dataset.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
-import type { Environment } from "../env/environments/environment.ts";
-import { requirePrompt } from "../env/environments/environment.ts";
+import { type Environment, requirePrompt } from "../env/environments/environment.ts";
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
-import { findBase, folderOfName, SHIPPED_POLICIES } from "../run/bases.ts";
+import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import { type ConfigEntry, configEntries, configPython, configYaml } from "./config-text.ts";
 import { experimentOf } from "./experiment.ts";
 import { readmeText } from "./readme-text.ts";
 import {
-  type ExportedKey,
-  exportedKeys,
   type ExportFacts,
+  type ExportedKey,
   type Refusal,
-  refusals,
+  exportedKeys,
   refusalText,
+  refusals,
 } from "./rule.ts";
 import { type ExportTarget, exportTargets } from "./targets.ts";
 

@@ -1,24 +1,24 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { loadChatTemplate } from "../chat/load-chat-template.ts";
+import { partSchema } from "../base/define-part.ts";
 import { AgentrlError, DataError } from "../base/errors.ts";
-import { partSchema } from "../base/part-schema.ts";
 import { withParts } from "../base/registry.ts";
+import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
 import { strategies } from "../rollout/strategies/index.ts";
-import { conversationsOf, type Message, type Telling } from "../synth/exports/conversation.ts";
+import { baseFolder, environmentOver, policyFolder, searchlessFor } from "../run/assemble.ts";
+import type { PolicyOptions } from "../run/bases.ts";
+import { settingsOfFolder } from "../run/synth/synth-folder.ts";
+import { type Message, type Telling, conversationsOf } from "../synth/exports/conversation.ts";
 import type { ExportedRows, PairFormat, SampleFormat } from "../synth/exports/export-format.ts";
 import { exportFormats } from "../synth/exports/index.ts";
 import { misread } from "../synth/exports/read-back.ts";
 import { type TeacherFiles, teacherText } from "../synth/exports/teacher-text.ts";
 import { loadTokenizer } from "../text/tokenizer.ts";
+import { SAMPLE_FILES, readPairs, readSamples } from "../trajectory/sample-files.ts";
 import type { Candidate } from "../trajectory/sample.ts";
-import { readPairs, readSamples, SAMPLE_FILES } from "../trajectory/sample-files.ts";
-import { baseFolder, environmentOver, policyFolder, searchlessFor } from "../run/assemble.ts";
-import type { PolicyOptions } from "../run/bases.ts";
-import { settingsOfFolder } from "../run/synth/synth-folder.ts";
 
 export interface RunExportOptions {
   /** The folder of a synthesis, or a file of samples or pairs. */

@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { exists, makeFolder, sizeOf, sha256File } from "../base/files.ts";
-import { isAlive, processMark } from "../base/process-mark.ts";
-import { Interruption, transfer, type TransferSettings, withRetries } from "./transfer.ts";
+import { exists, makeFolder, sha256File, sizeOf } from "../base/files.ts";
+import { isAlive, processMark } from "../base/folder-lock.ts";
+import { Interruption, type TransferSettings, transfer, withRetries } from "./transfer.ts";
 
 export interface DownloadProblems {
   unreachable(last: Interruption, attempts: number): Error;

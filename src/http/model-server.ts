@@ -1,9 +1,11 @@
-import { suggest } from "../base/nearest.ts";
 import { z } from "../base/schema.ts";
-import type { ChatSettings } from "./chat-settings.ts";
-import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
-import { httpClient, refusalInJson } from "./client.ts";
+import { suggest } from "../base/nearest.ts";
+import { modelKey } from "./api-key.ts";
 import { type Caller, callerOf } from "./caller.ts";
+import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
+import type { ChatSettings } from "./chat-settings.ts";
+import { httpClient, refusalInJson } from "./client.ts";
+import { pace } from "./concurrency.ts";
 import {
   type Endpoint,
   type Explanation,
@@ -14,10 +16,8 @@ import {
 import type { StreamedReply } from "./event-stream.ts";
 import type { ReplyHead } from "./exchange.ts";
 import { type Meter, meter } from "./meter.ts";
-import { modelKey } from "./api-key.ts";
-import { pace } from "./concurrency.ts";
+import { type Refusal, isContextLimit, isUnknownModel } from "./refusal.ts";
 import { folderCache, noCache } from "./reply-cache.ts";
-import { isContextLimit, isUnknownModel, type Refusal } from "./refusal.ts";
 
 /** The fields of every model reply. */
 type ModelReply = ReplyTimes & {

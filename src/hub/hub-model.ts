@@ -1,22 +1,22 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { formatBytes } from "../base/format.ts";
-import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
+import { ConfigError, DataError, ExternalError, errorMessage } from "../base/errors.ts";
 import { exists, freeDiskBytes, isFolder, readJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
-import { limiter, allOrAbort } from "../http/concurrency.ts";
+import { allOrAbort, limiter } from "../http/concurrency.ts";
 import { isDiskError, transfer, withRetries } from "../http/transfer.ts";
-import { downloadBlob, refusal, unreachable, remoteFile, type RemoteFile } from "./remote-file.ts";
+import { type RemoteFile, downloadBlob, refusal, remoteFile, unreachable } from "./remote-file.ts";
 import {
-  cachePlace,
-  isCommit,
-  hubNameText,
-  parseHubName,
-  hubSettings,
   type CachePlace,
   type HubName,
   type HubSettings,
+  cachePlace,
+  hubNameText,
+  hubSettings,
+  isCommit,
+  parseHubName,
 } from "./hub-cache.ts";
 
 /** Download progress over all files of a model. */

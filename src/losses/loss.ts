@@ -1,10 +1,9 @@
 import type { Value } from "../autodiff/graph.ts";
-import { ConfigError } from "../base/errors.ts";
 import { mul } from "../autodiff/ops/elementwise.ts";
 import { reduceSum } from "../autodiff/ops/reduce.ts";
-import { definer } from "../base/define-part.ts";
-import { requireReturned } from "../base/part-members.ts";
-import type { PartWithOptions } from "../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../base/define-part.ts";
+import { ConfigError } from "../base/errors.ts";
+import { requireReturned } from "../base/registry.ts";
 
 /** A model output that is computed only for losses that read it: values need a critic, the others a pass over [K, V]. */
 export type LossOutput = "logprobs" | "entropy" | "values";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { DataError } from "../base/errors.ts";
-import { suggest } from "../base/nearest.ts";
 import { checkOptions, quote, z } from "../base/schema.ts";
-import { commonKeysOf, type Architecture } from "./architectures/architecture.ts";
+import { type Architecture, commonKeysOf } from "./architectures/architecture.ts";
+import { suggest } from "../base/nearest.ts";
 import { architectures } from "./architectures/index.ts";
 import type { DecoderConfig } from "./config.ts";
 

@@ -1,10 +1,10 @@
-import { partSchema, type PartSettings, type PartWithOptions } from "../base/part-schema.ts";
+import { type PartSettings, type PartWithOptions, partSchema } from "../base/define-part.ts";
 import { registryOf } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 import { sha256 } from "../base/files.ts";
 import { definer } from "../base/define-part.ts";
-import { requireReturned } from "../base/part-members.ts";
+import { requireReturned } from "../base/registry.ts";
 
 /** A passage as retrieved. Scores of different retrievers are not comparable. */
 export interface Hit extends Passage {

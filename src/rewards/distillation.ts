@@ -1,8 +1,7 @@
 import { z } from "../base/schema.ts";
 import { type AskedTokens, roleName } from "../trajectory/role.ts";
-import { tokenRows } from "../trajectory/token-rows.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
-import { defineReward, type PlacedValue } from "./reward.ts";
+import { type Trajectory, tokenRows } from "../trajectory/trajectory.ts";
+import { type PlacedValue, defineReward } from "./reward.ts";
 
 /**
  * On-policy distillation: each token that the policy sampled gets log π_teacher − log π, at its place. Their mean estimates −KL(policy ‖ teacher) per

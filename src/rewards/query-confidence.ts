@@ -1,5 +1,4 @@
-import { isSearch } from "../trajectory/search-count.ts";
-import type { Turn } from "../trajectory/trajectory.ts";
+import { type Turn, isSearch } from "../trajectory/trajectory.ts";
 import { defineReward } from "./reward.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { mean } from "../base/statistics.ts";
 import { tokenF1 } from "../text/answers.ts";
-import { searchQueries } from "../trajectory/search-queries.ts";
-import { stepQuestions } from "../trajectory/step-questions.ts";
-import type { TaskAnnotations } from "../trajectory/task.ts";
+import { type TaskAnnotations, stepQuestions } from "../trajectory/task.ts";
+import { searchQueries } from "../trajectory/trajectory.ts";
 import { defineReward } from "./reward.ts";
 
 /**

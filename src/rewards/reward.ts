@@ -1,6 +1,5 @@
+import { type PartWithOptions, definer } from "../base/define-part.ts";
 import { ConfigError, RolloutError } from "../base/errors.ts";
-import { definer } from "../base/define-part.ts";
-import type { PartWithOptions } from "../base/part-schema.ts";
 import type { Resolved } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
 import type { Task } from "../trajectory/task.ts";

@@ -1,8 +1,8 @@
 import { z } from "../base/schema.ts";
 import { tfIdfCosines } from "../text/tf-idf.ts";
-import { passagesIn, type ShownPassage } from "../trajectory/passages.ts";
-import { isSearch } from "../trajectory/search-count.ts";
+import { type ShownPassage, passagesIn } from "../trajectory/passages.ts";
 import type { Passage } from "../trajectory/task.ts";
+import { isSearch } from "../trajectory/trajectory.ts";
 import { defineReward } from "./reward.ts";
 
 const options = z.strictObject({

@@ -1,6 +1,5 @@
-import { isInvalidTurn } from "../trajectory/invalid-turn.ts";
 import { z } from "../base/schema.ts";
-import type { Turn } from "../trajectory/trajectory.ts";
+import { type Turn, isInvalidTurn } from "../trajectory/trajectory.ts";
 import { blockPattern } from "./block-texts.ts";
 import { defineReward } from "./reward.ts";
 

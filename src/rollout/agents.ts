@@ -6,10 +6,7 @@ import { closingStop } from "./endpoint/remote-message.ts";
 import { type RolloutOptions, timed } from "./record.ts";
 import { textSegment } from "./draft.ts";
 
-/**
- * Runs agents for tools: a model calls tools until it answers or has no turn left. Its calls are recorded under the role's name, as text,
- * so that they are shown and never trained.
- */
+/** Runs agents for tools: a model calls tools until it answers. Its calls are recorded as text under the role's name, never trained. */
 export function agentRunner(options: RolloutOptions, trajectory: Trajectory): AgentRunner {
   const { protocol } = options.environment;
   const { calls } = trajectory;

@@ -20,9 +20,7 @@ export interface AwaitedTurn {
   conversation: readonly ChatMessage[];
   /** Whether the conversation is new to the writer: the first of an episode, or one that its strategy begins. */
   opens: boolean;
-  /** Texts that end a message; what follows them is removed. */
   stop: readonly string[];
-  /** Budget of the message, in tokens. */
   maxTokens: number;
   /** Tools that the prompt does not describe, because a chat template does. */
   tools: readonly ToolSchema[];
@@ -33,12 +31,7 @@ interface Place extends RemotePlace {
   isNew: boolean;
 }
 
-/**
- * A policy whose messages somebody else writes, one by one: another program's trainer. They are cut and recorded as a server's.
- *
- * @param write gives the next message; it rejects when the signal aborts.
- * @param tokenizer counts tokens for the budgets; null: four characters per token, and messages are not cut to their budget.
- */
+/** A policy whose messages another program writes, recorded as a server's. @param tokenizer for budgets; null: four characters a token. */
 export function awaitedText(
   write: (turn: AwaitedTurn, signal: AbortSignal) => Promise<string>,
   tokenizer: Tokenizer | null,
@@ -120,10 +113,8 @@ function awaitedDialogue(writer: Writer, setting: DialogueSetting, from: Place):
   };
 }
 
-/** Lengths of texts in tokens. */
 interface Measure {
   count: (text: string) => number;
-  /** The start of a text. */
   first: (text: string, maxTokens: number) => string;
 }
 

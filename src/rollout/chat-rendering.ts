@@ -1,20 +1,16 @@
 import { ConfigError } from "../base/errors.ts";
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
-import { type Probe, PROBES } from "../chat/probes.ts";
+import { PROBES, type Probe } from "../chat/probes.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
-import type { MessageTemplate } from "./served/message-template.ts";
-import { type ChatOptions, replyPlaces } from "./chat-settings.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
+import { type ChatOptions, replyPlaces } from "./model-settings.ts";
+import type { MessageTemplate } from "./served/message-keys.ts";
 
 /** Rendering of text for a chat model. */
 export interface Rendering {
-  /** A prompt as the first message, up to the start of the model's reply. */
   opening(prompt: string): string;
-  /**
-   * The template's text around a reply of the environment.
-   * @param ended whether the model closed its message with EOS.
-   */
+  /** The template's text around a reply of the environment. @param ended whether the model closed its message with EOS. */
   around(ended: boolean): { before: string; after: string };
   /** Whether the template puts its own marks around the results of tools, so that a protocol's are left out. */
   readonly wrapsResults: boolean;
@@ -22,16 +18,11 @@ export interface Rendering {
   readonly template?: MessageTemplate;
 }
 
-/** Placeholder for a reply, to find the template's text around it. */
 const MARK = "\u2063reply\u2063";
 
 /**
- * Renders by a model's own template. Earlier turns stay as sampled, so the template must not rewrite them: this is checked here, before a
- * run.
- *
- * @param options.tools tools that the template describes to the model, if the protocol leaves that to it.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES when it rewrites earlier turns, or changes a reply.
- * @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD.
+ * Renders by a model's own template, which must not rewrite earlier turns: checked here. `tools`: those that the template describes.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES. @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD
  */
 export function chatRendering(
   template: ChatTemplate,
@@ -72,7 +63,6 @@ function probesOf(replies: "user" | "tool"): Probe[] {
   );
 }
 
-/** The template's text between the model's message and a reply, and between the reply and its next message. */
 function textAround(
   template: ChatTemplate,
   start: readonly TemplateMessage[],
@@ -84,10 +74,8 @@ function textAround(
   const whole = template.render(conversation, { addGenerationPrompt: true });
   const [before, after, ...more] = whole.slice(shown.length).split(MARK);
   if (!whole.startsWith(shown) || after === undefined || more.length > 0 || before === undefined) {
-    throw new ConfigError(
-      "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: changes a message of the role "${role}" after the model's own, or the earlier messages. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`,
-    );
+    const message = `${template.where}: changes a message of the role "${role}" after the model's own, or the earlier messages. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`;
+    throw new ConfigError("CHAT_TEMPLATE_REWRITES", message);
   }
   return [before, after];
 }

@@ -4,18 +4,9 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { MessageEnding } from "./dialogue.ts";
 
 /** A message up to the cut. */
-export interface CutMessage {
-  /** Whole tokens, including the one with the cut. */
-  ids: number[];
-  logprobs: number[];
-  /** The text up to the cut, without EOS. */
-  text: string;
-}
+export type CutMessage = { ids: number[]; logprobs: number[]; text: string };
 
-/**
- * Cuts sampled tokens at the protocol's end of the message. Ids are kept, never encoded again. An EOS right after the cut stays: a policy
- * that is never trained on EOS does not learn to stop.
- */
+/** Cuts sampled tokens at the message's end; ids are never encoded again. An EOS right after the cut stays, so that EOS is trained. */
 export function cutTokens(
   result: SampleResult,
   tokenizer: Tokenizer,
@@ -32,10 +23,7 @@ export function cutTokens(
   return { ids: ids.slice(0, kept), logprobs: logprobs.slice(0, kept), text: whole.slice(0, cut) };
 }
 
-/**
- * Fewest tokens whose text has at least a length; the last token may exceed it. A character that several tokens share counts with the last.
- * @param length in UTF-16 units, at most that of the whole text.
- */
+/** Fewest tokens whose text has at least `length` UTF-16 units. A character that several tokens share counts with the last. */
 export function tokensThrough(
   ids: readonly number[],
   length: number,
@@ -51,12 +39,7 @@ export function tokensThrough(
   return ids.length;
 }
 
-/**
- * The tokens that wrote some characters of a message: from the first token with one of them to the last (exclusive).
- * @param text of the message; the completion may have more before and after it.
- * @param span characters of the text in UTF-16 units, end exclusive, at least one.
- * @returns null if the tokens do not contain the text: a server keeps them, or the text was rendered again.
- */
+/** The tokens (end exclusive) that wrote a span of a message's characters; null if they do not contain the text. */
 export function tokenSpan(
   ids: readonly number[],
   text: string,

@@ -1,22 +1,18 @@
-import type { Protocol } from "../env/protocols/protocol.ts";
 import type { BudgetNow } from "../env/budget.ts";
+import type { Protocol } from "../env/protocols/protocol.ts";
+import type { Asked } from "../env/teacher.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
-import type { Asked } from "../env/asked.ts";
 import type { Sampling } from "./sampling.ts";
 
 /** An input of a policy before its next message. */
 export interface Input {
-  /**
-   * template: a prompt, at the start. environment: a reply. inserted: a hint, the prefill of the policy's next message. If the server
-   * cannot prefill, the hint is sent as an instruction.
-   */
+  /** template: the first prompt. environment: a reply. inserted: a hint as prefill; an instruction where the server cannot prefill. */
   owner: "template" | "environment" | "inserted";
   text: string;
   /** Texts that the policy reads right after it. They are recorded as inserted, and training leaves them out. */
   withheld?: readonly string[];
-  /** Most tokens of it that the policy reads. */
   maxTokens?: number;
   /** The results behind `text`, one per tool call: some servers take each result as a message. */
   observations?: readonly Observation[];
@@ -26,35 +22,24 @@ export interface Input {
 export interface Message {
   /** Text up to the stop point, with inserted hints, without EOS and without the prefill. */
   text: string;
-  /** Index in the trajectory's calls. */
   call: number;
-  /** Hints inserted into it, in order. */
   put: readonly PutText[];
 }
 
 /** A hint to insert into a message. */
 export interface Interjection {
-  /** Name of the hint. */
   name: string;
   /** Characters of the message to keep; the rest is removed. */
   keep: number;
-  /** Text to insert; the policy continues after it. */
   text: string;
 }
 
 /** A hint that was inserted into a message. */
-export interface PutText {
-  name: string;
-  text: string;
-  /** Characters of the message before it. */
-  at: number;
-}
+export type PutText = { name: string; text: string; at: number };
 
 /**
- * Called when a message has ended, and again after each continuation. Returns the next hint to insert, or null to accept the message.
- * It must return null at some time, and must not remove an inserted hint.
- * @param message its whole text up to the cut, with inserted hints.
- * @param put the inserted hints.
+ * Called when a message has ended, and after each continuation: the next hint to insert, or null, at some time, to accept the message.
+ * @param message its text up to the cut, with the inserted hints `put`, none of which it may remove.
  */
 export type Interject = (message: string, put: readonly PutText[]) => Interjection | null;
 
@@ -63,23 +48,17 @@ export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
 /** Settings of a dialogue. */
 export interface DialogueSetting {
-  /** Unique among the open dialogues of a policy. */
   id: string;
   seed: number;
   sampling: Sampling;
   budgets: readonly BudgetNow[];
   ending: MessageEnding;
-  /** Grammar of tool calls, for servers with a field for them. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** Calls of the trajectory; the dialogue appends to them. */
   calls: Call[];
-  /** For scripted policies, which may read more than a model. */
   task: Task;
   turns: readonly Turn[];
-  /** What a strategy's own prompt asks for, if the strategy says it. */
   asked?: Asked;
-  /** Receives the time to the first token of each message, in milliseconds, if the server gives it. */
   onFirstToken?: (ms: number) => void;
 }
 
@@ -90,32 +69,20 @@ export type DialogueBranch = Pick<DialogueSetting, "id" | "seed"> &
 /** One conversation with a policy. A trajectory has one, or several if its strategy builds new prompts. */
 export interface Dialogue {
   /**
-   * Sends the new inputs to the policy, asks for its next message and records it as a call.
-   * @param interject may insert hints into the message; only for policies that take a prefill. A hint that does not fit with one more
-   *   token is left out, and the message stays.
-   * @returns null when the context is full.
-   * @throws {RolloutError} when a remote policy gives no message; the code has the reason.
-   * @throws the signal's reason when it aborts.
+   * Sends the new inputs, asks the policy for its next message and records it; null when the context is full.
+   * @param interject may insert hints, for policies with prefill; one that does not fit with one more token is left out.
+   * @throws {RolloutError} when a remote policy gives no message. @throws the signal's reason when it aborts.
    */
   write(
     inputs: readonly Input[],
     signal: AbortSignal,
     interject?: Interject,
   ): Promise<Message | null>;
-  /**
-   * Sends the new inputs and records a given message instead of asking for one: its tokens have no log-probabilities.
-   * @returns index of its call.
-   */
+  /** Sends the inputs and records a given message, without log-probabilities. @returns index of its call. */
   give(inputs: readonly Input[], message: PrefixMessage): number;
-  /**
-   * An independent copy of the conversation so far, under another id and seed.
-   * @param branch.calls a copy of the calls so far, if the fork is a trajectory of its own; default: the same calls.
-   */
+  /** An independent copy under another id and seed. @param branch.calls a copy of the calls, if the fork is a trajectory of its own. */
   fork(branch: DialogueBranch): Dialogue;
-  /**
-   * Puts another text in place of the last message. Its tokens were not sampled, so they have no log-probabilities and the trainer computes
-   * them. Absent where the tokens are a server's.
-   */
+  /** Replaces the last message's text, which then has no log-probabilities. Absent where the tokens are a server's. */
   rewrite?(text: string): void;
   /** Frees the engine's cache of this conversation. It can still be forked or continued, at the cost of a recompute. */
   end(): void;

@@ -4,49 +4,35 @@ import type { Segment } from "../trajectory/trajectory.ts";
 import { cutTokens, wholeTokens } from "./cut-tokens.ts";
 import type { Input, Interjection, MessageEnding, PutText } from "./dialogue.ts";
 
-/** A message under construction: the prefill, the policy's text, and the interjections in it. */
 interface MessageDraft {
   /** Text up to the cut, without the prefill and without the end token. */
   text(): string;
-  /** Segments, with the prefill. */
   segments(): Segment[];
-  /** Interjections so far, in order. */
   put(): readonly PutText[];
-  /** Whether an interjection has completed the message, so that nothing is left to write. */
   isWhole(): boolean;
 }
 
 /** A draft in tokens. */
 export interface Draft extends MessageDraft {
-  /** With the prefill. */
   ids(): number[];
   /** Adds the policy's tokens, up to the end of the message. @returns how many of them were kept. */
   write(result: SampleResult): number;
-  /**
-   * Removes the text after a place and inserts text there.
-   * @param limit most tokens of the message, without the prefill.
-   * @returns false if the text and one more token do not fit; the draft is then unchanged.
-   */
+  /** Replaces the text after a place. @param limit most tokens without the prefill. @returns false if it and one more token do not fit. */
   interrupt(interjection: Interjection, limit: number): boolean;
 }
 
 /** A draft in text, for policies with tokens of their own. */
 export interface TextDraft extends MessageDraft {
-  /** Text up to the cut, with the prefill. */
   whole(): string;
   /** Adds the policy's text, up to the end of the message. @returns the part that was kept. */
   write(written: string): string;
   /** Removes the text after a place and inserts text there. @returns false if the message has ended by then; the draft is then unchanged. */
   interrupt(interjection: Interjection): boolean;
-  /** Undoes the last interruption. */
   undo(): void;
 }
 
 /** The prefill of a message: its text, and the ids of its parts. */
-export interface Prefill {
-  text: string;
-  ids: readonly number[][];
-}
+export type Prefill = { text: string; ids: readonly number[][] };
 
 /** Separates the inputs that the policy reads from the prefill of its message, which comes last. */
 export function splitPrefill(inputs: readonly Input[]): {
@@ -111,7 +97,6 @@ export function emptyDraft(
   };
 }
 
-/** Segments up to a character: whole tokens, and the text of a partial token after them. */
 function firstTokensOf(
   segments: readonly Segment[],
   length: number,
@@ -122,9 +107,7 @@ function firstTokensOf(
   for (const { owner, ids: all, logprobs } of segments) {
     const text = tokenizer.decode(all);
     const ids = all.slice(0, wholeTokens(all, left, tokenizer));
-    if (ids.length > 0) {
-      kept.push({ owner, ids, logprobs: logprobs?.slice(0, ids.length) ?? null });
-    }
+    if (ids.length > 0) kept.push({ owner, ids, logprobs: logprobs?.slice(0, ids.length) ?? null });
     if (left <= text.length) return { kept, rest: text.slice(tokenizer.decode(ids).length, left) };
     left -= text.length;
   }
@@ -180,20 +163,13 @@ function firstCharacters(pieces: readonly Segment[], count: number): Segment[] {
   });
 }
 
-/** Where an interjection goes, and its text up to where the protocol ends the message. */
 interface Interruption {
-  /** Characters after the prefill that stay. */
   at: number;
   text: string;
-  /** Whether the text ends the message. */
   isWhole: boolean;
 }
 
-/**
- * Places an interjection in a message: between characters, and never before an earlier interjection.
- * @param message.text without the prefill.
- * @returns null if the message has ended by then.
- */
+/** Places an interjection between characters, never before an earlier one; null if the message (`text` without prefill) has ended. */
 function interruption(
   { prefill, text, put }: { prefill: string; text: string; put: readonly PutText[] },
   { keep, text: given }: Interjection,
@@ -208,7 +184,6 @@ function interruption(
   return follows === "" ? null : { at, text: follows, isWhole: cut !== null };
 }
 
-/** The same place, or the one before it if a surrogate pair would be split. */
 function beforeCharacter(text: string, at: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && at < text.length ? at - 1 : at;
 }

@@ -2,11 +2,7 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import { promptSession } from "./prompt-session.ts";
 import type { RolloutOptions } from "./record.ts";
 
-/**
- * The start of a chain of thought, up to its first empty line, from a separate dialogue; empty if the policy writes no thought.
- *
- * @returns null if the question does not fit the policy's context.
- */
+/** The start of a chain of thought, up to its first empty line, from a separate dialogue; null if the question does not fit the context. */
 export async function firstThought(
   rollout: RolloutOptions,
   trajectory: Trajectory,

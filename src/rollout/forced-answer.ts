@@ -1,12 +1,7 @@
 import { anyTag, type Protocol } from "../env/protocols/protocol.ts";
 import type { Call } from "../trajectory/trajectory.ts";
 
-/**
- * A message that began with the protocol's answer opening as its prefill, as the environment reads it. Where the policy ended it with EOS and not with the
- * closing tag, the tag is added, so that a forced answer is an answer. The recorded tokens stay as sampled. Nothing, or a text with a tag, is no answer.
- *
- * @param text with the prefill.
- */
+/** A forced answer as the environment reads it, its closing tag added where EOS ended it; nothing, or a text with a tag, is no answer. */
 export function withAnswerEnd(
   text: string,
   { prefill, call, protocol }: { prefill: string; call: Call | undefined; protocol: Protocol },

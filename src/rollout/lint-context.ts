@@ -4,13 +4,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { LintGrammar, LintContext } from "../trajectory/lint/lint-reading.ts";
 import { strategies } from "./strategies/index.ts";
 
-/**
- * What trajectories are held to that a strategy made.
- *
- * @param drawn.environment null: not known.
- * @param drawn.strategy as settings name it; null: not known, and messages are taken to be the protocol's.
- * @param drawn.temperature at which messages were drawn; null: not known.
- */
+/** What trajectories of a strategy are held to; null (environment, strategy, temperature): not known. */
 export function lintContextOf(drawn: {
   environment: Pick<Environment, "protocol" | "answers"> | null;
   strategy: string | null;

@@ -1,7 +1,35 @@
 import { choice, z } from "../base/schema.ts";
+import { measuredModelShape } from "../http/chat-settings.ts";
 import { isModel } from "../base/setting-path.ts";
-import { chatSchema } from "./chat-settings.ts";
-import { endpointSchema } from "./endpoint/endpoint-settings.ts";
+
+/** Role of a reply of the environment: its own message, or part of the model's (as in Search-R1). */
+export const replyPlaces = ["user", "tool", "inline"] as const;
+
+/** Options of a policy with a chat template. */
+export const chatSchema = z.strictObject({
+  /** Role of a reply of the environment; `inline`: part of the model's own message. */
+  replies: z.enum(replyPlaces).default("user"),
+  /** System message; default: none, except the template's own. */
+  system: z.string().optional(),
+});
+
+export type ChatOptions = z.output<typeof chatSchema>;
+
+/** Options of a policy behind an HTTP server. */
+export const endpointSchema = z.strictObject({
+  ...measuredModelShape,
+  /** chat: messages, with the server's own template. completions: one growing text, without a template. */
+  api: z.enum(["chat", "completions"]).default("chat"),
+  /** Most tokens of a reply, hidden thoughts included; default: the budget of a turn. */
+  maxTokens: z.int().min(1).optional(),
+  /** System message of a chat. */
+  system: z.string().optional(),
+  /** Further keys of each request's body. */
+  extra: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Checked settings of a policy's server. */
+export type EndpointSettings = z.output<typeof endpointSchema>;
 
 const frozenModel = z.strictObject({
   /** As `policy.from`. Its weights are never trained. */

@@ -1,10 +1,9 @@
-import type { SampleRequest, SampleResult } from "../engine/engine.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
+import type { RolloutEngine, SampleRequest, SampleResult } from "../engine/engine.ts";
+import { firstEnd } from "../env/protocols/protocol.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
 import type { Rendering } from "./chat-rendering.ts";
-import { firstEnd } from "../env/protocols/protocol.ts";
 import { tokensThrough } from "./cut-tokens.ts";
 import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 
@@ -16,12 +15,9 @@ export interface CompletionRequest extends SampleRequest {
 
 /** A model whose tokens we sample: trained, frozen, or a script in its place. */
 export interface TokenPolicy {
-  /** Name under which its calls are recorded. */
   readonly role: string;
-  /** Optimizer steps of its weights; null if not trained. */
   readonly version: number | null;
   readonly tokenizer: Tokenizer;
-  /** Longest sequence, in tokens. */
   readonly maxPositions: number;
   /** Chat rendering; without it all text is sent unchanged. */
   readonly rendering?: Rendering;
@@ -35,7 +31,6 @@ export interface TokenPolicy {
 /** A model with a text interface: its server keeps the tokens. */
 export interface TextPolicy {
   readonly role: string;
-  /** Whether it accepts a prefill. */
   readonly takesPrefill: boolean;
   /** The start of a text in its own tokens; absent: they are unknown, and four characters count as one. */
   readonly firstTokens?: (text: string, maxTokens: number) => string;
@@ -89,10 +84,7 @@ export function enginePolicy(
   };
 }
 
-/**
- * Log-probabilities of tokens after a prompt, computed by an engine.
- * @param kept name of a snapshot in the engine; default: its current weights.
- */
+/** Log-probabilities of tokens after a prompt, by an engine. @param kept name of a snapshot; default: its current weights. */
 export function engineLogprobs(
   engine: Pick<RolloutEngine, "logprobs">,
   kept?: string,

@@ -1,24 +1,24 @@
+import { ConfigError } from "../base/errors.ts";
 import { seedFrom } from "../base/random.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
-import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { answerIn, firstEnd } from "../env/protocols/protocol.ts";
-import type { Asked } from "../env/asked.ts";
-import type { Message, MessageEnding, Input } from "./dialogue.ts";
+import type { Asked } from "../env/teacher.ts";
+import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
+import type { Input, Message, MessageEnding } from "./dialogue.ts";
 import { withAnswerEnd } from "./forced-answer.ts";
-import { type Policy, takesPrefill } from "./policy.ts";
-import { openDialogue } from "./token-dialogue.ts";
+import { type Policy, type TokenPolicy, takesPrefill } from "./policy.ts";
 import {
+  type RolloutOptions,
   appendBranch,
   emptyTrajectory,
   record,
-  type RolloutOptions,
   runTools,
   timed,
 } from "./record.ts";
-import { meanLogprob, requireLogprobs } from "./likelihood.ts";
 import { dialogueSetting, shownPart } from "./roll-out.ts";
 import type { Sampling } from "./sampling.ts";
+import { openDialogue } from "./token-dialogue.ts";
 
 /** How a question of a strategy's own is put. */
 export interface AskOptions {
@@ -26,15 +26,12 @@ export interface AskOptions {
   stop?: readonly string[];
   /** Tokens of the message at most, where that is less than the environment's budget for a turn. */
   maxTokens?: number;
-  /** What is drawn otherwise than the run says. */
   sampling?: Partial<Sampling>;
-  /** Tells draws from one another: equal prompts under equal keys are answered alike. */
   draw?: number | string;
   /** Prefill of the message; a server that cannot prefill gets it as an instruction. */
   prefill?: string;
   /** Line of the trajectory that the message is put under, in reports; the session's own when absent. */
   chain?: string;
-  /** What the prompt asks for, for policies that read no prompts. */
   asked?: Asked;
 }
 
@@ -42,58 +39,34 @@ export interface AskOptions {
 export interface Answered {
   /** Without the prefill and without what stopped it. */
   text: string;
-  /** Index of its turn. */
   turn: number;
-  /** Index of its call: where its tokens and their log-probabilities stand. */
   call: number;
 }
 
-/**
- * A trajectory made of prompts that a strategy writes itself, each built anew: retrieval chains, trees, votes, modules. All that is
- * asked and searched is recorded, so that metrics, reports and rewards see it as they see an agent's.
- */
+/** A trajectory made of prompts that a strategy writes anew: retrieval chains, trees, votes, modules; recorded as an agent's. */
 export interface PromptSession {
   readonly trajectory: Trajectory;
   /** Asks the policy. @returns null when the prompt does not fit its context. */
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
-  /**
-   * Asks the policy for an answer by the protocol's grammar: its opening is the prefill; a server that cannot prefill gets an instruction.
-   * @returns null when it gave none, or the prompt does not fit.
-   */
+  /** Asks for an answer by the protocol's grammar, its opening as the prefill; null when it gave none, or the prompt does not fit. */
   answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefill">): Promise<string | null>;
-  /**
-   * Searches with the environment's own tool, on behalf of a message.
-   * @param turn index of the turn whose message led to it; null: the strategy's own, recorded with the message before it or, where there
-   *   is none, as given.
-   * @returns what was found, `text` as short as the environment shows observations.
-   */
+  /** Searches with the environment's tool for a turn's message; null: the strategy's own. @returns `text` as short as shown. */
   search(query: string, turn: number | null): Promise<Observation>;
   /**
-   * Mean log-probability (nats a token, temperature 1) of a text as the policy's message to a prompt; recorded as a call that wrote
-   * nothing.
-   * @returns null when the two do not fit its context.
+   * Mean log-probability (nats a token, temperature 1) of a text as the reply to a prompt, recorded; null when they do not fit.
    * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
    */
   likelihood(prompt: string, text: string): Promise<number | null>;
-  /** The answer that a text holds by the protocol's own rule; null when there is none. */
   answerIn(text: string): string | null;
-  /**
-   * Several sessions at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
-   * turns and calls in a branch are valid in that branch only.
-   */
+  /** Several sessions at once, each under its own name and seed, recorded one after another. A branch's indices are valid in it only. */
   branches<T>(
     names: readonly string[],
     body: (branch: PromptSession, index: number) => Promise<T>,
   ): Promise<T[]>;
-  /** Whether a prompt did not fit the policy's context. */
   readonly isFull: boolean;
 }
 
-/**
- * Runs a strategy that builds its own prompts. Without an answer it ended for want of context where a prompt did not fit.
- *
- * @param body what it does; returns the final answer, null when it has none.
- */
+/** Runs a strategy that builds its own prompts. @param body returns the final answer; null when it has none. */
 export function withPrompts(
   options: RolloutOptions,
   body: (session: PromptSession) => Promise<string | null>,
@@ -115,7 +88,6 @@ export function promptSession(
   const { environment, policy, task, progress, signal } = options;
   const { protocol } = environment;
   let asked = 0;
-  /** One message, recorded as a call. */
   const put = async (
     inputs: Input[],
     how: AskOptions,
@@ -239,12 +211,11 @@ function shorterTurns(budgets: readonly BudgetNow[], maxTokens: number): BudgetN
 
 function promptInputs(policy: Policy, prompt: string, prefill: string): Input[] {
   if (prefill === "") return [{ owner: "template", text: prompt }];
-  if (takesPrefill(policy)) {
+  if (takesPrefill(policy))
     return [
       { owner: "template", text: prompt },
       { owner: "inserted", text: prefill },
     ];
-  }
   return [{ owner: "template", text: `${prompt}\nBegin with: ${prefill}` }];
 }
 
@@ -258,4 +229,57 @@ function beforeStop(text: string, stop: readonly string[]): string {
   if (end === null) return text;
   const closing = stop.find((each) => text.slice(0, end).endsWith(each)) ?? "";
   return text.slice(0, end - closing.length);
+}
+
+/** The policy, if it can score texts. @param key recipe key of the part that needs it. @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS */
+export function requireLogprobs(
+  policy: Policy,
+  instead = "Use another strategy.",
+  key = "evaluation.strategy",
+): ScoringPolicy {
+  if (!("open" in policy) && policy.logprobs !== undefined) return policy as ScoringPolicy;
+  const message = `${key}: the policy "${policy.role}" cannot give log-probabilities of a given text, which this setting needs; local models can. ${instead}`;
+  throw new ConfigError("STRATEGY_NEEDS_LOGPROBS", message);
+}
+
+/** A policy that can score a text. */
+export type ScoringPolicy = TokenPolicy & Required<Pick<TokenPolicy, "logprobs">>;
+
+type ScoredText = { prompt: string; text: string; signal: AbortSignal };
+
+/** As `textLogprob`, by token (nats a token). */
+async function meanLogprob(
+  policy: ScoringPolicy,
+  trajectory: Trajectory,
+  asked: ScoredText,
+): Promise<number | null> {
+  const whole = await textLogprob(policy, trajectory, asked);
+  return whole === null ? null : whole / policy.tokenizer.encode(asked.text).length;
+}
+
+/** Log-probability (nats) of a text after a prompt, recorded as a call without a completion; null when they do not fit the context. */
+export async function textLogprob(
+  policy: ScoringPolicy,
+  trajectory: Trajectory,
+  { prompt, text, signal }: ScoredText,
+): Promise<number | null> {
+  signal.throwIfAborted();
+  const { tokenizer, rendering, maxPositions, role, version } = policy;
+  const promptIds = tokenizer.encodeStart(rendering?.opening(prompt) ?? prompt);
+  const ids = tokenizer.encode(text);
+  if (promptIds.length + ids.length > maxPositions) return null;
+  const logprobs = await policy.logprobs(promptIds, ids);
+  const segment = { logprobs: null };
+  trajectory.calls.push({
+    parent: null,
+    role,
+    policyVersion: version,
+    prompt: [
+      { owner: "template", ids: promptIds, ...segment },
+      { owner: "inserted", ids, ...segment },
+    ],
+    completion: [],
+    finish: "stop",
+  });
+  return logprobs.reduce((sum, each) => sum + each, 0);
 }

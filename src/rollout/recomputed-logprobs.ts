@@ -1,52 +1,40 @@
 import { formatLoss } from "../base/format.ts";
-import { type Engine, temperatureField, type TrainingRow } from "../engine/engine.ts";
-import { tokenRows } from "../trajectory/token-rows.ts";
-import type { Call, Trajectory } from "../trajectory/trajectory.ts";
+import { type Engine, type TrainingRow, temperatureField } from "../engine/engine.ts";
+import { type Call, type Trajectory, tokenRows } from "../trajectory/trajectory.ts";
 
 /** Result of recomputing log-probabilities. */
 export interface RecomputedSummary {
   /** Trajectories with recomputed tokens, and the number of tokens. */
   trajectories: number;
   tokens: number;
-  /** Skipped calls by reason. */
   left: Record<"scripted" | "otherWeights" | "otherModel" | "tooLong", number>;
-  /** Differences from the recorded values, nats. */
   largest: number;
   mean: number;
 }
 
 export interface RecomputeOptions {
-  /** Largest accepted difference, nats. */
   tolerance: number;
-  /** Called once for each trajectory with a larger difference, with its worst token. */
   onDrift: (of: string, message: string) => void;
 }
 
 /** Trajectories to recompute, in batches, so that memory stays constant. */
 export interface Recomputing {
-  /** @param of passed to `onDrift`. */
   add(of: string, trajectory: Trajectory): Promise<void>;
   finish(): Promise<RecomputedSummary>;
 }
 
-/** Sequences per request to the engine. */
 const BATCH = 64;
 
-/** A sequence with the recorded value of each target; NaN for targets that are not compared. */
 interface Row {
   of: string;
   row: TrainingRow;
   recorded: readonly number[];
-  /** Call of each target. */
   callOf: readonly number[];
 }
 
 /**
- * Recomputes the log-probabilities of sampled tokens and compares them with the recorded ones.
- *
- * Each is computed at its call's temperature, over the whole vocabulary. Skipped are calls of other weights (their `policyVersion` is not the
- * engine's), of other models (their role is not "policy"), calls whose log-probabilities are all 0 (written by a script), and sequences that
- * are too long for the model.
+ * Recomputes the log-probabilities of sampled tokens, at the call's temperature over the whole vocabulary, and compares. Skipped are calls
+ * of other weights (`policyVersion`) or models, those whose log-probabilities are all 0 (a script's), and too long sequences.
  */
 export function recomputeLogprobs(
   engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,
@@ -88,7 +76,6 @@ export function recomputeLogprobs(
       });
       const seen = new Set<number>();
       for (const { ids, logprobs, temperatures, callOf, calls } of tokenRows(trajectory)) {
-        // Branches share a prefix, which is compared once.
         const fresh = calls.filter((call) => wanted[call] === true && !seen.has(call));
         if (fresh.length === 0) continue;
         if (ids.length > maxPositions) {

@@ -18,28 +18,21 @@ export interface RolloutOptions {
   policy: Policy;
   environment: Environment;
   task: Task;
-  /** Unique in the run. */
   id: string;
   groupId: string;
   purpose: Trajectory["purpose"];
   seed: number;
   sampling: Sampling;
   signal: AbortSignal;
-  /** Progress of the run; absent outside training. */
   progress?: TrainingProgress;
   /** The recipe's models, and `policy`, for strategies that ask one; none when absent. */
   roles?: Roles;
-  /** Clock in milliseconds; without it no timings are recorded. */
   clock?: () => number;
   /** Called after each turn of the dialogue with the record so far. Strategies with prompts of their own report at the end only. */
   onTurn?: (trajectory: Trajectory) => void;
 }
 
-/**
- * Records a whole trajectory. Failures of tools and endpoints are recorded on it; any other error (an interrupted run, a bug) is thrown.
- *
- * @param play plays it; sets `answer`.
- */
+/** Records a whole trajectory, with failures of tools and endpoints; any other error is thrown. @param play plays it; sets `answer`. */
 export async function record(
   options: RolloutOptions,
   play: (trajectory: Trajectory) => Promise<EndReason>,
@@ -67,7 +60,6 @@ export async function recordOn(
   return end;
 }
 
-/** Where errors come from, if not from models. */
 const BOUNDARIES = new Map<ErrorCode, string>([
   ["TOOL_FAILED", "tool"],
   ["TOOL_TIMEOUT", "tool"],
@@ -122,23 +114,17 @@ export async function timed<T>(
   }
 }
 
-/**
- * Appends the record of a branch to a trajectory of the same question: its calls, turns, hints, searches and times.
- *
- * @param chain name of the branch's turns; their own chain is kept behind it: `2/draft`.
- */
+/** Appends a branch's record to a trajectory of the same question. @param chain name of its turns; their own is kept behind: `2/draft`. */
 export function appendBranch(into: Trajectory, part: Trajectory, chain: string): void {
   const offset = into.calls.length;
-  for (const call of part.calls) {
+  for (const call of part.calls)
     into.calls.push({ ...call, parent: call.parent === null ? null : call.parent + offset });
-  }
   for (const turn of part.turns) {
     const own = turn.chain === undefined ? chain : `${chain}/${turn.chain}`;
     into.turns.push({ ...turn, call: turn.call + offset, chain: own });
   }
-  for (const hint of part.hints ?? []) {
+  for (const hint of part.hints ?? [])
     (into.hints ??= []).push({ ...hint, call: hint.call + offset });
-  }
   if (part.given !== undefined) (into.given ??= []).push(...part.given);
   if (part.timings === undefined) return;
   const { firstTokenMs, modelMs, searchMs } = part.timings;

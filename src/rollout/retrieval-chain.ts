@@ -1,17 +1,14 @@
 import { z } from "../base/schema.ts";
+import type { AnsweredQuestion } from "../env/teacher.ts";
 import { exactMatch } from "../text/answers.ts";
+import { type ShownPassage, passagesIn } from "../trajectory/passages.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { AnsweredQuestion } from "../env/asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
-import { passagesIn, type ShownPassage } from "../trajectory/passages.ts";
 import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
 
 /** One step of a retrieval chain: a sub-question and its answer from passages. */
-export interface ChainLink {
-  query: string;
-  answer: string;
-}
+export type ChainLink = { query: string; answer: string };
 
 /** Options of all strategies that build chains. */
 export const chainShape = {
@@ -22,18 +19,15 @@ export const chainShape = {
 /** Sub-answer if the passages do not help; chains are chosen by its likelihood as the main answer. */
 const NOTHING_RELEVANT = "No relevant information found";
 
-/** Most tokens of a message. */
 const QUERY_TOKENS = 64;
 const ANSWER_TOKENS = 128;
 /** Most query calls of a chain, per step: a repeated query is drawn again. */
 const TRIES = 4;
-/** Lowest temperature of a redrawn query. */
 const RETRY_TEMPERATURE = 0.7;
 
 /** Options of extending a chain. */
 export interface ChainCourse {
   question: string;
-  /** Links of the whole chain. */
   steps: number;
   /** Sampling of queries; sub-answers are greedy. */
   sampling?: Partial<Sampling>;
@@ -42,8 +36,7 @@ export interface ChainCourse {
 }
 
 /**
- * Adds links to a chain until it has `steps`, or the policy has no new query: an empty message ends it at once.
- *
+ * Adds links to a chain until it has `steps`, or the policy has no new query.
  * Source: CoRAG, arXiv 2501.14342, section 3; microsoft/LMOps, corag. Different here: a chain ends early without a new query; a search
  * shows as many passages as the environment's tool, in our words, best last.
  */
@@ -67,10 +60,7 @@ export async function extendChain(
 }
 
 /** A query and its message. */
-export interface ProposedQuery {
-  query: string;
-  answered: Answered;
-}
+export type ProposedQuery = { query: string; answered: Answered };
 
 /** The policy's next query. @param again the last query was a repetition: draw another. @returns null when the prompt does not fit. */
 export async function proposeQuery(
@@ -136,8 +126,7 @@ export async function answerFromChain(
 }
 
 /**
- * Whether a chain tells a reference: its last sub-answer equals one, or one's mean log-probability per token (nats) as the answer after the
- * chain exceeds a level.
+ * Whether a chain tells a reference: its last sub-answer equals one, or one's mean log-probability per token exceeds a level.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function tellsReference(
@@ -155,8 +144,7 @@ export async function tellsReference(
 }
 
 /**
- * Mean log-probability per token, nats, of "nothing relevant found" as the answer to the main question with a chain; low is good. Infinity
- * if it does not fit the context.
+ * Mean log-probability per token of "nothing relevant found" as the answer with a chain; low is good, Infinity if it does not fit.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function chainPenalty(

@@ -1,9 +1,8 @@
 import { ConfigError, DataError, ExternalError, RolloutError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { temperatureField } from "../engine/engine.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
-import { chatClient } from "../http/chat.ts";
+import { type RolloutEngine, temperatureField } from "../engine/engine.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
+import { chatClient } from "../http/chat.ts";
 import { completionsClient } from "../http/completions.ts";
 import { embeddingsClient } from "../http/embeddings.ts";
 import type { HttpEnvironment } from "../http/endpoint.ts";
@@ -11,7 +10,7 @@ import type { Encoder } from "../retrieval/dense/encoder.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { AskedTokens, Role, Roles, Vocabulary } from "../trajectory/role.ts";
 import type { Rendering } from "./chat-rendering.ts";
-import type { EndpointSettings } from "./endpoint/endpoint-settings.ts";
+import type { EndpointSettings } from "./model-settings.ts";
 import { engineLogprobs } from "./policy.ts";
 
 /** A role, and how to close it. */
@@ -22,7 +21,6 @@ export interface OpenedRole {
 
 /** Roles that are opened at first use. */
 export interface OpenedRoles extends Roles {
-  /** Closes the opened roles. */
   close(): Promise<void>;
 }
 
@@ -42,10 +40,8 @@ export function lazyRoles(
     get(name, where) {
       const opener = Object.hasOwn(openers, name) ? openers[name] : undefined;
       if (opener === undefined) {
-        throw new ConfigError(
-          "PART_UNKNOWN",
-          `${where} is "${name}"; no such model. ${suggest(name, names)} Add it to models.`,
-        );
+        const message = `${where} is "${name}"; no such model. ${suggest(name, names)} Add it to models.`;
+        throw new ConfigError("PART_UNKNOWN", message);
       }
       return {
         name,
@@ -68,10 +64,8 @@ export function lazyRoles(
 }
 
 function cannot(name: string, what: string): ConfigError {
-  return new ConfigError(
-    "ROLE_CANNOT",
-    `models.${name}: this model cannot ${what}. An endpoint and an encoder embed texts ({ endpoint: { baseUrl, model } }, { encoder: NAME }); a folder of a language model and an endpoint write them.`,
-  );
+  const message = `models.${name}: this model cannot ${what}. An endpoint and an encoder embed texts ({ endpoint: { baseUrl, model } }, { encoder: NAME }); a folder of a language model and an endpoint write them.`;
+  return new ConfigError("ROLE_CANNOT", message);
 }
 
 /** A text embedding model. */
@@ -111,10 +105,8 @@ export function engineRole(name: string, model: EngineModel): Role {
     async complete(prompt, { maxTokens, temperature = 0, stop = [], seed = 0, signal }) {
       signal.throwIfAborted();
       if (kept !== "policy") {
-        throw new ConfigError(
-          "RECIPE_BAD_VALUE",
-          `models.${name} is a snapshot of the policy, which can only score text. Use another model here.`,
-        );
+        const message = `models.${name} is a snapshot of the policy, which can only score text. Use another model here.`;
+        throw new ConfigError("RECIPE_BAD_VALUE", message);
       }
       const request = { promptIds: promptIds(prompt), maxTokens, temperature, seed };
       const { ids } = await asRolloutError(name, () =>
@@ -158,7 +150,6 @@ export function engineRole(name: string, model: EngineModel): Role {
   };
 }
 
-/** Vocabularies that were compared and are the same. */
 const sameVocabularies = new WeakMap<Vocabulary, WeakSet<Vocabulary>>();
 
 /** @throws {ConfigError} VOCABULARIES_DIFFER naming the first token that does. */
@@ -171,10 +162,8 @@ function requireSameVocabulary(name: string, own: Vocabulary, other: Vocabulary)
       id < each.vocabSize ? Buffer.from(each.bytes(id)).toString() : null,
     );
     if (ours === theirs) continue;
-    throw new ConfigError(
-      "VOCABULARIES_DIFFER",
-      `models.${name}: token ${id} is ${JSON.stringify(ours)}, and ${JSON.stringify(theirs)} for the policy (${own.vocabSize} and ${other.vocabSize} tokens). A model that reads the policy's tokens needs the same vocabulary: take a teacher of the policy's family.`,
-    );
+    const message = `models.${name}: token ${id} is ${JSON.stringify(ours)}, and ${JSON.stringify(theirs)} for the policy (${own.vocabSize} and ${other.vocabSize} tokens). A model that reads the policy's tokens needs the same vocabulary: take a teacher of the policy's family.`;
+    throw new ConfigError("VOCABULARIES_DIFFER", message);
   }
   sameVocabularies.set(own, known.add(other));
 }

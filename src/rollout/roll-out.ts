@@ -25,7 +25,6 @@ export interface RolloutVariant {
   searchFirst?: boolean;
   /** Passages that the prompt shows. */
   shownFirst?: Observation;
-  /** Prefill of the first message. */
   prefill?: string;
   /** Instruction instead of the prefill for servers that cannot prefill; default: the protocol's request for an answer. */
   prefillRequest?: string;
@@ -47,7 +46,6 @@ export interface TurnPlace {
   /** Both as after the last turn; a strategy that plays several messages forks them. */
   dialogue: Dialogue;
   episode: Episode;
-  /** The policy's next inputs. */
   inputs: readonly Input[];
   /** Prefill of its message; also the last of `inputs`. */
   prefill: string;
@@ -55,18 +53,12 @@ export interface TurnPlace {
   interject?: Interject;
   /** Hints in `inputs`, for the record. */
   hints?: readonly Omit<InsertedHint, "call">[];
-  /** From 0. */
   turn: number;
-  /** Whether tools no longer run. */
   final: boolean;
 }
 
 /** Result of a turn: the rollout continues with its dialogue and episode. */
-export interface PlayedTurn {
-  dialogue: Dialogue;
-  episode: Episode;
-  result: StepResult;
-}
+export type PlayedTurn = { dialogue: Dialogue; episode: Episode; result: StepResult };
 
 /** One trajectory: the policy writes a message, the environment answers, until it ends. */
 export function rollOut(
@@ -144,7 +136,6 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
   };
 }
 
-/** The passages found by the question. */
 async function searchedFirst(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -203,11 +194,7 @@ export async function playOut(game: Play, standing: Standing): Promise<EndReason
   }
 }
 
-/**
- * Plays a turn.
- * @param standing before the turn; updated to the state before the next.
- * @returns how the trajectory ended; null: it continues.
- */
+/** Plays a turn and updates `standing`. @returns how the trajectory ended; null: it continues. */
 export async function advance(game: Play, standing: Standing): Promise<EndReason | null> {
   const { trajectory, variant } = game;
   const budgets = budgetsNow(game);
@@ -239,7 +226,6 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   return null;
 }
 
-/** Begins a new dialogue, whose prompt shows all results so far. */
 function reissue(game: Play, standing: Standing): void {
   const { policy, environment, task, trajectory } = game;
   standing.dialogue.end();
@@ -253,10 +239,7 @@ function reissue(game: Play, standing: Standing): void {
   standing.inputs = [{ owner: "template", text }];
 }
 
-/**
- * Sets the policy's first inputs; replays the messages of a task with a prefix.
- * @returns how the trajectory ended with them; null: it continues.
- */
+/** Sets the policy's first inputs; replays a task's prefix. @returns how the trajectory ended with it; null: it continues. */
 export async function playPrefix(game: Play, standing: Standing): Promise<EndReason | null> {
   const { prefix = [] } = game.task;
   Object.assign(standing, beginning(game));
@@ -299,7 +282,6 @@ function opened(
   return { inputs: [...inputs, { owner: "inserted", text: prefill }], prefill };
 }
 
-/** The policy's first inputs, and the prefill of its first message. */
 function beginning({ policy, environment, variant, prompt, task }: Play): {
   inputs: Input[];
   prefill: string;
@@ -342,11 +324,7 @@ async function shownReply(
   return { text: environment.protocol.renderObservations(read), observations: read };
 }
 
-/**
- * Asks for one message, steps the environment and records the turn.
- * @param chain line of the trajectory, if not the main one.
- * @returns null when the context is full.
- */
+/** Asks for one message, steps the environment and records the turn; null when the context is full. @param chain if not the main line. */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
   const message = await askForMessage(place);
   return message === null ? null : playWritten(place, message, chain);

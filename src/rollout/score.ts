@@ -27,7 +27,6 @@ import { tokenSpan } from "./cut-tokens.ts";
 /** A reward in a recipe. */
 export interface WeightedReward {
   name: string;
-  /** Its name in records and in the reward expression; default: its own name. */
   as?: string | undefined;
   /** Its share in the combined reward; 0 computes and records it without training on it. */
   weight: Scheduled;
@@ -47,28 +46,16 @@ export interface Scoring extends Partial<
   cache?: SharedCache;
   /** The policy's tokenizer: without it a span of characters is recorded as its whole call. */
   tokenizer?: Tokenizer;
-  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 
 /** A reward that could not score some trajectories, because a model failed. */
-export interface Unscored {
-  /** Its name in the recipe. */
-  reward: string;
-  trajectories: number;
-  /** The first failure. */
-  code: string;
-  message: string;
-}
+export type Unscored = { reward: string; trajectories: number; code: string; message: string };
 
 /**
- * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value. A
- * trajectory that ended in an error has reward null, and so has a trajectory with a null among the rewards that count.
- *
- * Values that an earlier call recorded are kept. A reward of scope group or batch is computed again where its group or batch has
- * trajectories without a value.
- *
- * @returns rewards for which a model failed, one entry each.
+ * Scores trajectories in place: every reward by name (and address), and the combined reward: the weighted sum, and the expression's value;
+ * null for one that ended in an error or has a null among the rewards that count. Recorded values are kept; a reward of scope group or batch
+ * is computed again where trajectories lack a value. @returns rewards for which a model failed.
  * @throws {ConfigError} PART_UNKNOWN; REWARD_FAILED, with the reward's name, when its code throws or returns no reward.
  */
 export async function scoreTrajectories(
@@ -133,7 +120,6 @@ export function weightsAt(
   ]);
 }
 
-/** A sum with all values of a reward added; null if any is null. */
 function total(sum: number | null, weight: number, values: readonly RewardValue[]): number | null {
   return values.reduce<number | null>(
     (running, { value }) => (running === null || value === null ? null : running + weight * value),
@@ -198,10 +184,7 @@ function writtenBy(
   return tokenSpan(ids, text, span, tokenizer);
 }
 
-/**
- * Takes the values that earlier calls recorded for these rewards off their trajectories.
- * @returns those of a trajectory by the name that they are recorded under; none for a name that two rewards share.
- */
+/** Takes recorded values of these rewards off their trajectories, by recorded name; none for a name that two rewards share. */
 function takeRecorded(
   scored: readonly Scored[],
   names: readonly string[],
@@ -229,7 +212,6 @@ function withoutValues(
   return scored.filter(({ trajectory }) => groups.has(trajectory.groupId));
 }
 
-/** A reward's results for each trajectory, one call per scope. */
 async function outcomesOf(
   reward: Reward,
   scored: readonly Scored[],
@@ -274,14 +256,10 @@ async function scoreChecked(
 }
 
 function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError {
-  return new ConfigError(
-    "REWARD_FAILED",
-    `reward "${name}" ${problem}. It must return a number, null or a list of placed values for each trajectory; correct its code.`,
-    { cause },
-  );
+  const message = `reward "${name}" ${problem}. It must return a number, null or a list of placed values for each trajectory; correct its code.`;
+  return new ConfigError("REWARD_FAILED", message, { cause });
 }
 
-/** Adds rewards with a failed model to a list, once each with the first failure. */
 function noteFailures(
   reward: string,
   outcomes: readonly RewardOutcome[],
@@ -294,10 +272,7 @@ function noteFailures(
   unscored.push({ reward, trajectories: failures.length, code, message });
 }
 
-interface RecordingPlace {
-  trajectory: Trajectory;
-  tokenizer?: Tokenizer;
-}
+type RecordingPlace = { trajectory: Trajectory; tokenizer?: Tokenizer };
 
 function recordedValues(
   reward: Reward,
@@ -316,7 +291,6 @@ function recordedValues(
   });
 }
 
-/** Tolerance for rounding in sums. */
 const ROUNDING = 1e-9;
 
 function requireInRange(reward: Reward, value: number): void {
@@ -326,7 +300,6 @@ function requireInRange(reward: Reward, value: number): void {
   throw failed(reward, `gave ${inspect(value)}, which is outside its range, ${low} to ${high}`);
 }
 
-/** Address of a value: call and tokens of its completion. */
 function addressOf(
   reward: Reward,
   placed: PlacedValue,
@@ -339,15 +312,13 @@ function addressOf(
   }
   const { turn: index, span } = placed;
   const turn = trajectory.turns[index];
-  if (turn === undefined) {
+  if (turn === undefined)
     throw failed(reward, `gave a value to turn ${index} of ${trajectory.turns.length}`);
-  }
   const { call, text } = turn;
   if (span === undefined) return { call };
   const [from, to] = span;
-  if (!(from >= 0 && from < to && to <= text.length)) {
+  if (!(from >= 0 && from < to && to <= text.length))
     throw failed(reward, `gave a value to characters ${from} to ${to} of ${text.length}`);
-  }
   const completion = trajectory.calls[call]?.completion ?? [];
   return { call, ...writtenBy(completion, text, span, tokenizer) };
 }

@@ -6,18 +6,9 @@ import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message
 import type { TextPolicy } from "./policy.ts";
 import { emptyTextDraft, splitPrefill, type TextDraft } from "./draft.ts";
 
-/** State of a scripted dialogue. */
-interface Place {
-  /** Index of its last call; null before the first. */
-  last: number | null;
-  shown: readonly string[];
-}
+type Place = { last: number | null; shown: readonly string[] };
 
-/**
- * A policy whose messages come from a function, as text without tokens. They are recorded like a server's.
- *
- * @param write gives what follows `prefill`; what it throws the dialogue throws.
- */
+/** A policy whose messages a function writes (what follows `prefill`), as text without tokens, recorded like a server's. */
 export function scriptedText(write: Script): TextPolicy {
   return {
     role: "policy",

@@ -1,8 +1,7 @@
 const ABBREVIATION = /(?:^|[\s("'])(?:[A-Z]|[Mm]rs?|Ms|Dr|St|Jr|Sr|Mt|No|vs|e\.g|i\.e|etc)\.$/;
 
 /**
- * Sentences of a text: they end at a full stop, question or exclamation mark before white space, or at a line's end; initials and common
- * abbreviations do not end a sentence.
+ * Sentences of a text, ended by a full stop, question or exclamation mark, or line end; not by initials and common abbreviations.
  * @example sentencesOf("J. Doe was born in St. Ives. He sang.") // ["J. Doe was born in St. Ives.", "He sang."]
  */
 export function sentencesOf(text: string): string[] {

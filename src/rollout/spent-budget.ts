@@ -2,7 +2,6 @@ import { type BudgetNow, isRunCall } from "../env/budget.ts";
 import { type Observation, type Trajectory, withInnerCalls } from "../trajectory/trajectory.ts";
 import { firstTokens, type Policy } from "./policy.ts";
 
-/** A used-up budget, and its effect on the next message. */
 type SpentBudget = Pick<BudgetNow, "unit"> & {
   onExhausted: "final-turn" | "forced-answer" | "end";
 };
@@ -10,11 +9,7 @@ type SpentBudget = Pick<BudgetNow, "unit"> & {
 /** The strictest of several used-up budgets counts. */
 const STRICTNESS = ["end", "forced-answer", "final-turn"] as const;
 
-/**
- * The used-up budget of a trajectory before a message.
- * @param at.maxTurns turns in which tools run, instead of the budget of turns; a final turn follows them.
- * @returns null if no budget is used up.
- */
+/** The used-up budget before a message; null if none is. @param at.maxTurns turns in which tools run; a final turn follows them. */
 export function spentBudget(
   budgets: readonly BudgetNow[],
   trajectory: Trajectory,
@@ -35,7 +30,6 @@ export function spentBudget(
   return null;
 }
 
-/** The used amount of a budget; 0 for budgets of a single message or observation. */
 function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: number): number {
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const observations = main.flatMap((each) => each.observations);
@@ -46,7 +40,11 @@ function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: 
   if (scope !== "response") return 0;
   if (unit === "tokens") return responseTokens(trajectory, new Set(main.map(({ call }) => call)));
   const texts = [...main, ...observations].map(({ text }) => text);
-  return texts.reduce((sum, text) => sum + (unit === "words" ? wordsIn(text) : text.length), 0);
+  return texts.reduce(
+    (sum, text) =>
+      sum + (unit === "words" ? text.split(/\s+/).filter(Boolean).length : text.length),
+    0,
+  );
 }
 
 /** Tokens of messages and replies; the first prompt does not count. For a server its own counts are used. */
@@ -61,14 +59,7 @@ function responseTokens({ calls }: Trajectory, main: ReadonlySet<number>): numbe
   return count;
 }
 
-function wordsIn(text: string): number {
-  return text.split(/\s+/).filter((word) => word !== "").length;
-}
-
-/**
- * Observations cut to their budgets; the token budget for all tools is applied when the reply is encoded.
- * @returns the same list if nothing is cut.
- */
+/** Observations cut to their budgets, the same list if nothing is; the token budget for all tools is applied when the reply is encoded. */
 export function shortened(
   observations: readonly Observation[],
   budgets: readonly BudgetNow[],

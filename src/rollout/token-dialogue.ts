@@ -15,18 +15,9 @@ export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue
   return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
 }
 
-/** State of a dialogue. */
-interface Place {
-  /** Index of its last call; null before the first. */
-  last: number | null;
-  /** Messages written. */
-  messages: number;
-}
+type Place = { last: number | null; messages: number };
 
-/**
- * A dialogue with a model whose tokens we sample. Ids are kept as sampled; a message is cut at whole tokens, including the one with the
- * cut.
- */
+/** A dialogue with a model whose tokens we sample and keep; a message is cut at whole tokens, including the one with the cut. */
 function tokenDialogue(
   policy: TokenPolicy,
   setting: DialogueSetting,
@@ -76,7 +67,6 @@ function tokenDialogue(
   };
 }
 
-/** Whether the model closed its last message itself. */
 function endedByToken(policy: TokenPolicy, { calls }: DialogueSetting, call: number): boolean {
   const last = calls[call]?.completion.at(-1)?.ids.at(-1);
   return last !== undefined && policy.tokenizer.endIds.includes(last);
@@ -136,7 +126,6 @@ interface Writing {
   signal: AbortSignal;
 }
 
-/** Asks the policy for a message and records the call. @returns null when the context is full. */
 async function writeMessage(
   { policy, setting, place: { last, messages }, interject, signal }: Writing,
   added: Segment[],
@@ -186,15 +175,12 @@ interface ShownPrompt {
   /** The call that it continues; null for a new prompt. */
   parent: number | null;
   prompt: Segment[];
-  /** The oldest tokens are missing. */
   cut?: true;
   /** Of the whole sequence so far. */
   ids: number[];
-  /** Most tokens of the sequence. */
   room: number;
 }
 
-/** The policy's input before its message. */
 function shownPrompt(
   { budgets, calls }: DialogueSetting,
   policy: TokenPolicy,
@@ -207,9 +193,8 @@ function shownPrompt(
   const ids = [...before, ...added].flatMap((each) => each.ids);
   // A whole message must fit, or half of a shorter context.
   const most = room - Math.min(turnTokens, Math.floor(room / 2));
-  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most) {
+  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most)
     return { parent: last, prompt: added, ids, room };
-  }
   // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
   const prompt = newestTokens([...before, ...added], Math.max(1, most - prefill.ids.flat().length));
   return { parent: null, prompt, cut: true, ids: prompt.flatMap((each) => each.ids), room };
@@ -226,7 +211,6 @@ function sequenceSegments(calls: readonly Call[], last: number): Segment[] {
   return segments;
 }
 
-/** The last tokens of a sequence, as a prompt. */
 function newestTokens(segments: readonly Segment[], count: number): Segment[] {
   const newest: Segment[] = [];
   let left = count;

@@ -1,4 +1,5 @@
 import { deferring } from "../base/deferring.ts";
+import { allSettled } from "../base/in-order.ts";
 import { seedFrom } from "../base/random.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import { emptyTrajectory, recordOn, type RolloutOptions } from "./record.ts";
@@ -13,29 +14,19 @@ import {
 } from "./roll-out.ts";
 
 export interface TreeShape {
-  /** Continuations of each node. */
   width: number;
   /** Turns at which the tree branches; after them each leaf is played to its end. */
   depth: number;
-  /**
-   * Plays one segment of the tree: a turn (`advance`) when absent. It updates `standing` to the state after it. An unfinished message stands as
-   * `prefill` there, and the next segment continues it.
-   * @returns how the trajectory ended; null: it continues.
-   */
+  /** Plays one segment (default: `advance`) and updates `standing`, with an unfinished message as `prefill`. @returns the end; null: none. */
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 
-/** A trajectory under way. */
-interface Node {
-  game: Play;
-  standing: Standing;
-}
+type Node = { game: Play; standing: Standing };
 
 /**
  * A rollout that branches: at each of its first turns several messages are drawn, and each continues by itself.
- *
- * @returns one trajectory per leaf. The first child of a node continues its parent's trajectory; the others begin with a copy of its
- *   calls and name it in `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
+ * @returns one trajectory per leaf. A node's first child continues its parent's trajectory; the others copy its calls and name it in
+ * `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
  */
 export function rollOutTree(options: RolloutOptions, shape: TreeShape): Promise<Trajectory[]> {
   return deferring(async (defer) => {
@@ -67,13 +58,6 @@ async function grow(node: Node, shape: TreeShape): Promise<Trajectory[]> {
   return leaves.flat();
 }
 
-/** As `Promise.all`, which does not wait for the others once one has failed. */
-async function allSettled<T>(all: readonly Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(all);
-  return Promise.all(all);
-}
-
-/** The k-th continuation of a node, from 0. */
 function childOf({ game, standing }: Node, k: number): Node {
   const { dialogue, episode, turn } = standing;
   // A turn may have several segments, and each is a call.
@@ -90,7 +74,6 @@ function childOf({ game, standing }: Node, k: number): Node {
   };
 }
 
-/** A trajectory that shares its calls so far with another. */
 function branchOf(from: Trajectory, id: string, seed: number): Trajectory {
   return {
     ...from,

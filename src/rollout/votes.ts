@@ -8,8 +8,7 @@ export interface Majority {
 }
 
 /**
- * The most frequent vote; the earliest wins a tie.
- * @param ballots null: no vote.
+ * The most frequent vote, null being none; the earliest wins a tie.
  * @example majority(["a", null, "b", "b"], (a, b) => a === b) // { first: 2, votes: 2 }
  */
 export function majority<T>(
@@ -26,9 +25,7 @@ export function majority<T>(
 }
 
 /**
- * The most frequent answer, compared after the "squad" normalisation, as its first draw spelt it.
- *
- * @returns `confidence`: its share of all draws, those without an answer included.
+ * The most frequent answer after the "squad" normalisation, as first spelt; `confidence`: its share of all draws.
  * @example voteOn(["Oslo", "the oslo", null, "Lima"]) // { answer: "Oslo", confidence: 0.5 }
  */
 export function voteOn(answers: readonly (string | null)[]): {

@@ -1,23 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { packageRoot } from "../base/package-root.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { packageRoot, packageVersion } from "../base/package-root.ts";
 import { pluginHashes } from "../base/plugins.ts";
 import { modelsIn } from "../base/setting-path.ts";
 import { userCache } from "../base/user-cache.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
+import { namedModelHere, placeOfWheel } from "./fetch-named-model.ts";
 import { hashOfPolicy } from "./folder/policy-hash.ts";
 import { ggufPlace, isGgufFile } from "./gguf-policy.ts";
 import { madeOnce } from "./made-once.ts";
-import { namedModelHere, placeOfWheel } from "./fetch-named-model.ts";
 import { namedModel, namedModels } from "./named-models.ts";
-import { settingsHash } from "./settings/settings-hash.ts";
 import { baseNamed, baseNames } from "./settings/base-names.ts";
 import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
+import { settingsHash } from "./settings/settings-hash.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import { loadSettings, type ResolvedSettings, resolveSettings } from "./settings/settings.ts";
+import { type ResolvedSettings, loadSettings, resolveSettings } from "./settings/settings.ts";
 
 /** The shipped base policy. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");

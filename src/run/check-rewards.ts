@@ -1,18 +1,18 @@
 import { ConfigError } from "../base/errors.ts";
+import type { Dataset } from "../data/dataset.ts";
 import type { Budget } from "../env/budget.ts";
-import { environments } from "../worlds/environments.ts";
-import { allNamed } from "../env/tools/retriever-named.ts";
+import { allNamed } from "../env/tools/index.ts";
 import {
+  type RewardCheck,
   checkRewards,
   goldRetriever,
   notCheckable,
-  type RewardCheck,
 } from "../evaluate/reward-check/check-rewards.ts";
 import { canAnswer } from "../evaluate/reward-check/scripts.ts";
+import { REWARD_CASES } from "../rewards/expectations.ts";
 import type { WeightedReward } from "../rollout/score.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Dataset } from "../data/dataset.ts";
-import { REWARD_CASES } from "../rewards/expectations.ts";
+import { environments } from "../worlds/datasets.ts";
 import { expressionOf, weightedRewards } from "./assemble.ts";
 import { openRoles } from "./roles.ts";
 import type { RunRecord } from "./settings/resolved-yaml.ts";

@@ -1,5 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
+import { parseCurveMetric } from "./claims/curve-metric.ts";
+import { type RelationPart, parseRelation } from "./claims/relation.ts";
 import {
   type CellAddress,
   type Claim,
@@ -7,8 +9,6 @@ import {
   type RecipeFile,
   TIERS,
 } from "./settings/recipe-schema.ts";
-import { parseCurveMetric } from "./claims/curve-metric.ts";
-import { parseRelation, type RelationPart } from "./claims/relation.ts";
 
 /** One number that the paper reports. */
 export interface PaperCell {

@@ -6,15 +6,15 @@ import { removeAtOnce } from "../base/files.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
-import { readRunFile, RUN_FILE, type RunStage, runStage, writeRunFile } from "./folder/run-file.ts";
+import { RUN_FILE, type RunStage, readRunFile, runStage, writeRunFile } from "./folder/run-file.ts";
 import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import {
-  isOfRecipe,
   type Override,
   type ResolvedSettings,
+  isOfRecipe,
   withOverrides,
 } from "./settings/settings.ts";
 import { inside, settingsHash } from "./settings/settings-hash.ts";

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { writeJson } from "../base/files.ts";
-import { environments } from "../worlds/environments.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
-import { plainFeatures, type DecoderConfig } from "../models/config.ts";
+import { type DecoderConfig, plainFeatures } from "../models/config.ts";
 import { initialWeights } from "../models/initialise.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { TEACHER_TEXTS } from "../synth/teachers/brief-plan.ts";
-import { wordTokenizer } from "../text/word-tokenizer.ts";
 import { makeTokenizer } from "../text/tokenizer.ts";
+import { wordTokenizer } from "../text/word-tokenizer.ts";
+import { environments } from "../worlds/datasets.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import { sharedVocabulary } from "./vocabulary.ts";
 

@@ -6,9 +6,9 @@ import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/dataset.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import { evaluationName } from "../evaluate/evaluation-name.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import { evaluationName } from "../evaluate/policy-label.ts";
 import {
   environmentOver,
   openNamedDataset,
@@ -19,9 +19,9 @@ import {
 import { type Measured, setsOf } from "./evaluation-sets.ts";
 import { evaluateSubject, protocolOf } from "./evaluation.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
-import type { RunEvents } from "./train/run-events.ts";
 import { openRoles } from "./roles.ts";
 import type { Settings } from "./settings/settings-schema.ts";
+import type { RunEvents } from "./train/run-events.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
 export type HeldOutEvaluation = EvaluationSummary & {

@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { errorMessage, ExternalError } from "../base/errors.ts";
+import { ExternalError, errorMessage } from "../base/errors.ts";
 import { makeFolder, removeAtOnce } from "../base/files.ts";
-import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
-import { processOf } from "../base/process-mark.ts";
+import { type FolderLock, type LockHolder, lockFolder, processOf } from "../base/folder-lock.ts";
 import { recordFiles } from "../models/recorded-files.ts";
 
 /** A folder of the cache that is made on its first use. */

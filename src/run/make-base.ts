@@ -1,12 +1,12 @@
-import { formatDuration } from "../base/format.ts";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { sha256File, writeFileAtomic } from "../base/files.ts";
-import { packageVersion } from "../base/package-version.ts";
+import { formatDuration } from "../base/format.ts";
+import { packageVersion } from "../base/package-root.ts";
 import type { Base, BaseProgress, MakeBase } from "./bases.ts";
-import { RESOLVED_FILE } from "./folder/run-file.ts";
 import { runStages } from "./driver.ts";
+import { RESOLVED_FILE } from "./folder/run-file.ts";
 import type { Session } from "./session.ts";
 import { toYaml } from "./settings/resolved-yaml.ts";
 import { settingsSchema } from "./settings/settings-schema.ts";

@@ -1,18 +1,17 @@
 import { RolloutError } from "../base/errors.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
-import type { RolloutEngine } from "../engine/held-weights.ts";
+import type { RolloutEngine } from "../engine/engine.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
-import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
-import type { ChatOptions } from "../rollout/chat-settings.ts";
-import type { ModelSettings } from "../rollout/model-settings.ts";
+import { type Rendering, chatRendering } from "../rollout/chat-rendering.ts";
+import type { ChatOptions, ModelSettings } from "../rollout/model-settings.ts";
 import {
+  type OpenedRole,
+  type OpenedRoles,
   encoderRole,
   endpointRole,
   engineRole,
   lazyRoles,
-  type OpenedRole,
-  type OpenedRoles,
 } from "../rollout/roles.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Role } from "../trajectory/role.ts";

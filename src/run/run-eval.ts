@@ -3,7 +3,6 @@ import { actsInThought } from "../env/protocols/thoughts.ts";
 import { deferring } from "../base/deferring.ts";
 import { definedValues } from "../base/defined-values.ts";
 import type { Dataset, DatasetSetting } from "../data/dataset.ts";
-import { datasetNamed } from "../worlds/open-dataset.ts";
 import type { Fields } from "../data/fields.ts";
 import { inShuffledOrder } from "../data/shuffled-order.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -15,27 +14,28 @@ import {
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
 import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";
-import { costOf, type MeterReading } from "../http/meter.ts";
+import { type MeterReading, costOf } from "../http/meter.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Roles } from "../trajectory/role.ts";
+import { datasetNamed } from "../worlds/open-dataset.ts";
 import { environmentOver, openNamedDataset, retrieverOver } from "./assemble.ts";
 import {
-  evaluateSubject,
   type MeasuredEvaluation,
-  protocolOf,
   type ProtocolSoFar,
+  evaluateSubject,
+  protocolOf,
 } from "./evaluation.ts";
 import { runStage } from "./folder/run-file.ts";
 import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
 import type { RunRecord } from "./settings/resolved-yaml.ts";
 import type { StageResult } from "./stages/stage.ts";
-import { openRoles, type RoleOptions } from "./roles.ts";
+import { type RoleOptions, openRoles } from "./roles.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import { resolvePolicy, type PolicyIdentity, type PolicyUnderTest } from "./resolve-policy.ts";
+import { type PolicyIdentity, type PolicyUnderTest, resolvePolicy } from "./resolve-policy.ts";
 
 /** An evaluation beside its settings. */
 export interface EvalOptions {

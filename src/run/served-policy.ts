@@ -1,8 +1,8 @@
 import { hasChatTemplate, loadChatTemplate } from "../chat/load-chat-template.ts";
 import { openPolicyEngine } from "../engine/open-engine.ts";
 import type { DeviceName } from "../onnx/device-names.ts";
-import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
-import { type MessageTemplate, plainTemplate } from "../rollout/served/message-template.ts";
+import { type TokenPolicy, enginePolicy } from "../rollout/policy.ts";
+import { type MessageTemplate, plainTemplate } from "../rollout/served/message-keys.ts";
 import { baseFolder, policyFolder, templateFolder } from "./assemble.ts";
 import type { PolicyOptions } from "./bases.ts";
 

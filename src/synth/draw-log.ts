@@ -1,9 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { ConfigError, DataError } from "../base/errors.ts";
-import { openJsonl } from "../base/jsonl.ts";
-import { filterLines, orderLines } from "../base/logged-lines.ts";
+import { filterLines, openJsonl, orderLines } from "../base/jsonl.ts";
 import { z } from "../base/schema.ts";
-import { candidateShape, type PlacedRow, readRows, taskShape } from "../trajectory/sample-files.ts";
+import { type PlacedRow, candidateShape, readRows, taskShape } from "../trajectory/sample-files.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -20,23 +19,17 @@ export interface DrawnQuestion {
   failed?: { of: string; code: string; message: string }[];
 }
 
-/** A line of `draws.jsonl`. */
 interface LoggedDraws extends DrawnQuestion {
-  /** Hash of all settings that a draw depends on. */
   settings: string;
 }
 
 /** The draws of a synthesis on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface DrawLog {
-  /** Questions whose draws are complete from an earlier run. */
   readonly kept: number;
   /** Earlier draws of a question; null when they are complete. Call it for every question, in the order of the finished file. */
   earlier(task: Task): DrawnQuestion | null | undefined;
   append(drawn: DrawnQuestion): Promise<void>;
-  /**
-   * Sorts the lines of a resumed run into the order of an uninterrupted one.
-   * @throws {ConfigError} SYNTHESIS_EXISTS when the file has draws of other questions: no draw is deleted.
-   */
+  /** Sorts a resumed run's lines. @throws {ConfigError} SYNTHESIS_EXISTS when the file has draws of other questions. */
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -56,23 +49,17 @@ export function isFinal({ error }: Trajectory): boolean {
 /** Error code of a teacher that cannot answer a question; a retry would fail again. */
 export const GAVE_UP = "TEACHER_GAVE_UP";
 
-/** Whether no draw of a question must be repeated. */
 function isWhole({ candidates, failed }: DrawnQuestion): boolean {
   return failed === undefined && candidates.every(({ trajectory }) => isFinal(trajectory));
 }
 
-/**
- * The lines of a finished `draws.jsonl`, streamed.
- * @throws {DataError} as `readSamples`; DATA_ID_TWICE if a question is in the file twice, because the run was interrupted.
- */
+/** The lines of a finished `draws.jsonl`, streamed. @throws {DataError} as `readSamples`; DATA_ID_TWICE after an interrupted run. */
 export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
   const seen = new Set<string>();
   for await (const { row, where } of readLog(path)) {
     if (seen.has(row.task.id)) {
-      throw new DataError(
-        "DATA_ID_TWICE",
-        `${where}: the draws of question "${row.task.id}" are in the file twice, because the run was interrupted. Finish it with agentrl synth-data --resume.`,
-      );
+      const message = `${where}: the draws of question "${row.task.id}" are in the file twice, because the run was interrupted. Finish it with agentrl synth-data --resume.`;
+      throw new DataError("DATA_ID_TWICE", message);
     }
     seen.add(row.task.id);
     const { settings: _, ...drawn } = row;
@@ -81,12 +68,8 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
 }
 
 /**
- * Opens the log of a run.
- *
- * @param options.settings hash of all settings that a draw depends on.
- * @param options.resume continues with the draws of the file.
- * @throws {ConfigError} SYNTHESIS_EXISTS when there are draws and `resume` is not set, or draws under other settings.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Opens the log of a run. @param options.settings hash of all that a draw depends on; `resume` continues with the file's draws.
+ * @throws {ConfigError} SYNTHESIS_EXISTS for draws without `resume`, or under other settings. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openDrawLog(
   path: string,
@@ -95,10 +78,8 @@ export async function openDrawLog(
   // A run that ended before its first question leaves an empty file.
   const resumed = existsSync(path) && statSync(path).size > 0;
   if (resumed && !resume) {
-    throw new ConfigError(
-      "SYNTHESIS_EXISTS",
-      `${path}: exists already. Continue it with --resume, or choose another --out.`,
-    );
+    const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+    throw new ConfigError("SYNTHESIS_EXISTS", message);
   }
   const there = resumed ? await readEarlier(path, settings) : new Map<string, never>();
   // Remove a half-written last line before the first append.
@@ -117,10 +98,8 @@ export async function openDrawLog(
       const asked = new Set(order);
       const others = [...there.keys()].filter((id) => !asked.has(id)).length;
       if (others > 0) {
-        throw new ConfigError(
-          "SYNTHESIS_EXISTS",
-          `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`,
-        );
+        const message = `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`;
+        throw new ConfigError("SYNTHESIS_EXISTS", message);
       }
       // The last line of a repeated question counts.
       await orderLines(path, (value) => (value as LoggedDraws).task.id, order);
@@ -129,7 +108,6 @@ export async function openDrawLog(
   };
 }
 
-/** Earlier draws by question; null if they are complete, to save memory. */
 async function readEarlier(
   path: string,
   settings: string,
@@ -138,10 +116,8 @@ async function readEarlier(
   for await (const { row, where } of readLog(path)) {
     const { settings: own, ...drawn } = row;
     if (own !== settings) {
-      throw new ConfigError(
-        "SYNTHESIS_EXISTS",
-        `${where}: was drawn with another teacher, dataset, retriever or other settings, and draws must not be mixed (settings ${own}, now ${settings}). Choose another --out.`,
-      );
+      const message = `${where}: was drawn with another teacher, dataset, retriever or other settings, and draws must not be mixed (settings ${own}, now ${settings}). Choose another --out.`;
+      throw new ConfigError("SYNTHESIS_EXISTS", message);
     }
     there.set(drawn.task.id, isWhole(drawn) ? null : drawn);
   }

@@ -1,5 +1,5 @@
 import { ExternalError, RolloutError } from "../base/errors.ts";
-import { inOrder, openFailureStreak } from "../base/in-order.ts";
+import { allSettled, inOrder, openFailureStreak } from "../base/in-order.ts";
 import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
@@ -18,44 +18,35 @@ export interface DrawSetting {
   policy: Policy;
   environment: Environment;
   draws: readonly DrawSettings[];
-  /** Strategy of draws that name none. */
   sampling: Sampling;
   rewards: readonly WeightedReward[];
-  /** The reward expression and the resources of rewards. */
   scoring?: Scoring;
   annotations: readonly OpenedAnnotation[];
   scorers: readonly OpenedScorer[];
   /** Seed of the run: each rollout's seed depends on it, the question's id, the draw's name and its number. */
   seed: number;
-  /** Provenance that all samples of the run share. */
   origin: Omit<Provenance, "draw" | "strategy" | "seed" | "steps">;
 }
 
 /** Progress of a run. */
 export interface DrawProgress {
-  /** Questions done, including those of the earlier run. */
   questions: number;
-  /** Trajectories drawn in this run, and failed ones among them. */
   rollouts: number;
   failed: number;
-  /** Mean reward of the scored ones; null before the first. */
   reward: number | null;
 }
 
 export interface DrawRun {
   tasks: AsyncIterable<Task>;
   log: DrawLog;
-  /** Questions drawn at the same time. */
   window: number;
   signal: AbortSignal;
   onProgress?: (progress: DrawProgress) => void;
 }
 
 /**
- * Draws every question and appends the results to the log, in the questions' order. Memory holds only unfinished questions.
- *
- * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail.
- * @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
+ * Draws every question and appends to the log, in order; memory holds only unfinished questions.
+ * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail. @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
  * @throws the signal's reason when it aborts. Already appended questions are complete.
  */
 export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise<DrawProgress> {
@@ -85,11 +76,7 @@ export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise
   return tally.progress();
 }
 
-interface AskedQuestion {
-  task: Task;
-  /** Draws of an interrupted run; null if they are complete. */
-  earlier: DrawnQuestion | null | undefined;
-}
+type AskedQuestion = { task: Task; earlier: DrawnQuestion | null | undefined };
 
 async function* askedQuestions({ tasks, log }: DrawRun): AsyncGenerator<AskedQuestion> {
   for await (const task of tasks) yield { task, earlier: log.earlier(task) };
@@ -142,7 +129,7 @@ export function questionDrawer(
       const fresh = { id, trajectory, weight: 1, scores: {}, provenance };
       return score(setting, fresh, { task: annotated, signal, failed });
     });
-    const candidates = await settled(played);
+    const candidates = await allSettled(played);
     const scored = candidates.map(({ trajectory }) => ({ trajectory, task: annotated }));
     await scoreTrajectories(scored, rewards, { ...setting.scoring, signal });
     const own = withoutContext(annotated);
@@ -150,14 +137,8 @@ export function questionDrawer(
   };
 }
 
-/** Context of one unit of work on a question. */
-interface Work {
-  signal: AbortSignal;
-  /** Collects failures that may be retried. */
-  failed: NonNullable<DrawnQuestion["failed"]>;
-}
+type Work = { signal: AbortSignal; failed: NonNullable<DrawnQuestion["failed"]> };
 
-/** The question with its annotations; null if one failed. */
 async function annotate(
   { annotations }: DrawSetting,
   task: Task,
@@ -181,7 +162,6 @@ async function annotate(
   }
 }
 
-/** A candidate with its scores; failed candidates are not scored. */
 async function score(
   { scorers }: DrawSetting,
   candidate: Candidate,
@@ -205,18 +185,8 @@ function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["faile
   return { of, code: error.code, message: error.message };
 }
 
-/** The candidates of an earlier run that are kept. */
 function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
   return (earlier?.candidates ?? []).filter(({ trajectory }) => isFinal(trajectory));
-}
-
-/** All results. If one fails, waits for the others before it throws. */
-async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  const ends = await Promise.allSettled(work);
-  return ends.map((end) => {
-    if (end.status === "rejected") throw end.reason;
-    return end.value;
-  });
 }
 
 function withoutContext(task: Task): Task {
@@ -224,7 +194,6 @@ function withoutContext(task: Task): Task {
   return { ...task, annotations };
 }
 
-/** Counts draws, and stops the run after too many failures in a row. */
 function openTally(onProgress: DrawRun["onProgress"]) {
   const streak = openFailureStreak();
   const sum = { questions: 0, rollouts: 0, failed: 0, rewards: 0, rewarded: 0 };
@@ -235,14 +204,11 @@ function openTally(onProgress: DrawRun["onProgress"]) {
   const count = (error: { code: string; message: string } | undefined): void => {
     const inARow = streak.add(error !== undefined);
     if (inARow === null || error === undefined) return;
-    throw new ExternalError(
-      "SYNTHESIS_GIVEN_UP",
-      `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} Continue with --resume once it works again.`,
-    );
+    const problem = `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} Continue with --resume once it works again.`;
+    throw new ExternalError("SYNTHESIS_GIVEN_UP", problem);
   };
   return {
     progress,
-    /** A finished question, and its draws of this run. */
     question(candidates: readonly Candidate[]): void {
       sum.questions += 1;
       for (const { trajectory } of candidates) {
@@ -256,7 +222,6 @@ function openTally(onProgress: DrawRun["onProgress"]) {
       }
       onProgress?.(progress());
     },
-    /** Failures of a question beside its rollouts. */
     failures(drawn: DrawnQuestion): void {
       for (const failure of drawn.failed ?? []) count(failure);
     },

@@ -5,10 +5,7 @@ import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeAtomic } from "../base/files.ts";
 
 /** A written file of rows. */
-export interface WrittenFile {
-  rows: number;
-  sha256: string;
-}
+export type WrittenFile = { rows: number; sha256: string };
 
 /** A file of rows being written. */
 export interface RowFile {
@@ -16,7 +13,6 @@ export interface RowFile {
   add(line: string | Uint8Array): Promise<void>;
 }
 
-/** Bytes per write. */
 const PIECE = 1 << 20;
 
 interface OpenFile extends RowFile {
@@ -24,11 +20,7 @@ interface OpenFile extends RowFile {
 }
 
 /**
- * Writes several files of a folder at the same time; they appear, complete, only after all have been written.
- *
- * @param body writes the rows of each file, by name.
- * @returns the result of `body`, and the written files by name.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Writes several files of a folder at once; they appear, complete, only after all. @param body writes rows by file. @throws FILE_WRITE_FAILED
  */
 export async function writingAll<T>(
   folder: string,
@@ -86,27 +78,17 @@ function rowFile(put: (piece: Uint8Array) => Promise<void>): OpenFile {
 }
 
 /** Position of a row in a store. */
-export interface RowPlace {
-  start: number;
-  length: number;
-}
+export type RowPlace = { start: number; length: number };
 
 /** Rows on disk that can be read in another order. */
 export interface RowStore {
-  /**
-   * @param line with its line end.
-   * @throws {ExternalError} FILE_WRITE_FAILED
-   */
+  /** @param line with its line end. @throws {ExternalError} FILE_WRITE_FAILED */
   add(line: string): Promise<RowPlace>;
   read(place: RowPlace): Promise<Buffer>;
-  /** Deletes the store's file. */
   close(): Promise<void>;
 }
 
-/**
- * Opens an empty store in a file that no other code uses.
- * @throws {ExternalError} FILE_WRITE_FAILED
- */
+/** Opens an empty store in a file that no other code uses. @throws {ExternalError} FILE_WRITE_FAILED */
 export async function openRowStore(path: string): Promise<RowStore> {
   const file = await asWriting(path, () => open(path, "w+"));
   let waiting: string[] = [];
@@ -156,10 +138,7 @@ async function asWriting<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${path}: the selected rows could not be written (${errorMessage(error)}). The draws and the earlier selection are unchanged. Free disk space, then run agentrl synth-data select again.`,
-      { cause: error },
-    );
+    const message = `${path}: the selected rows could not be written (${errorMessage(error)}). The draws and the earlier selection are unchanged. Free disk space, then run agentrl synth-data select again.`;
+    throw new ExternalError("FILE_WRITE_FAILED", message, { cause: error });
   }
 }

@@ -2,24 +2,30 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { random } from "../base/random.ts";
 import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
-import type { Candidate, Sample } from "../trajectory/sample.ts";
-import { searchCount } from "../trajectory/search-count.ts";
+import type { Candidate, PreferencePair, Sample } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
-import { type DrawnQuestion, DRAWS_FILE, isFinal, readDraws } from "./draw-log.ts";
-import { openPipeline } from "./pipeline.ts";
+import { searchCount } from "../trajectory/trajectory.ts";
+import { DRAWS_FILE, type DrawnQuestion, isFinal, readDraws } from "./draw-log.ts";
 import {
-  openRowStore,
   type RowFile,
   type RowPlace,
   type RowStore,
-  writingAll,
   type WrittenFile,
+  openRowStore,
+  writingAll,
 } from "./row-files.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import type { SampleFacts } from "./selectors/selector.ts";
-import type { StepResources } from "./steps/step.ts";
+import { synthSteps } from "./steps/index.ts";
+import type { OpenedStep, SampleGroup, StepResources, StepResult } from "./steps/step.ts";
 import type { SynthSettings } from "./synth-settings.ts";
-import { type DrawYield, openDrawYields, type StepYield, yieldCounter } from "./yields.ts";
+import {
+  type DrawYield,
+  type StepYield,
+  finished,
+  openDrawYields,
+  yieldCounter,
+} from "./yields.ts";
 
 /** Settings to select samples from the draws of a folder. */
 export interface SelectionSetting {
@@ -29,35 +35,27 @@ export interface SelectionSetting {
   drawsIn?: string;
   settings: SynthSettings;
   resources: StepResources;
-  /** Seed of the run. */
   seed: number;
   signal: AbortSignal;
   /** Also writes dropped candidates, with the reason, to `dropped.jsonl`. */
   keepDropped?: boolean;
-  /** @param questions done so far. */
   onProgress?: (questions: number) => void;
 }
 
 /** Result of a selection. */
 export interface Selection {
-  /** Number of drawn questions. */
   questions: number;
   draws: DrawYield[];
   yields: StepYield[];
-  /** Failed rollouts and other failures, by code. */
   failures: Record<string, number>;
-  /** Rows and SHA-256 by name of the file. */
   files: Record<string, WrittenFile>;
 }
 
 const DROPPED_FILE = "dropped.jsonl";
 
 /**
- * Runs the steps over a folder's draws, applies the selectors and writes the result, each file completely or not at all. Rows are streamed;
- * if selectors need all samples, memory holds a few numbers of each.
- *
- * @throws {DataError} as `readDraws`.
- * @throws {ConfigError} as the steps and selectors.
+ * Runs the steps over a folder's draws, applies the selectors and writes each file completely or not at all. Rows are streamed; memory holds
+ * a few numbers of each sample. @throws {DataError} as `readDraws`. @throws {ConfigError} as the steps and selectors.
  */
 export async function selectSamples(setting: SelectionSetting): Promise<Selection> {
   const { folder, settings, keepDropped = false } = setting;
@@ -75,9 +73,8 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
       const passed = await runSteps(setting, files, chosen);
       if (chosen === null) return passed.selection;
       const { rows, yields } = choose(setting, passed.samples);
-      for (const { facts, place } of rows) {
+      for (const { facts, place } of rows)
         await files(sideOf(setting, "samples", facts.taskId)).add(await chosen.read(place));
-      }
       return { ...passed.selection, yields: [...passed.selection.yields, ...yields] };
     } finally {
       await chosen?.close();
@@ -89,11 +86,7 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
   return selection;
 }
 
-/** A sample on disk until all are there. */
-interface KeptSample {
-  facts: SampleFacts;
-  place: RowPlace;
-}
+type KeptSample = { facts: SampleFacts; place: RowPlace };
 
 type Files = (name: string) => RowFile;
 
@@ -125,11 +118,10 @@ async function runSteps(
     }
     for (const pair of pairs) await files(sideOf(setting, "pairs", task.id)).add(lineOf(pair));
     if (keepDropped === true) {
-      for (const { candidate, by, reason } of dropped) {
+      for (const { candidate, by, reason } of dropped)
         await files(DROPPED_FILE).add(
           lineOf({ dropped: { by, reason }, ...sampleOf(task, candidate) }),
         );
-      }
     }
     questions += 1;
     onProgress?.(questions);
@@ -144,7 +136,6 @@ function lineOf(row: unknown): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/** The file of a question's samples or pairs: a question belongs to training or to validation. */
 function sideOf(
   { settings: { validation }, seed }: SelectionSetting,
   kind: "samples" | "pairs",
@@ -200,7 +191,6 @@ function factsOf(
   };
 }
 
-/** Runs the selectors in order. */
 function choose(
   { settings, seed }: SelectionSetting,
   samples: readonly KeptSample[],
@@ -217,4 +207,83 @@ function choose(
     return { ...counter.row, questions: new Set(kept.map(({ taskId }) => taskId)).size };
   });
   return { rows: left.flatMap(({ id }) => rows.get(id) ?? []), yields };
+}
+
+/** The remaining draws of one question. */
+export interface PipelineResult extends SampleGroup {
+  pairs: PreferencePair[];
+  dropped: { candidate: Candidate; by: string; reason: string }[];
+}
+
+/** A run's steps in order. */
+interface Pipeline {
+  apply(drawn: DrawnQuestion): PipelineResult;
+  /** Yields of each step so far; the first row counts the draws. */
+  yields(): StepYield[];
+}
+
+/** Opens the steps of the settings. @throws the errors of the steps' `open`. */
+export async function openPipeline(
+  steps: SynthSettings["steps"],
+  resources: StepResources,
+): Promise<Pipeline> {
+  const opened: { step: OpenedStep; counter: ReturnType<typeof yieldCounter> }[] = [];
+  for (const { name, ...options } of steps) {
+    const part = synthSteps.get(name, "synth.steps");
+    const step = await part.open(options, resources);
+    opened.push({ step, counter: yieldCounter(name, part.kind) });
+  }
+  const drawn = yieldCounter("drawn", "draw");
+  return {
+    yields: () => [drawn, ...opened.map(({ counter }) => counter)].map(({ row }) => row),
+    apply(question) {
+      const start = finished(question);
+      drawn.count(question.candidates.length, start, start.kept.length);
+      const result: PipelineResult = { ...start.group, pairs: [], dropped: [] };
+      note(result, question.candidates, start, "drawn");
+      for (const { step, counter } of opened) {
+        const { task, candidates } = result;
+        if (candidates.length === 0) break;
+        const applied = step.apply({ task, candidates });
+        counter.count(candidates.length, applied, applied.kept.length);
+        note(result, candidates, applied, counter.row.name);
+        result.candidates = passed(candidates, applied, counter.row.name);
+        result.pairs.push(...(applied.pairs ?? []).map((pair) => ({ ...pair, task })));
+      }
+      return result;
+    },
+  };
+}
+
+function note(
+  result: PipelineResult,
+  before: readonly Candidate[],
+  { dropped }: StepResult,
+  by: string,
+): void {
+  for (const { id, reason } of dropped) {
+    const candidate = before.find((each) => each.id === id);
+    if (candidate !== undefined) result.dropped.push({ candidate, by, reason });
+  }
+}
+
+/** The candidates that a step kept, with the step in their provenance. */
+function passed(
+  before: readonly Candidate[],
+  { kept, mended = [] }: StepResult,
+  name: string,
+): Candidate[] {
+  return kept.map((candidate) => {
+    const earlier = before.find(({ id }) => id === candidate.id);
+    const change = mended.includes(candidate.id)
+      ? "mended"
+      : earlier?.weight !== candidate.weight
+        ? "weighed"
+        : earlier.scores !== candidate.scores
+          ? "scored"
+          : undefined;
+    const { provenance } = candidate;
+    const went = { name, change };
+    return { ...candidate, provenance: { ...provenance, steps: [...provenance.steps, went] } };
+  });
 }

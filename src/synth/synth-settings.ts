@@ -1,4 +1,4 @@
-import { partSchema } from "../base/part-schema.ts";
+import { partSchema } from "../base/define-part.ts";
 import { z } from "../base/schema.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";

@@ -1,7 +1,8 @@
 import { random, seedFrom } from "../base/random.ts";
 import { choice, quote, z } from "../base/schema.ts";
-import type { LessonQuestion, Lessons } from "../env/world.ts";
 import type { Environment } from "../env/environments/environment.ts";
+import { textAfter } from "../env/protocols/protocol.ts";
+import type { LessonQuestion, Lessons } from "../env/world.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { type CompletionRequest, scriptedPolicy } from "../rollout/policy.ts";
@@ -9,11 +10,10 @@ import { GREEDY } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
-import { writeWithSlips } from "./teachers/malformed.ts";
-import { textAfter } from "../env/planned-text.ts";
 import { worlds } from "../worlds/index.ts";
 import type { Behaviour } from "./teachers/behaviour.ts";
+import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
+import { writeWithSlips } from "./teachers/malformed.ts";
 
 /** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
 const kindsShape = {
@@ -23,7 +23,6 @@ const kindsShape = {
 
 /** Source of a teacher's questions: a stream of worlds with different facts, so that a policy cannot memorise them. */
 export interface WorldStream {
-  /** The world; default: the first that has lessons. */
   of?: string;
   questionsPerWorld: number;
   direct: number;
@@ -43,14 +42,12 @@ export const worldStreamSchema: z.ZodType<WorldStream> = choice<WorldStream>(
   () => taught().map(streamSchema),
 );
 
-/** The worlds that have lessons. */
 function taught(): (Lessons & { name: string })[] {
   return worlds.parts.flatMap(({ name, lessons }) =>
     lessons === undefined ? [] : [{ name, ...lessons }],
   );
 }
 
-/** The first, or that of a name. */
 function taughtBy(of: unknown): Lessons | undefined {
   return taught().find(({ name }) => of === undefined || name === of);
 }
@@ -65,16 +62,12 @@ function streamSchema({ options }: Lessons): z.ZodType<WorldStream> {
 export interface TeacherOptions {
   worlds: WorldStream;
   tokenizer: Tokenizer;
-  /** Creates the environment over a world's passages. */
   environmentOver: (retriever: Retriever) => Environment;
   seed: number;
   signal: AbortSignal;
 }
 
-/**
- * Trajectories number `from`, `from` + 1, … of a gold-chain teacher in the real environment: every search is run. The same numbers and seed
- * give the same trajectories. Trajectories without an answer are dropped and drawn again.
- */
+/** Trajectories `from`, `from` + 1, … of a gold-chain teacher in the real environment, equal by number and seed, all with answers. */
 export async function* teacherTrajectories(
   options: TeacherOptions,
   behaviour: Behaviour,

@@ -1,5 +1,4 @@
-import { searchCount } from "../trajectory/search-count.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import { type Trajectory, searchCount } from "../trajectory/trajectory.ts";
 import { type DrawnQuestion, GAVE_UP } from "./draw-log.ts";
 import type { SampleGroup, StepResult } from "./steps/step.ts";
 
@@ -7,14 +6,10 @@ import type { SampleGroup, StepResult } from "./steps/step.ts";
 export interface StepYield {
   name: string;
   kind: "draw" | "gate" | "filter" | "repair" | "weight" | "pairs" | "selection";
-  /** Samples. */
   in: number;
   out: number;
-  /** Dropped samples by reason. */
   dropped: Record<string, number>;
-  /** Repaired samples. */
   mended: number;
-  /** Pairs made. */
   pairs: number;
   /** Questions with a remaining sample. */
   questions: number;
@@ -62,13 +57,9 @@ export interface DrawYield {
   failed: number;
   /** Share of the successful rollouts in which a tool ran. */
   toolRate: number | null;
-  /** Mean searches of the successful rollouts. */
   searches: number | null;
-  /** Share of the successful rollouts with an answer. */
   answerRate: number | null;
-  /** Mean reward of the scored rollouts. */
   reward: number | null;
-  /** How often each hint was inserted. */
   hints: Record<string, number>;
 }
 

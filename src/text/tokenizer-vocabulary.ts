@@ -1,5 +1,5 @@
-import { suggest } from "../base/nearest.ts";
 import { quote } from "../base/schema.ts";
+import { suggest } from "../base/nearest.ts";
 
 /** The parts of `tokenizer.json` that give tokens their ids. */
 interface Vocabulary {

@@ -4,7 +4,6 @@ import type { Observation, Trajectory } from "./trajectory.ts";
 export interface GoldShown {
   /** In the first prompt. */
   given: number;
-  /** Up to each turn, [turns]. */
   after: number[];
 }
 

@@ -4,15 +4,12 @@ import type { Observation } from "./trajectory.ts";
 export interface ShownPassage {
   /** Its id, or its text if the tool gives no ids. */
   id: string;
-  /** Without its number in that search. */
   text: string;
 }
 
 const NUMBER = /^Doc \d+/;
 
-/**
- * The passages of an observation, best first; empty if nothing was found. Text that is not a list of `Doc 1(Title: …) …` is one passage.
- */
+/** The passages of an observation, best first; text that is not a list of `Doc 1(Title: …) …` is one passage. */
 export function passagesIn({ text, passageIds, problem }: Observation): ShownPassage[] {
   if (problem !== undefined || passageIds?.length === 0 || text.trim() === "") return [];
   const pieces = text.split(/^(?=Doc \d+\(Title: )/m).map((piece) => piece.trim());
@@ -30,10 +27,7 @@ export function numbered(passages: readonly ShownPassage[]): string {
     .join("\n");
 }
 
-/**
- * Known passages, followed by the new ones.
- * @param limit most passages; the first are kept.
- */
+/** Known passages, followed by the new ones, at most `limit`. */
 export function withNew(
   known: readonly ShownPassage[],
   found: readonly ShownPassage[],

@@ -2,9 +2,7 @@ import type { Passage } from "./task.ts";
 
 /** Prompts of the package's small roles. Code that asks a role and recipes that train one use the same prompt. */
 
-/**
- * What stands around a reply. Each prompt ends with the opening: ask with the closing as stop string, and trim the text that comes back.
- */
+/** What stands around a reply: each prompt ends with the opening, and the closing is the stop string. */
 export const ROLE_REPLY = { opening: "<answer>", closing: "</answer>" } as const;
 
 /** What the judge replies. */
@@ -27,10 +25,7 @@ export function readerPrompt(asked: { passages: readonly Shown[]; question: stri
   return withOpening(`Question: ${asked.question}\n${information(asked.passages)}`);
 }
 
-/**
- * Asks a simulated search engine for numbered passages: useful ones, which help to answer the query, or noisy ones, which do not.
- * @param asked.question the question that the query is for, and `answer` its answer.
- */
+/** Asks a simulated search engine for useful or noisy numbered passages for a query of `question`, whose answer is `answer`. */
 export function simulatorPrompt(asked: {
   query: string;
   question: string;

@@ -1,35 +1,17 @@
 import { ConfigError } from "../base/errors.ts";
 import { z } from "../base/schema.ts";
 
-/**
- * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the
- * current policy or one of some steps ago. Tools, rewards, strategies and judges call roles; they
- * never open a model themselves.
- */
+/** A model by its name in the recipe (`models: {reader: …}`). Tools, rewards, strategies and judges never open a model themselves. */
 export interface Role {
   readonly name: string;
-  /**
-   * Text that the model writes after a prompt.
-   * @throws {RolloutError} when an endpoint gives no answer.
-   */
+  /** Text that the model writes after a prompt. @throws {RolloutError} when an endpoint gives no answer. */
   complete(prompt: string, options: RoleRequest): Promise<string>;
-  /**
-   * Log-probability (nats, temperature 1) of each token of `text` after `prompt`, given the whole prompt and the text before it.
-   * @returns null if this model cannot give log-probabilities, or the text does not fit its
-   * context.
-   */
+  /** Log-probability (nats, temperature 1) of each token of `text` after `prompt`; null where the model cannot, or it does not fit. */
   logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
-  /**
-   * Vectors of texts, in their order: of a model behind an endpoint (`POST /embeddings`), or of an `encoder`. Absent where the model has none;
-   * a role that `Roles.get` returns then refuses.
-   * @throws {ConfigError} ROLE_CANNOT
-   * @throws {RolloutError} when an endpoint gives no answer.
-   */
+  /** Vectors of texts, by an endpoint (`POST /embeddings`) or an `encoder`. @throws ROLE_CANNOT; {RolloutError} without an answer. */
   embed?(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
   /**
-   * Log-probability (nats) of tokens in their sequences, all at once. Absent where the model cannot give any.
-   * @param vocabulary whose ids they are.
-   * @returns per sequence, as long as its ids; NaN where nothing was asked. null where it does not fit the model's context.
+   * Log-probability (nats) of tokens (ids of `vocabulary`) per sequence; NaN where not asked, null where it does not fit. Absent: none.
    * @throws {ConfigError} VOCABULARIES_DIFFER
    */
   tokenLogprobs?(
@@ -51,7 +33,6 @@ export interface AskedTokens {
 export interface Vocabulary {
   /** Highest id + 1. */
   readonly vocabSize: number;
-  /** The bytes that a token adds to a text. */
   bytes(id: number): Uint8Array;
 }
 
@@ -68,10 +49,7 @@ export interface RoleRequest {
 /** The models of a run by name. */
 export interface Roles {
   readonly names: readonly string[];
-  /**
-   * @param where the recipe key that named it, for the message.
-   * @throws {ConfigError} PART_UNKNOWN with the nearest name.
-   */
+  /** @param where the recipe key, for the message. @throws {ConfigError} PART_UNKNOWN with the nearest name. */
   get(name: string, where: string): Role;
 }
 
@@ -79,17 +57,12 @@ export interface Roles {
 export const noRoles: Roles = {
   names: [],
   get(name, where) {
-    throw new ConfigError(
-      "PART_UNKNOWN",
-      `${where} names the model "${name}", but the recipe has no models.`,
-    );
+    const message = `${where} names the model "${name}", but the recipe has no models.`;
+    throw new ConfigError("PART_UNKNOWN", message);
   },
 };
 
-/**
- * An option that names a model of the recipe. The recipe is refused when it has no such model.
- * @example options: z.strictObject({ role: roleName().default("policy") })
- */
+/** An option that names a model of the recipe. @example options: z.strictObject({ role: roleName().default("policy") }) */
 export function roleName(): z.ZodString {
   return z.string().meta({ names: "role" });
 }

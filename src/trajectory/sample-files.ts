@@ -52,34 +52,19 @@ const pairShape = z.looseObject({
 });
 
 /** A row of a file with its place, for messages. */
-export interface PlacedRow<T> {
-  row: T;
-  /** `file:line` */
-  where: string;
-}
+export type PlacedRow<T> = { row: T; where: string };
 
-/**
- * The samples of a file, streamed.
- * @throws {DataError} DATA_BAD_RECORD with file:line when a row is no sample; JSONL_BAD_LINE, FILE_MISSING.
- */
+/** The samples of a file, streamed. @throws {DataError} DATA_BAD_RECORD with file:line; JSONL_BAD_LINE, FILE_MISSING */
 export function readSamples(path: string): AsyncGenerator<PlacedRow<Sample>> {
   return readRows<Sample>(path, sampleShape, "a sample");
 }
 
-/**
- * The preference pairs of a file, streamed.
- * @throws as `readSamples`.
- */
+/** The preference pairs of a file, streamed. @throws as `readSamples`. */
 export function readPairs(path: string): AsyncGenerator<PlacedRow<PreferencePair>> {
   return readRows<PreferencePair>(path, pairShape, "a preference pair");
 }
 
-/**
- * The rows of a JSON-lines file, each checked against a schema.
- * @param kind what a row is, for messages.
- * @param options.tolerateCutEnd as in `readJsonl`.
- * @throws as `readSamples`.
- */
+/** The rows of a JSON-lines file, each checked against a schema. @param kind what a row is, for messages. @throws as `readSamples`. */
 export async function* readRows<T>(
   path: string,
   shape: z.ZodType,

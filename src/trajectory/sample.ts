@@ -19,23 +19,16 @@ export interface Candidate {
   provenance: Provenance;
 }
 
-/**
- * Origin of a sample: with the run's settings and the question it can be reproduced byte for byte.
- */
+/** Origin of a sample: with the run's settings and the question it can be reproduced byte for byte. */
 export interface Provenance {
-  /** Version of agentrl. */
   agentrl: string;
   /** Hash of the settings that a draw depends on; the run folder's manifest has it. */
   settings: string;
   teacher: TeacherMark;
   /** Which of the run's draws, and the number among those of one question, from 0. */
   draw: { name: string; number: number };
-  /**
-   * Strategy by name, with its options where it has any. The trajectory itself records inserted
-   * hints.
-   */
+  /** Strategy by name, with its options where it has any. The trajectory itself records inserted hints. */
   strategy: unknown;
-  /** Hash of prompt, protocol, tools and budgets. */
   template: string;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
@@ -52,7 +45,6 @@ export interface TeacherMark {
   name: string;
   /** Folder, model of the hub, or address. */
   from?: string;
-  /** Of a model's files. */
   sha256?: string;
   /** As a server names it. */
   model?: string;
@@ -60,15 +52,11 @@ export interface TeacherMark {
 
 /** Two trajectories of one question, of which the first is better: a line of `pairs.jsonl`. */
 export interface PreferencePair {
-  /** Unique in its file. */
   id: string;
   task: Task;
   chosen: Candidate;
   rejected: Candidate;
-  /**
-   * Index, in the `turns` of both, of the first compared turn: everything before it is the same in
-   * both, token for token. Absent: all turns are compared.
-   */
+  /** Index in both `turns` of the first compared turn: what is before it is equal token for token. Absent: all turns are compared. */
   fromTurn?: number;
   /** Number of compared turns; later turns do not count. Absent: all that follow. */
   turns?: number;

@@ -14,22 +14,18 @@ export interface Passage {
 
 /** A question with its accepted answers, or another beginning of an episode. */
 export interface Task {
-  /** Unique within its dataset. */
   id: string;
   /** What the policy is asked; the empty string where the environment alone says how an episode begins. */
   question: string;
   /** Accepted answers, any of which counts; none where the environment scores what was done. */
   references: string[];
-  /** Name of the dataset that it comes from. */
   source: string;
   annotations: TaskAnnotations;
   /** Given messages, in order: the rollout replays their actions and continues after the last. */
   prefix?: readonly PrefixMessage[];
 }
 
-/**
- * A given first message of an episode. Tokens of owner "policy" may be trained; others never are.
- */
+/** A given first message of an episode. Tokens of owner "policy" may be trained; others never are. */
 export interface PrefixMessage {
   text: string;
   owner: Extract<Segment["owner"], "policy" | "inserted">;
@@ -45,10 +41,7 @@ export interface SolutionStep {
   expression?: string;
 }
 
-/**
- * Gold annotations beside the answers. Every field is optional: a reward or metric that needs an
- * absent field skips the task.
- */
+/** Gold annotations beside the answers. Every field is optional: a reward or metric that needs an absent field skips the task. */
 export interface TaskAnnotations {
   /** Kind of question as its dataset names it: "bridge", "comparison", "yes-no", … */
   type?: string;
@@ -60,39 +53,40 @@ export interface TaskAnnotations {
   supportingFacts?: { title: string; sentence: number }[];
   /** The question's own passages (distractor setting). */
   context?: Passage[];
-  /**
-   * Steps from question to answer; `question` may use #1, #2 for earlier answers. `answer` is empty
-   * where the dataset has only the questions (StrategyQA).
-   */
+  /** Steps to the answer; `question` may use #1, #2 for earlier answers; `answer` is empty where the dataset has none (StrategyQA). */
   decomposition?: SolutionStep[];
   /** Other right ways to the same answer (number world). */
   routes?: SolutionStep[][];
   /** Skills that the question needs: "division", "years" (number world). */
   concepts?: string[];
-  /**
-   * Part of the pool that the question was drawn for: "easy", "impossible", "mislabelled", … (number world). For tests and analysis
-   * only: no reward and no environment reads it.
-   */
+  /** Part of the pool that the question was drawn for: "easy", "impossible", "mislabelled", … For tests and analysis only. */
   stratum?: string;
-  /** Id of the question that this one repeats (number world). */
   duplicateOf?: string;
-  /**
-   * Queries for each step, the best first: as long as `decomposition`, or as `evidences` if that is
-   * absent; a step may have none. Found by `synth-data` (docs/synthesis.md), not given by
-   * datasets.
-   */
+  /** Queries for each step (of `decomposition`, else `evidences`), the best first. Found by `synth-data` (docs/synthesis.md). */
   searchTerms?: string[][];
   /** Triples that together answer the question (2WikiMultihopQA). */
   evidences?: { subject: string; relation: string; object: string }[];
   /** Sentences that are in no passage and from which the answer follows (StrategyQA). */
   facts?: string[];
-  /**
-   * False if the question's own passages do not contain the answer (MuSiQue-Full); otherwise
-   * absent.
-   */
+  /** False if the question's own passages do not contain the answer (MuSiQue-Full); otherwise absent. */
   answerable?: boolean;
   /** The store (`Passage.source`) of each step of the decomposition, where the corpus has several. */
   route?: string[];
   /** Annotations of the user's own, as a question file or a plugin has them. */
   [own: string]: unknown;
+}
+
+/**
+ * What each step asks, with the answers of earlier steps in place of #1, #2. A mark whose answer is not known stays.
+ * @example birthplace of Ibsen (answer: Skien), mayor of #1 → birthplace of Ibsen, mayor of Skien
+ */
+export function stepQuestions(
+  steps: readonly Pick<SolutionStep, "question" | "answer">[],
+): string[] {
+  return steps.map(({ question }) =>
+    question.replace(/#(\d+)/g, (mark, number: string) => {
+      const before = steps[Number(number) - 1]?.answer ?? "";
+      return before === "" ? mark : before;
+    }),
+  );
 }

@@ -1,10 +1,9 @@
 /** Facts of a trajectory and of a sample, for pages and terminals. */
-import { leavesOf } from "../base/leaves.ts";
 import { orAbsent, rounded } from "../base/format.ts";
+import { leavesOf } from "../base/leaves.ts";
 import { exactMatch } from "../text/answers.ts";
 import type { Candidate } from "../trajectory/sample.ts";
-import { searchCount } from "../trajectory/search-count.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import { type Trajectory, searchCount } from "../trajectory/trajectory.ts";
 import type { Verdict } from "./viewer/contract.ts";
 
 /** Labels with their values; null or an empty text: nothing to show. */

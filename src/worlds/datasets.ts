@@ -1,13 +1,17 @@
 import { InternalError } from "../base/errors.ts";
+
 import { type Registry, registry } from "../base/registry.ts";
+
 import { cardNames } from "../data/cards/card-names.ts";
+
 import type { DatasetPart } from "../data/dataset.ts";
+
+import type { EnvironmentPart } from "../env/environments/environment.ts";
 import type { World } from "../env/world.ts";
 
 /** The dataset of recipes and evaluations that name none. */
 export const DEFAULT_DATASET = "tinyworld";
 
-/** The dataset with the name of its world. */
 function ownDataset({ name, datasets: own }: World): DatasetPart {
   const found = own.find((part) => part.name === name);
   if (found !== undefined) return found;
@@ -18,14 +22,13 @@ function ownDataset({ name, datasets: own }: World): DatasetPart {
 export const datasets: Registry<DatasetPart> = registry("dataset", {
   tinyworld: async () => (await import("./tiny/dataset.ts")).tinyWorldDataset,
   "weak-tinyworld": async () => (await import("./tiny/weak-tinyworld.ts")).weakTinyWorld,
-  "reader-exercises": async () =>
-    (await import("./tiny/exercises/reader-exercises.ts")).readerExercises,
+  "reader-exercises": async () => (await import("./tiny/exercises/exercises.ts")).readerExercises,
   "simulator-exercises": async () =>
-    (await import("./tiny/exercises/simulator-exercises.ts")).simulatorExercises,
+    (await import("./tiny/exercises/exercises.ts")).simulatorExercises,
   "judge-exercises": async () =>
     (await import("./tiny/exercises/judge-exercises.ts")).judgeExercises,
   "entailment-exercises": async () =>
-    (await import("./tiny/exercises/entailment-exercises.ts")).entailmentExercises,
+    (await import("./tiny/exercises/exercises.ts")).entailmentExercises,
   numberworld: async () => ownDataset((await import("./numbers/index.ts")).numbers),
   "knights-knaves": async () => ownDataset((await import("./knights/index.ts")).knights),
   files: async () => (await import("../data/file-datasets.ts")).filesDataset,
@@ -40,4 +43,12 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
       async () => (await import("../data/cards/card-dataset.ts")).cardDataset(name),
     ]),
   ),
+});
+
+/** All environments: those for any question, and those of the worlds. */
+export const environments: Registry<EnvironmentPart> = registry("environment", {
+  "search-qa": async () => (await import("../env/environments/search-qa.ts")).searchQa,
+  "tool-qa": async () => (await import("../env/environments/tool-qa.ts")).toolQa,
+  "frozen-lake": async () => (await import("./lake/index.ts")).lake,
+  bandit: async () => (await import("./bandit/index.ts")).banditEnvironment,
 });

@@ -11,21 +11,16 @@ import { fieldFlags, type Fields } from "../data/fields.ts";
 import { datasets } from "./datasets.ts";
 
 /**
- * The value of a dataset flag: a registered dataset, NAME:SPLIT, a question file, or a BEIR folder (also with :SPLIT).
- * A name wins over a file.
- *
- * @param where the flag, for messages.
- * @param fields the user's names for the fields of a question file.
- * @throws {ConfigError} PART_UNKNOWN when it is none of these, with the nearest name; USAGE for fields of a dataset whose fields are known.
+ * The value of a dataset flag: a registered dataset (which wins over a file), NAME:SPLIT, a question file, or a BEIR folder (also :SPLIT).
+ * @param where the flag, for messages. @param fields the user's names for the fields of a question file.
+ * @throws {ConfigError} PART_UNKNOWN with the nearest name; USAGE for fields of a dataset whose fields are known.
  */
 export function datasetNamed(given: string, where: string, fields: Fields = {}): DatasetSetting {
   const found = namedOrFile(given, where);
   if (Object.keys(fields).length === 0) return found;
   if (found.name === "files") return { ...found, fields };
-  throw new ConfigError(
-    "USAGE",
-    `${where} is "${given}", whose fields are known: ${fieldFlags(fields).join(", ")} would have no effect. Leave it out, or name a file.`,
-  );
+  const message = `${where} is "${given}", whose fields are known: ${fieldFlags(fields).join(", ")} would have no effect. Leave it out, or name a file.`;
+  throw new ConfigError("USAGE", message);
 }
 
 function namedOrFile(given: string, where: string): DatasetSetting {
@@ -36,20 +31,14 @@ function namedOrFile(given: string, where: string): DatasetSetting {
   // No corpus: a corpus in the recipe belongs to the recipe's question file, not to this one.
   if (given === STDIN || existsSync(given) || isDataFolder(given))
     return { name: "files", tasks: given, corpus: undefined };
-  throw new ConfigError(
-    "PART_UNKNOWN",
-    `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`,
-  );
+  const message = `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`;
+  throw new ConfigError("PART_UNKNOWN", message);
 }
 
 /**
- * Opens the dataset of a recipe or flag: a registered dataset with options (`{ name: hotpotqa, split: dev }`), or a text for
- * `datasetNamed`.
- *
- * @param where the recipe key or flag, for messages.
- * @param own tasks of the recipe's environment, if it makes any.
- * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT with the command that downloads it.
- * @throws {DataError} FILE_MISSING
+ * Opens the dataset of a recipe or flag: options (`{ name: hotpotqa, split: dev }`), or a text for `datasetNamed`.
+ * @param where the recipe key or flag, for messages. @param own tasks of the recipe's environment, if it makes any.
+ * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT. @throws {DataError} FILE_MISSING
  */
 export async function openDataset(
   given: string | DatasetSetting,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { pairRows, type PairRows } from "../../src/algorithms/preference-rows.ts";
+import { type PairRows, pairRows } from "../../src/algorithms/preference-rows.ts";
 import type { PreferencePair } from "../../src/trajectory/sample.ts";
-import { tokenRows } from "../../src/trajectory/token-rows.ts";
+import { tokenRows } from "../../src/trajectory/trajectory.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { madePair, madeTrajectory } from "../helpers/made-pairs.ts";
 

@@ -1,7 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { heldWeights } from "../../src/engine/held-weights.ts";
-import type { PolicyEngine, SampleRequest, SampleResult } from "../../src/engine/engine.ts";
-import { enginePolicy } from "../../src/rollout/policy.ts";
 import { algorithms } from "../../src/algorithms/index.ts";
 import {
   type LoopState,
@@ -10,10 +7,17 @@ import {
   type OnPolicyStep,
   trainOnPolicy,
 } from "../../src/algorithms/on-policy.ts";
+import {
+  type PolicyEngine,
+  type SampleRequest,
+  type SampleResult,
+  heldWeights,
+} from "../../src/engine/engine.ts";
+import { enginePolicy } from "../../src/rollout/policy.ts";
+import "../helpers/all-parts.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import { searchEnvironment, task, tokenizer } from "../helpers/search-world.ts";
-import "../helpers/all-parts.ts";
 
 /** An engine whose only weights are the number of its steps. It answers rightly where that number and the seed add up to an even one. */
 function countingEngine(version = 0): PolicyEngine & { atUpdate: () => Promise<void> } {

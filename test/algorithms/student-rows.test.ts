@@ -1,18 +1,24 @@
 import { describe, expect, it } from "vitest";
+import {
+  type ReadingOptions,
+  type Student,
+  areTokensOf,
+  studentRows,
+} from "../../src/algorithms/student-rows.ts";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering } from "../../src/rollout/chat-rendering.ts";
-import { chatSchema } from "../../src/rollout/chat-settings.ts";
+import { chatSchema } from "../../src/rollout/model-settings.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import {
-  areTokensOf,
-  type ReadingOptions,
-  type Student,
-  studentRows,
-} from "../../src/algorithms/student-rows.ts";
-import { type TokenRow, tokenRows } from "../../src/trajectory/token-rows.ts";
-import type { Call, Segment, Trajectory, Turn } from "../../src/trajectory/trajectory.ts";
+  type Call,
+  type Segment,
+  type TokenRow,
+  type Trajectory,
+  type Turn,
+  tokenRows,
+} from "../../src/trajectory/trajectory.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import {
   answered,

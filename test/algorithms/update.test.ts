@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
+import { type OnPolicyOptions, lossesOf } from "../../src/algorithms/algorithm.ts";
+import { algorithms, readsReference } from "../../src/algorithms/index.ts";
+import { updateOn } from "../../src/algorithms/update.ts";
+import { partSchema } from "../../src/base/define-part.ts";
 import type { TrainingRow } from "../../src/engine/engine.ts";
 import { flatten } from "../../src/models/checkpoint.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
-import { partSchema } from "../../src/base/part-schema.ts";
-import { algorithms, readsReference } from "../../src/algorithms/index.ts";
-import { lossesOf, type OnPolicyOptions } from "../../src/algorithms/algorithm.ts";
-import { updateOn } from "../../src/algorithms/update.ts";
 import type { Call, Trajectory } from "../../src/trajectory/trajectory.ts";
+import "../helpers/all-parts.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { gradientEngine } from "../helpers/gradient-engine.ts";
 import { answered } from "../helpers/search-world.ts";
 import { tinyConfig } from "../helpers/tiny-model.ts";
-import "../helpers/all-parts.ts";
 
 const weights = flatten(
   tinyConfig,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nearestName, suggest } from "../../src/base/nearest.ts";
 import { registry, withParts } from "../../src/base/registry.ts";
+import { nearestName, suggest } from "../../src/base/nearest.ts";
 
 const parts = [
   { name: "exact-match", summary: "Equal." },

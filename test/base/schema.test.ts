@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { partSchema } from "../../src/base/part-schema.ts";
+import { partSchema } from "../../src/base/define-part.ts";
 import type { ConfigError } from "../../src/base/errors.ts";
 import { registry } from "../../src/base/registry.ts";
 import { parseOptions, z } from "../../src/base/schema.ts";

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
-import { strftime } from "../../src/chat/jinja/strftime.ts";
+import { strftime } from "../../src/chat/jinja/globals.ts";
 import { loadChatTemplate } from "../../src/chat/load-chat-template.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { errorWith } from "../helpers/error-with.ts";

@@ -1,8 +1,8 @@
-import { spawn, spawnSync, type StdioOptions } from "node:child_process";
+import { type StdioOptions, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { packageVersion } from "../../src/base/package-version.ts";
+import { packageVersion } from "../../src/base/package-root.ts";
 import { runCli } from "../helpers/run-cli.ts";
 
 describe("agentrl", () => {

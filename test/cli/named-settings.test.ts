@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import ts from "typescript";
@@ -6,12 +6,12 @@ import { describe, expect, it } from "vitest";
 import { schemasOfKey, unwrapped, z } from "../../src/base/schema.ts";
 import type { CliContext } from "../../src/cli/command.ts";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { environments } from "../../src/worlds/environments.ts";
-import { protocols } from "../../src/env/protocols/index.ts";
 import { engineSetting } from "../../src/engine/tinker/connection.ts";
+import { protocols } from "../../src/env/protocols/index.ts";
 import { commandCaller } from "../../src/http/caller.ts";
 import { httpShape } from "../../src/http/http-options.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "../helpers/all-parts.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "src");

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../src/worlds/environments.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
-import { corpus, task as question } from "../helpers/search-world.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "../helpers/all-parts.ts";
+import { corpus, task as question } from "../helpers/search-world.ts";
 
 const signal = new AbortController().signal;
 const playing = { final: false, signal };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Part, PART_KINDS, type PartKind, registryOf } from "../../src/base/registry.ts";
+import { PART_KINDS, type Part, type PartKind, registryOf } from "../../src/base/registry.ts";
 import { cardNames } from "../../src/data/cards/card-names.ts";
-import "../helpers/all-parts.ts";
 import { shippedStages } from "../../src/run/stages/shipped.ts";
 import { datasets } from "../../src/worlds/datasets.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
+import "../helpers/all-parts.ts";
 
 const kinds = Object.keys(PART_KINDS) as PartKind[];
 

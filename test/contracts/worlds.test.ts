@@ -4,12 +4,11 @@ import { describe, expect, it } from "vitest";
 import { loadTasks } from "../../src/data/tasks.ts";
 import { shippedBases } from "../../src/run/settings/base-names.ts";
 import { teachers } from "../../src/synth/teachers/index.ts";
-import { datasets } from "../../src/worlds/datasets.ts";
+import { datasets, environments } from "../../src/worlds/datasets.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
-import { environments } from "../../src/worlds/environments.ts";
 import { worlds } from "../../src/worlds/index.ts";
-import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import "../helpers/all-parts.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const written = worlds.parts.flatMap(({ name, folder }) =>

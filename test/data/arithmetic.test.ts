@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { evaluated } from "../../src/env/tools/calculator.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 
 const questions = async (options: Record<string, unknown>) =>
   (await openDataset({ name: "arithmetic", questions: 200, ...options }, "test")).tasks();

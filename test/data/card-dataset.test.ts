@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readCard } from "../../src/data/cards/card.ts";
 import { placeOf } from "../../src/data/cards/card-dataset.ts";
+import { readCard } from "../../src/data/cards/card.ts";
 import { writeOrigin } from "../../src/data/cards/dataset-place.ts";
-import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
+import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { dataSource } from "../../src/data/data-folder.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
+import { openDataset } from "../../src/worlds/open-dataset.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { fieldsText } from "../../src/data/fields.ts";
 import { openDataFile } from "../../src/data/file-layout.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
+import { datasetNamed, openDataset } from "../../src/worlds/open-dataset.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PlannedMessage } from "../../src/env/protocols/protocol.ts";
-import { textAfter } from "../../src/env/planned-text.ts";
+import { type PlannedMessage, textAfter } from "../../src/env/protocols/protocol.ts";
 import { searchEnvironment } from "../helpers/search-world.ts";
 
 const PLAN: PlannedMessage = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerKind } from "../../src/evaluate/answer-kind.ts";
+import { answerKind } from "../../src/evaluate/metrics/answer-metrics.ts";
 
 describe("answerKind", () => {
   it.each([

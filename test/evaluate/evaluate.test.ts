@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
-import { environments } from "../../src/worlds/environments.ts";
-import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate.ts";
+import { type EvaluatePolicyOptions, evaluatePolicy } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import {
   type CompletionRequest,
-  scriptedPolicy,
   type TokenPolicy,
+  scriptedPolicy,
 } from "../../src/rollout/policy.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { errorWith } from "../helpers/error-with.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "../helpers/all-parts.ts";
+import { errorWith } from "../helpers/error-with.ts";
 
 const files = wordTokenizer({ words: [], specials: ["<end>", "<pad>"] });
 const tokenizer = makeTokenizer(files.tokenizer, files.config, "test");

@@ -3,7 +3,7 @@ import {
   disagreementNotes,
   holmAdjusted,
   pairedPermutationTest,
-} from "../../src/evaluate/paired-test.ts";
+} from "../../src/evaluate/statistics.ts";
 
 describe("pairedPermutationTest", () => {
   it("counts sign patterns whose mean is at least as far from 0", () => {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type RankedHit, readRun, writeRun } from "../../src/evaluate/retrieval-runs.ts";
+import { type RankedHit, readRun, writeRun } from "../../src/evaluate/retrieval-sets.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

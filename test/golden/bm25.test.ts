@@ -5,9 +5,8 @@ import { describe, expect, it } from "vitest";
 import { readJsonl } from "../../src/base/jsonl.ts";
 import { readPassages } from "../../src/data/passages.ts";
 import { readQrels } from "../../src/data/qrels.ts";
-import type { RetrievalQuery } from "../../src/evaluate/retrieval-runs.ts";
 import { evaluateRetrieval } from "../../src/evaluate/retrieval-scores.ts";
-import { readQueries } from "../../src/evaluate/retrieval-sets.ts";
+import { type RetrievalQuery, readQueries } from "../../src/evaluate/retrieval-sets.ts";
 import { type Bm25Retriever, buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { holmAdjusted, pairedPermutationTest } from "../../src/evaluate/paired-test.ts";
+import { holmAdjusted, pairedPermutationTest } from "../../src/evaluate/statistics.ts";
 
 interface Golden {
   tolerance: number;

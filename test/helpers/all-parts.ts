@@ -1,15 +1,14 @@
 // Importing this loads every part, and the schemas that a recipe loads on demand: for tests that read them without a recipe.
-import { algorithms } from "../../src/algorithms/index.ts";
 import { filters } from "../../src/algorithms/filters/index.ts";
+import { algorithms } from "../../src/algorithms/index.ts";
 import { samplers } from "../../src/algorithms/samplers/index.ts";
 import { withParts } from "../../src/base/registry.ts";
-import { datasets } from "../../src/worlds/datasets.ts";
 import { retrievers } from "../../src/retrieval/index.ts";
 import { rewards } from "../../src/rewards/index.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
-import { environments } from "../../src/worlds/environments.ts";
 import { reporters } from "../../src/watch/reporters/index.ts";
+import { datasets, environments } from "../../src/worlds/datasets.ts";
 
 const registries = [datasets, environments, retrievers, rewards, strategies];
 for (const each of [...registries, algorithms, filters, samplers, reporters]) await each.all();

@@ -1,18 +1,18 @@
-import { environments } from "../../src/worlds/environments.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import { tools } from "../../src/env/tools/index.ts";
 import { openToolbox, toolsSchema } from "../../src/env/tools/toolbox.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
-import { scriptedPolicy, type TokenPolicy } from "../../src/rollout/policy.ts";
+import { type TokenPolicy, scriptedPolicy } from "../../src/rollout/policy.ts";
 import type { RolloutOptions } from "../../src/rollout/record.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
-import { makeTokenizer, type Tokenizer } from "../../src/text/tokenizer.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
+import { type Tokenizer, makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Observation, Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "./all-parts.ts";
 
 export const passages: Passage[] = [

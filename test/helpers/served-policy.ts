@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
 import type { TokenPolicy } from "../../src/rollout/policy.ts";
-import { type MessageTemplate, plainTemplate } from "../../src/rollout/served/message-template.ts";
+import { type MessageTemplate, plainTemplate } from "../../src/rollout/served/message-keys.ts";
 import {
   type PolicyServer,
   type PolicyServerOptions,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
-import { registry } from "../../src/base/registry.ts";
+import { packageRoot } from "../../src/base/package-root.ts";
 import {
   asPluginError,
   fileNameOf,
@@ -11,13 +11,13 @@ import {
   pluginHashes,
   pluginsNamedIn,
 } from "../../src/base/plugins.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { registry } from "../../src/base/registry.ts";
 import { defineTeacher } from "../../src/env/teacher.ts";
 import { defineWorld } from "../../src/env/world.ts";
+import { runTools } from "../../src/rollout/record.ts";
 import { baseNamed } from "../../src/run/settings/base-names.ts";
 import { teacherSchema } from "../../src/synth/teachers/index.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
-import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runNode } from "../helpers/run-node.ts";
 import { spawnCli } from "../helpers/run-cli.ts";

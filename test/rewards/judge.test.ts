@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
-import type { Scored } from "../../src/rewards/reward.ts";
 import { judge } from "../../src/rewards/judge.ts";
-import { endpointSchema } from "../../src/rollout/endpoint/endpoint-settings.ts";
+import type { Scored } from "../../src/rewards/reward.ts";
+import { endpointSchema } from "../../src/rollout/model-settings.ts";
 import { endpointRole } from "../../src/rollout/roles.ts";
 import { byRule, judgeServer, verdictText } from "../helpers/judge-server.ts";
 import { rewardContext, scoreWith } from "../helpers/reward-context.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { rollOut } from "../../src/rollout/roll-out.ts";
-import { scriptedPolicy } from "../../src/rollout/policy.ts";
-import { tokenRows } from "../../src/trajectory/token-rows.ts";
 import { policyRows } from "../../src/algorithms/training-rows.ts";
+import { scriptedPolicy } from "../../src/rollout/policy.ts";
+import { rollOut } from "../../src/rollout/roll-out.ts";
+import { tokenRows } from "../../src/trajectory/trajectory.ts";
 import {
   readable,
   replay,

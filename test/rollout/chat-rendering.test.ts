@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import { type ChatTemplate, compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering } from "../../src/rollout/chat-rendering.ts";
-import { chatSchema } from "../../src/rollout/chat-settings.ts";
+import { chatSchema } from "../../src/rollout/model-settings.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { policyRows } from "../../src/algorithms/training-rows.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import {
   readable,

@@ -1,15 +1,14 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { policyRows, weighted } from "../../src/algorithms/training-rows.ts";
 import { writeJson } from "../../src/base/files.ts";
-import { openLocalEngine, type LocalEngine } from "../../src/engine/local/local-engine.ts";
+import { type LocalEngine, openLocalEngine } from "../../src/engine/local/local-engine.ts";
 import { flatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
-import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
+import { type DecoderConfig, plainFeatures } from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { enginePolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { policyRows, weighted } from "../../src/algorithms/training-rows.ts";
-import { sequenceIds } from "../../src/trajectory/token-rows.ts";
-import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import { type Trajectory, sequenceIds } from "../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment, tagTokenizerFiles } from "../helpers/search-world.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../src/worlds/environments.ts";
 import { noneRetriever } from "../../src/retrieval/controls/none.ts";
 import { lintContextOf } from "../../src/rollout/lint-context.ts";
-import { searchEnvironment } from "../helpers/search-world.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "../helpers/all-parts.ts";
+import { searchEnvironment } from "../helpers/search-world.ts";
 
 const texts = { prompt: "", messages: ["<answer>Oslo</answer>"] };
 const lake = environments.get("frozen-lake", "test").create({}, { retriever: noneRetriever() });

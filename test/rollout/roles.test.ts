@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseOptions } from "../../src/base/schema.ts";
 import type { Engine, SampleRequest } from "../../src/engine/engine.ts";
+
+import { modelsSchema, endpointSchema } from "../../src/rollout/model-settings.ts";
 import { encoderRole, endpointRole, engineRole, lazyRoles } from "../../src/rollout/roles.ts";
-import { modelsSchema } from "../../src/rollout/model-settings.ts";
-import { endpointSchema } from "../../src/rollout/endpoint/endpoint-settings.ts";
-import { errorWith } from "../helpers/error-with.ts";
 import { type AskedChat, chatServer } from "../helpers/chat-server.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { tokenizer } from "../helpers/search-world.ts";
 
 const { signal } = new AbortController();

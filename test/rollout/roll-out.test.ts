@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { policyRows } from "../../src/algorithms/training-rows.ts";
 import { InternalError } from "../../src/base/errors.ts";
+import type { Retriever } from "../../src/retrieval/retriever.ts";
 import type { CompletionRequest, TokenPolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import type { Retriever } from "../../src/retrieval/retriever.ts";
-import { sequenceIds, tokenRows } from "../../src/trajectory/token-rows.ts";
-import { policyRows } from "../../src/algorithms/training-rows.ts";
+import { sequenceIds, tokenRows } from "../../src/trajectory/trajectory.ts";
 import {
   corpus,
   readable,

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
-import { environments } from "../../src/worlds/environments.ts";
+import { budgetsSchema } from "../../src/env/budget.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
 import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/behaviour.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
-import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import { environments } from "../../src/worlds/datasets.ts";
 import "../helpers/all-parts.ts";
 
 /** As recipes/literate.yaml and recipes/base-policy.yaml have them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstAnswerAt } from "../../src/trajectory/first-answer.ts";
+import { firstAnswerAt } from "../../src/trajectory/trajectory.ts";
 
 const said = (...texts: string[]) => ({
   turns: texts.map((text) => ({ call: 0, text, actions: [], problems: [], observations: [] })),

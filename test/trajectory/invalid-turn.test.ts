@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isInvalidTurn } from "../../src/trajectory/invalid-turn.ts";
+import { isInvalidTurn } from "../../src/trajectory/trajectory.ts";
 
 const problem = { code: "unknown-tool", message: "no such tool" };
 const failed = { tool: "serach", text: "There is no such tool.", problem };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { searchQueries } from "../../src/trajectory/search-queries.ts";
-import type { Turn } from "../../src/trajectory/trajectory.ts";
+import { type Turn, searchQueries } from "../../src/trajectory/trajectory.ts";
 
 const turn = (changes: Partial<Turn>): Turn => {
   return { call: 0, text: "", actions: [], problems: [], observations: [], ...changes };

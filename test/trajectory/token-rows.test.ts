@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { policyTokenCount, sequenceIds, tokenRows } from "../../src/trajectory/token-rows.ts";
-import type { Call, Segment } from "../../src/trajectory/trajectory.ts";
+import {
+  type Call,
+  type Segment,
+  policyTokenCount,
+  sequenceIds,
+  tokenRows,
+} from "../../src/trajectory/trajectory.ts";
 
 const segment = (owner: Segment["owner"], ...ids: number[]): Segment => {
   return { owner, ids, logprobs: owner === "policy" ? ids.map((id) => -id / 10) : null };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { textsBy } from "../../src/trajectory/trajectory.ts";
 import { trajectoryBlocks } from "../../src/view/trajectory-blocks.ts";
-import { textsBy } from "../../src/trajectory/segment-text.ts";
 import { searchTrajectory } from "../helpers/report-folder.ts";
 
 const made = searchTrajectory({ id: "a", question: "Where?", em: 1 });

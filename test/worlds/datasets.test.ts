@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { datasets } from "../../src/worlds/datasets.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
-import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

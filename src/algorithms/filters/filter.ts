@@ -1,6 +1,5 @@
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { definer } from "../../base/define-part.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { RolloutGroup } from "../scored-group.ts";
 
 /** Leaves groups out of a batch, by raw scores, before advantages are estimated. */

@@ -1,7 +1,6 @@
+import { type MadeCall, type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { definer, type MadeCall } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Sampling } from "../../rollout/sampling.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";

@@ -6,10 +6,7 @@ export interface AbortLinks {
   link(signal: AbortSignal, controller: AbortController): () => void;
 }
 
-/**
- * One listener per signal, for any number of controllers: with one listener each, adding a listener costs time proportional to those
- * present, which is quadratic for a run's signal. The listener stays; without links it references nothing.
- */
+/** One listener per signal for any number of controllers: adding a listener costs time proportional to those present. */
 export function abortLinks(): AbortLinks {
   const followers = new WeakMap<AbortSignal, Set<AbortController>>();
   return {

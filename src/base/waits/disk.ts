@@ -11,13 +11,7 @@ export function setDiskDeadline(deadlineMs: number | null): void {
   bounds.deadlineMs = deadlineMs;
 }
 
-/**
- * One operation on a file, with a deadline, because a disk or a network file system may never answer. The system cannot cancel an
- * operation, so after the deadline its thread is abandoned.
- *
- * @param doing the operation, such as "write" or "flush".
- * @throws {ExternalError} DISK_STALLED past the deadline.
- */
+/** One file operation (`doing`) with a deadline, after which its thread is abandoned. @throws {ExternalError} DISK_STALLED */
 export function onDisk<T>(
   path: string,
   doing: string,
@@ -31,20 +25,15 @@ export function onDisk<T>(
       deadlineMs,
       late: ({ since, waitedMs }) => {
         if (operation !== null) noteStuckThread(operation);
-        return new ExternalError(
-          "DISK_STALLED",
-          `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Check that the disk or network file system is mounted and not full (df, dmesg), and run again with --resume: finished work is kept. deadlines.diskSeconds sets the deadline.`,
-        );
+        const message = `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Check that the disk or network file system is mounted and not full (df, dmesg), and run again with --resume: finished work is kept. deadlines.diskSeconds sets the deadline.`;
+        return new ExternalError("DISK_STALLED", message);
       },
     },
     () => (operation = work()),
   );
 }
 
-interface DiskOptions {
-  deadlineMs?: number | null;
-  register?: Waits;
-}
+type DiskOptions = { deadlineMs?: number | null; register?: Waits };
 
 /** Whether a disk has stopped answering, so that it must not be used again. */
 export function isStalledDisk(error: unknown): boolean {

@@ -2,21 +2,15 @@
 export interface LongWait {
   /** The tool, server, thread or disk that has not answered. */
   owner: string;
-  /** What the call is for. */
   subject: string;
   waitedMs: number;
-  /** Start of the call, or its last progress, as ISO time. */
   since: string;
-  /** Deadline, counted from `since`; null: none. */
   deadlineMs: number | null;
   /** Number of further long calls to the same owner. */
   others: number;
 }
 
-/**
- * One sentence about a long pending call.
- * @example longWaitMessage(…) // 'waiting 45 s: tool corpus-search for trajectory 3-1-2 (query "x"), since 04:31:07; deadline 120 s'
- */
+/** One sentence about a long pending call: 'waiting 45 s: tool corpus-search for trajectory 3-1-2, since 04:31:07; deadline 120 s'. */
 export function longWaitMessage(wait: LongWait): string {
   const { owner, subject, waitedMs, since, deadlineMs, others } = wait;
   const end = deadlineMs === null ? "no deadline" : `deadline ${seconds(deadlineMs)}`;

@@ -1,6 +1,5 @@
 /** The clock of the register of pending calls; tests replace it. */
 export interface WaitClock {
-  /** Monotonic milliseconds. */
   now(): number;
   /** Unix time in milliseconds: for messages only, never for a decision. */
   date(): number;

@@ -1,9 +1,6 @@
 /**
- * The register of pending calls to tools, servers, the engine's threads and disks. Each has an owner and a deadline, after which the
- * wait ends even if the other side never answers; meanwhile, notices say who waits for what and since when.
- *
- * Thousands of pending calls share one timer. Time does not count while the process was stopped (SIGSTOP, a suspended
- * machine) or its thread was busy for more than a second, because it could not have received an answer.
+ * The register of pending calls to tools, servers, threads and disks, each with an owner and a deadline; notices say who waits since when.
+ * One timer serves all. Time does not count while the process was stopped (SIGSTOP) or its thread busy for more than a second.
  */
 import { abortLinks } from "./abort-links.ts";
 import type { LongWait } from "./long-wait.ts";
@@ -18,7 +15,6 @@ export interface PendingCall {
 }
 
 export interface WaitBounds {
-  /** Deadline in milliseconds; null: none. */
   deadlineMs: number | null;
   /** A number that changes with progress, read every second: the deadline counts from its last change. */
   progress?: () => number;
@@ -28,9 +24,7 @@ export interface WaitBounds {
 
 /** A registered pending call. */
 export interface OpenWait {
-  /** Reports progress: restarts the deadline. */
   renew(): void;
-  /** Ends the wait; further calls do nothing. */
   end(): void;
 }
 
@@ -38,7 +32,6 @@ export interface WaitOptions {
   deadlineMs: number | null;
   /** The caller's signal: it aborts the work, whose end is still awaited up to the deadline. */
   signal?: AbortSignal | undefined;
-  /** Makes the error after the deadline. */
   late: (wait: LongWait) => Error;
 }
 
@@ -50,13 +43,9 @@ export interface WaitWatch {
 }
 
 export interface Waits {
-  /** Number of pending calls. */
   readonly size: number;
   begin(wait: PendingCall, bounds: WaitBounds): OpenWait;
-  /**
-   * Waits for work until its deadline. Then its signal is aborted, and its result is ignored.
-   * @throws the work's error; the error of `late` after the deadline; the signal's reason if it is already aborted.
-   */
+  /** Waits until the deadline; then aborts the work's signal. @throws the work's error; that of `late`; the reason of an aborted signal. */
   waitFor<T>(
     wait: PendingCall,
     options: WaitOptions,
@@ -66,7 +55,6 @@ export interface Waits {
   watch(watch: WaitWatch): { close(): void };
 }
 
-/** Interval of the checks, and the delay of a check above which the time does not count. */
 const LOOK_MS = 1000;
 
 interface Entry {
@@ -81,7 +69,6 @@ class Register implements Waits {
   readonly #clock: WaitClock;
   /** By deadline, in order of `since`. */
   readonly #queues = new Map<number | null, Set<Entry>>();
-  /** Calls with `progress`, in any order. */
   readonly #living = new Set<Entry>();
   readonly #links = abortLinks();
   #size = 0;
@@ -223,7 +210,6 @@ class Register implements Waits {
     if (this.#size === 0) this.#timer?.hold(false);
   }
 
-  /** Schedules a check of the clock, unless an earlier one is scheduled. */
   #look(ms: number): void {
     const at = this.#clock.now() + ms;
     if (this.#timer !== null && this.#lookAt <= at) return;

@@ -1,16 +1,14 @@
-import { unsupported, wrong } from "./faults.ts";
 import { at, equal, indexOf } from "./operators.ts";
 import { argumentsOf, integerOf } from "./parameters.ts";
 import { codePoints } from "./python-text.ts";
 import { textMethod } from "./text-methods.ts";
-import { Callable, Dict, Members, Tuple, Undefined, type Value, View, isIterable, itemsOf, sequenceOf, typeName } from "./values.ts"; // prettier-ignore
+import { Callable, Dict, Members, Tuple, Undefined, type Value, View, isIterable, itemsOf, sequenceOf, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 /** What Python's sandbox hides, since it changes its object: a template sees these as undefined. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
   list: ["append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"],
   dict: ["clear", "pop", "popitem", "setdefault", "update"],
 };
-/** Attributes that Python knows and this renderer does not. */
 const NUMBER = ["as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator", "from_bytes", "fromhex", "hex", "imag", "is_integer", "numerator", "real", "to_bytes"]; // prettier-ignore
 const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
   int: NUMBER,

@@ -1,6 +1,6 @@
-import { wrong } from "./faults.ts";
 import type { Arguments, Expression } from "./nodes.ts";
 import type { TokenStream } from "./token-stream.ts";
+import { wrong } from "./values.ts";
 
 /** Of what is called without parentheses. */
 export const NONE: Arguments = { positional: [], named: [], list: null, dict: null };

@@ -1,11 +1,10 @@
 import { attribute, item, namedOf } from "./attributes.ts";
-import { TemplateFault, spend, wrong } from "./faults.ts";
 import { filtered } from "./filters.ts";
 import type { Arguments, Expression } from "./nodes.ts";
 import { arithmetic, concat, holds, numberOf, sliced } from "./operators.ts";
 import type { Scope } from "./scope.ts";
 import { passes } from "./tests.ts";
-import { Callable, Dict, type Given, Members, Tuple, Undefined, type Value, isTrue, itemsOf, typeName } from "./values.ts"; // prettier-ignore
+import { Callable, Dict, type Given, Members, TemplateFault, Tuple, Undefined, type Value, isTrue, itemsOf, spend, typeName, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 /** The value of an expression. @throws {TemplateFault} with its line. */
@@ -73,7 +72,6 @@ function valueOfNode(node: Expression, scope: Scope): Value {
   }
 }
 
-/** A name whose value is None, or that does not exist. */
 function named(name: string, scope: Scope): Value {
   return scope.get(name) === null ? null : new Undefined(`'${name}' is undefined`);
 }
@@ -85,7 +83,6 @@ function signed(sign: "negative" | "positive", value: Value): Value {
   return sign === "negative" ? -number : number;
 }
 
-/** `a < b < c` asks both, and evaluates b once. */
 function compared(node: Expression & { kind: "compare" }, scope: Scope): boolean {
   let left = evaluate(node.first, scope);
   for (const [operator, operand] of node.rest) {

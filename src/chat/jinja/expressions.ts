@@ -1,19 +1,14 @@
-import { wrong } from "./faults.ts";
 import { NONE, parseArguments as argumentsBy, parseItems } from "./call-arguments.ts";
 import type { Arguments, Expression, Piped } from "./nodes.ts";
 import type { TokenStream } from "./token-stream.ts";
+import { wrong } from "./values.ts";
 
 const CONSTANTS = new Map<unknown, boolean | null>([
   ...[["true", true], ["True", true], ["false", false]] as const, // prettier-ignore
   ...[["False", false], ["none", null], ["None", null]] as const, // prettier-ignore
 ]);
 
-/** What ends a tuple without parentheses. */
-interface TupleEnd {
-  conditional?: boolean;
-  parenthesized?: boolean;
-  before?: string;
-}
+type TupleEnd = { conditional?: boolean; parenthesized?: boolean; before?: string };
 
 /** Parses one expression, or several with commas between them as a tuple. Precedence is jinja2's: `~` binds closer than `+`. */
 export function parseTuple(stream: TokenStream, end: TupleEnd = {}): Expression {
@@ -47,17 +42,15 @@ export function parseExpression(stream: TokenStream): Expression {
 
 function parseOr(stream: TokenStream): Expression {
   let left = parseAnd(stream);
-  while (stream.skipName("or")) {
+  while (stream.skipName("or"))
     left = { kind: "or", left, right: parseAnd(stream), line: left.line };
-  }
   return left;
 }
 
 function parseAnd(stream: TokenStream): Expression {
   let left = parseNot(stream);
-  while (stream.skipName("and")) {
+  while (stream.skipName("and"))
     left = { kind: "and", left, right: parseNot(stream), line: left.line };
-  }
   return left;
 }
 
@@ -140,9 +133,8 @@ export function parsePrimary(stream: TokenStream): Expression {
     stream.expectOperator(")");
     return inner;
   }
-  if (stream.skipOperator("[")) {
+  if (stream.skipOperator("["))
     return { kind: "list", items: parseItems(stream, "]", parseExpression), line };
-  }
   if (stream.skipOperator("{")) {
     const pair = (): readonly [Expression, Expression] => {
       const key = parseExpression(stream);
@@ -182,9 +174,8 @@ function parseSubscript(stream: TokenStream, of: Expression): Expression {
       continue;
     }
     const bounds = [first];
-    while (stream.skipOperator(":")) {
+    while (stream.skipOperator(":"))
       bounds.push(stream.isOperator(":", "]", ",") ? null : parseExpression(stream));
-    }
     if (bounds.length > 3 || keys.length > 0) stream.fail("]");
     stream.expectOperator("]");
     return { kind: "slice", of, bounds, line };

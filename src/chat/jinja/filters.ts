@@ -1,14 +1,12 @@
-import { folded, getter } from "./attribute-path.ts";
 import { pythonAttribute } from "./attributes.ts";
-import { requireLength, unsupported, wrong } from "./faults.ts";
-import { FILTER_NAMES } from "./filter-names.ts";
-import { LIST_FILTERS } from "./list-filters.ts";
+import { LIST_FILTERS, folded, getter } from "./list-filters.ts";
 import { arithmetic, compare, numberOf, requiredLength } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { fixed, percentFormatted } from "./percent-format.ts";
 import { codePoints, joined, splitLines, stripped } from "./python-text.ts";
+import { FILTER_NAMES } from "./scope.ts";
 import { capitalized, joinTexts, replaced, textMethod } from "./text-methods.ts";
-import { Dict, type Given, Lazy, SafeText, Tuple, Undefined, type Value, View, isTrue, itemsOf, typeName } from "./values.ts"; // prettier-ignore
+import { Dict, type Given, Lazy, SafeText, Tuple, Undefined, type Value, View, isTrue, itemsOf, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { escaped, json, str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];
@@ -109,7 +107,6 @@ function dictsort(value: Value, [sensitive = false, by = "key", reverse = false]
 
 const FLOAT = /^[-+]?(?:(?:\d(?:_?\d)*)?\.?(?:\d(?:_?\d)*)(?:e[-+]?\d(?:_?\d)*)?|\d(?:_?\d)*\.(?:e[-+]?\d(?:_?\d)*)?|inf(?:inity)?|nan)$/i; // prettier-ignore
 
-/** `float(value)`; null where Python raises a TypeError or ValueError. */
 function floatOf(value: Value): number | null {
   const number = numberOf(value);
   if (number !== null) return Number(number);
@@ -177,7 +174,6 @@ function indented(value: Value, [width = 4n, first = false, blank = false]: Args
   return isTrue(first) ? indention + text : text;
 }
 
-/** Words and what stands between them, as the filter `title` sees them. */
 function splitWords(text: string): string[] {
   const spaces =
     // eslint-disable-next-line no-control-regex -- Python counts these as white space

@@ -1,12 +1,10 @@
-import { folded, getter } from "./attribute-path.ts";
-import { requireLength, unsupported, wrong } from "./faults.ts";
+import { item } from "./attributes.ts";
 import { arithmetic, compare, equal } from "./operators.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { passes } from "./tests.ts";
-import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, typeName } from "./values.ts"; // prettier-ignore
+import { type Given, Lazy, SafeText, Tuple, Undefined, type Value, hash, isTrue, itemsOf, lengthOf, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 type Apply = (name: string, subject: Value, given: Given) => Value;
-/** @param apply any filter by name, for `map`. */
 type ListFilter = (subject: Value, given: Given, apply: Apply) => Value;
 type Args = readonly (Value | undefined)[];
 
@@ -58,7 +56,6 @@ function named(
   return (subject, given) => call(subject, argumentsOf(`the filter ${name}`, names, required, given)); // prettier-ignore
 }
 
-/** What two items are compared by. */
 function keyOf(
   sensitive: Value = false,
   path: Value = null,
@@ -115,7 +112,6 @@ function groups(value: Value, [path = null, absent = null, sensitive]: Args): Va
   return found.map(({ items }) => new Tuple([own(items[0] ?? null), items], ["grouper", "list"]));
 }
 
-/** The items from the last to the first. @throws {TemplateFault} for generators, which Python cannot reverse. */
 function backwards(value: Value, filter: string): Value[] {
   if (value instanceof Lazy || value instanceof SafeText || lengthOf(value) === null) throw wrong(`${filter}: '${typeName(value)}' object is not reversible`); // prettier-ignore
   return [...itemsOf(value)].reverse();
@@ -194,4 +190,24 @@ function* picked(
     const fits = test === undefined ? isTrue(own) : passes(textOf(test, "select"), own, given);
     if (fits === kept) yield item;
   }
+}
+
+/** Reads an attribute by a path such as `a.b.0`. @param absent for what is undefined on the way; none where null. */
+export function getter(path: Value, absent: Value = null): (of: Value) => Value {
+  const keys: Value[] =
+    typeof path === "string"
+      ? path.split(".").map((part) => (/^\d+$/.test(part) ? BigInt(part) : part))
+      : path === null
+        ? []
+        : [path];
+  return (of) =>
+    keys.reduce<Value>((value, key) => {
+      const found = item(value, key);
+      return absent !== null && found instanceof Undefined ? absent : found;
+    }, of);
+}
+
+/** What sorting and grouping compare without regard of case. */
+export function folded(value: Value): Value {
+  return typeof value === "string" ? value.toLowerCase() : value;
 }

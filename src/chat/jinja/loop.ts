@@ -1,6 +1,5 @@
-import { wrong } from "./faults.ts";
 import { equal } from "./operators.ts";
-import { Callable, Members, Tuple, Undefined, type Value, itemsOf, lengthOf } from "./values.ts";
+import { Callable, Members, Tuple, Undefined, type Value, itemsOf, lengthOf, wrong } from "./values.ts"; // prettier-ignore
 
 /** The items of a `for` and its variable `loop`. It looks ahead only where a template asks for what comes. */
 export class Loop {
@@ -29,7 +28,6 @@ export class Loop {
     });
   }
 
-  /** Moves on. */
   next(): Value | undefined {
     const item = this.#ahead.length > 0 ? this.#ahead.shift() : this.#read();
     if (item === undefined) return undefined;

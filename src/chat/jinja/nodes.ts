@@ -24,7 +24,6 @@ export type Expression = { readonly line: number } & (
 export interface Arguments {
   readonly positional: readonly Expression[];
   readonly named: readonly (readonly [string, Expression])[];
-  /** `*list` and `**dict`. */
   readonly list: Expression | null;
   readonly dict: Expression | null;
 }
@@ -37,16 +36,11 @@ export type Target =
 
 export interface Signature {
   readonly names: readonly string[];
-  /** Of the last names. */
   readonly defaults: readonly Expression[];
 }
 
 /** A filter without its subject, as `filter` and `set` blocks have it. */
-export interface Piped {
-  readonly name: string;
-  readonly given: Arguments;
-  readonly line: number;
-}
+export type Piped = { readonly name: string; readonly given: Arguments; readonly line: number };
 
 export type Statement = { readonly line: number } & (
   | { kind: "data"; text: string }

@@ -1,4 +1,4 @@
-import { unsupported, wrong } from "./faults.ts";
+import { unsupported, wrong } from "./values.ts";
 
 /** Python's arithmetic: int with int is exact, anything else is float. */
 export function ofNumbers(

@@ -1,8 +1,7 @@
-import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import { ofNumbers } from "./numbers.ts";
 import { percentFormatted } from "./percent-format.ts";
 import { codePoints, joined } from "./python-text.ts";
-import { Dict, Lazy, Range, SafeText, Tuple, Undefined, type Value, View, isIterable, itemsOf, lengthOf, sequenceOf, typeName } from "./values.ts"; // prettier-ignore
+import { Dict, Lazy, Range, SafeText, Tuple, Undefined, type Value, View, isIterable, itemsOf, lengthOf, requireLength, sequenceOf, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { compareTexts, escaped } from "./written.ts";
 
 /** A number as Python's arithmetic takes it: True is 1. */
@@ -67,7 +66,6 @@ function repeated(value: Value, times: number): Value {
 export function equal(left: Value, right: Value): boolean {
   spend();
   const [a, b] = [numberOf(left), numberOf(right)];
-  // A whole number and a float are compared exactly.
   if (a !== null || b !== null) return a !== null && b !== null && a == b;
   if (typeof left === "string" || left === null) return left === right;
   if (left instanceof Undefined) return right instanceof Undefined;
@@ -123,7 +121,6 @@ export function holds(operator: string, left: Value, right: Value): boolean {
   return operator === ">" ? order > 0 : order >= 0;
 }
 
-/** `item in container` */
 function contains(container: Value, item: Value): boolean {
   if (typeof container === "string") {
     if (typeof item !== "string") throw wrong(`'in <string>' requires string as left operand, not ${typeName(item)}`); // prettier-ignore

@@ -1,10 +1,6 @@
-import { wrong } from "./faults.ts";
-import { type Given, Undefined, type Value, typeName } from "./values.ts";
+import { type Given, Undefined, type Value, typeName, wrong } from "./values.ts";
 
-/**
- * The arguments of a call in the order of their names, undefined where not given. A name that begins with `/` is known by its place alone.
- * @throws {TemplateFault} where Python raises a TypeError.
- */
+/** The arguments of a call in the order of their names; one that begins with `/` is known by its place alone. @throws {TemplateFault} */
 export function argumentsOf(
   callee: string,
   names: readonly string[],

@@ -1,6 +1,5 @@
-import { requireLength, unsupported, wrong } from "./faults.ts";
 import { codePoints } from "./python-text.ts";
-import { Dict, Tuple, Undefined, type Value, typeName } from "./values.ts";
+import { Dict, Tuple, Undefined, type Value, requireLength, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { repr, str } from "./written.ts";
 
 const PLACE = /%(?:\(([^)]*)\))?([-+ 0#]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?([\s\S]?)/g;

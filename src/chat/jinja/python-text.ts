@@ -30,9 +30,8 @@ export function joined(points: string[] | string): string {
 /** `str.split` and `rsplit`. @param most splits at most; negative: all. @param sep white space where null. */
 export function split(text: string, sep: string | null, most: number, fromEnd: boolean): string[] {
   const pieces = sep === null ? words(text) : pieceRanges(text, sep);
-  if (most < 0 || pieces.length <= most + (sep === null ? 0 : 1)) {
+  if (most < 0 || pieces.length <= most + (sep === null ? 0 : 1))
     return pieces.map(([start, end]) => text.slice(start, end));
-  }
   if (sep === null && most === pieces.length) return pieces.map(([start, end]) => text.slice(start, end)); // prettier-ignore
   if (fromEnd) {
     const kept = most === 0 ? [] : pieces.slice(-most);

@@ -1,8 +1,8 @@
-import { parseExpression, parsePiped, parsePrimary, parseTuple } from "./expressions.ts"; // prettier-ignore
-import { unsupported, wrong } from "./faults.ts";
+import { parseExpression, parsePiped, parsePrimary, parseTuple } from "./expressions.ts";
 import type { Block, Expression, Signature, Statement, Target } from "./nodes.ts";
 import { TokenStream } from "./token-stream.ts";
 import { tokensOf } from "./tokens.ts";
+import { unsupported, wrong } from "./values.ts";
 
 /** Parses a whole template. @throws {TemplateFault} wrong, as jinja2 would fail; unsupported */
 export function parseTemplate(source: string): Block {
@@ -10,7 +10,6 @@ export function parseTemplate(source: string): Block {
   return parseBlock(stream, []);
 }
 
-/** Statements up to one of the ending tags, whose name stays the current token; up to the template's end where there are none. */
 function parseBlock(stream: TokenStream, ends: readonly string[]): Statement[] {
   const block: Statement[] = [];
   for (;;) {

@@ -1,8 +1,7 @@
-import { unsupported, wrong } from "./faults.ts";
-import { FILTER_NAMES } from "./filter-names.ts";
 import { arithmetic, equal, holds } from "./operators.ts";
 import { argumentsOf } from "./parameters.ts";
-import { Callable, Dict, type Given, Members, SafeText, Undefined, type Value, isIterable, isTrue, lengthOf, typeName } from "./values.ts"; // prettier-ignore
+import { FILTER_NAMES } from "./scope.ts";
+import { Callable, Dict, type Given, Members, SafeText, Undefined, type Value, isIterable, isTrue, lengthOf, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 type Test = (value: Value, other: Value) => boolean;
@@ -11,7 +10,6 @@ const isInteger = (value: Value): boolean => typeof value === "bigint";
 const isNumber = (value: Value): boolean => /^(?:int|float|bool)$/.test(typeName(value));
 const modulo = (value: Value, by: Value): Value => arithmetic("%", value, by);
 
-/** Tests of one value. */
 const OF_ONE: Readonly<Record<string, Test>> = {
   odd: (value) => equal(modulo(value, 2n), 1n),
   even: (value) => equal(modulo(value, 2n), 0n),

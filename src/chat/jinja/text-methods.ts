@@ -1,7 +1,6 @@
-import { requireLength, spend, unsupported, wrong } from "./faults.ts";
 import { argumentsOf, integerOf, textOf } from "./parameters.ts";
 import { codePoints, isSpace, joined, split, splitLines, stripped } from "./python-text.ts";
-import { Callable, type Given, Tuple, type Value, isTrue, itemsOf, typeName } from "./values.ts";
+import { Callable, type Given, Tuple, type Value, isTrue, itemsOf, requireLength, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 import { str } from "./written.ts";
 
 type Args = readonly (Value | undefined)[];
@@ -49,7 +48,12 @@ const METHODS: Readonly<Record<string, Method | null>> = {
   splitlines: [["keepends"], 0, (text, [keep = false]) => splitLines(text, isTrue(keep))],
   startswith: affix("startswith", (text, start) => text.startsWith(start)),
   strip: strip("both"),
-  title: plain((text) => titled(text)),
+  title: plain((text) =>
+    text.replace(/\p{Cased}+/gu, (word) => {
+      const [first = ""] = word;
+      return titleCase(first) + lowerAfter(first, word.slice(first.length));
+    }),
+  ),
   upper: plain((text) => text.toUpperCase()),
   zfill: [["/width"], 1, (text, [width]) => {
     const missing = integerOf(width ?? null, "zfill") - codePoints(text).length;
@@ -204,14 +208,6 @@ function titleCase(letter: string): string {
 export function capitalized(text: string): string {
   const [first = ""] = text;
   return titleCase(first) + lowerAfter(first, text.slice(first.length));
-}
-
-/** The method `title`, which begins a word after every character without case; the filter does it after blanks and brackets. */
-function titled(text: string): string {
-  return text.replace(/\p{Cased}+/gu, (word) => {
-    const [first = ""] = word;
-    return titleCase(first) + lowerAfter(first, word.slice(first.length));
-  });
 }
 
 /** Greek's final sigma looks at the letter before. */

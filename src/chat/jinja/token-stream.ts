@@ -1,5 +1,5 @@
-import { wrong } from "./faults.ts";
 import type { Token } from "./tokens.ts";
+import { wrong } from "./values.ts";
 
 /** Tokens with a place in them. */
 export class TokenStream {
@@ -26,7 +26,6 @@ export class TokenStream {
     return token;
   }
 
-  /** Whether a token is this operator, or any of these. */
   isOperator(...operators: string[]): boolean {
     const { kind, value } = this.current;
     return kind === "operator" && operators.includes(value as string);

@@ -1,5 +1,5 @@
-import { unsupported, wrong } from "./faults.ts";
 import { isSpace, stripped } from "./python-text.ts";
+import { unsupported, wrong } from "./values.ts";
 
 /** A piece of a template. Text, the marks of tags, and what stands inside of tags. */
 export interface Token {
@@ -35,14 +35,12 @@ export function tokensOf(template: string): Token[] {
     lineStarts = source[end - 1] === "\n";
     at = end;
   };
-  /** Text up to a tag, without what the tag's sign takes away. */
   const pushData = (end: number, sign: string, block: boolean): void => {
     const text = source.slice(at, end);
     const kept = keptBefore(text, sign, block, lineStarts);
     if (kept !== "") push("data", kept);
     moveTo(end);
   };
-  /** Skips a closing mark and what its sign takes away. */
   const close = (length: number, sign: string, block: boolean): void => {
     let end = at + length;
     if (sign === "-") while (isSpace(source[end])) end += 1;
@@ -85,7 +83,6 @@ export function tokensOf(template: string): Token[] {
   push("eof", "");
   return tokens;
 
-  /** The tokens of one tag, through its end. */
   function inside(block: boolean): void {
     const open: string[] = [];
     const ending = block ? /([-+]?)%\}/y : /(-?)\}\}/y;

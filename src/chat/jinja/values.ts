@@ -1,4 +1,3 @@
-import { spend, unsupported, wrong } from "./faults.ts";
 import { codePoints } from "./python-text.ts";
 
 /** A value of a template. int is bigint and float is number: Python tells 1 from 1.0, a list from a tuple and a list from a generator. */
@@ -32,7 +31,6 @@ export class Undefined {
 
 export class Tuple {
   readonly items: readonly Value[];
-  /** Of a named tuple. */
   readonly names: readonly string[];
   constructor(items: readonly Value[], names: readonly string[] = []) {
     this.items = items;
@@ -115,7 +113,6 @@ export class Members {
   readonly get: (name: string) => Value | undefined;
   /** Absent: nothing can be assigned. */
   readonly set: ((name: string, value: Value) => void) | undefined;
-  /** `loop(…)` of a recursive loop. */
   readonly call: Callable["call"] | undefined;
   constructor(
     kind: Members["kind"],
@@ -225,10 +222,7 @@ export function sequenceOf(value: Value): readonly Value[] | null {
   return value instanceof Tuple || value instanceof Range ? value.items : null;
 }
 
-/**
- * JSON as a template sees it. Whole numbers are int, since JSON's 1.0 and 1 are one number in JavaScript.
- * @throws {TemplateFault} unsupported for numbers that JavaScript does not hold exactly.
- */
+/** JSON as a template sees it; whole numbers are int. @throws {TemplateFault} for numbers that JavaScript does not hold exactly. */
 export function valueOf(given: unknown): Value {
   if (given === undefined || given === null) return null;
   if (typeof given === "string" || typeof given === "boolean") return given;
@@ -243,4 +237,53 @@ export function valueOf(given: unknown): Value {
   const dict = new Dict();
   for (const [key, value] of Object.entries(given)) if (value !== undefined) dict.set(key, valueOf(value)); // prettier-ignore
   return dict;
+}
+
+/** What stops a template, without its file and line: the renderer adds them. */
+export class TemplateFault extends Error {
+  /** wrong: jinja2 fails too. unsupported: jinja2 knows this, we do not. endless: past a limit. refused: the template's `raise_exception`. */
+  readonly kind: "wrong" | "unsupported" | "endless" | "refused";
+  line: number | undefined;
+
+  constructor(kind: TemplateFault["kind"], message: string, line?: number) {
+    super(message);
+    this.kind = kind;
+    this.line = line;
+  }
+}
+
+export function wrong(message: string, line?: number): TemplateFault {
+  return new TemplateFault("wrong", message, line);
+}
+
+/** @param construct as a template's author would call it. */
+export function unsupported(construct: string, line?: number): TemplateFault {
+  return new TemplateFault("unsupported", construct, line);
+}
+
+/** Steps of one rendering: evaluated expressions, visited items, and 16 characters of text each. */
+const STEPS = 2 ** 22;
+/** Characters of a text and items of a list. */
+const LENGTH = 2 ** 24;
+
+/** Rendering is synchronous, so one counter serves all. */
+let left = STEPS;
+
+/** Runs one rendering with steps of its own. */
+export function withSteps<T>(work: () => T): T {
+  left = STEPS;
+  return work();
+}
+
+/** @throws {TemplateFault} endless */
+export function spend(steps = 1): void {
+  left -= steps;
+  if (left < 0) throw new TemplateFault("endless", `more than ${STEPS} steps`);
+}
+
+/** Call before a text or list of that length is made. @throws {TemplateFault} endless */
+export function requireLength(length: number): void {
+  if (length > LENGTH)
+    throw new TemplateFault("endless", `a text or list of more than ${LENGTH} characters or items`);
+  spend(length / 16);
 }

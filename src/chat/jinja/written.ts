@@ -1,15 +1,4 @@
-import { requireLength, spend, unsupported, wrong } from "./faults.ts";
-import {
-  Dict,
-  Members,
-  Range,
-  SafeText,
-  Tuple,
-  Undefined,
-  type Value,
-  View,
-  typeName,
-} from "./values.ts";
+import { Dict, Members, Range, SafeText, Tuple, Undefined, type Value, View, requireLength, spend, typeName, unsupported, wrong } from "./values.ts"; // prettier-ignore
 
 /** `str(value)`: what a template prints. */
 export function str(value: Value): string {
@@ -31,9 +20,8 @@ export function repr(value: Value): string {
   if (value instanceof Tuple) {
     return value.items.length === 1 ? `(${list(value.items.map(repr))},)` : `(${list(value.items.map(repr))})`; // prettier-ignore
   }
-  if (value instanceof Dict) {
+  if (value instanceof Dict)
     return `{${list(Array.from(value.pairs(), ([key, item]) => `${repr(key)}: ${repr(item)}`))}}`;
-  }
   if (value instanceof View) return `dict_${value.kind}([${list(Array.from(value, repr))}])`;
   if (value instanceof Range) return value.shown;
   if (value instanceof Undefined) return "Undefined";
@@ -87,7 +75,6 @@ function reprOfText(text: string): string {
 
 export interface JsonLayout {
   ascii: boolean;
-  /** null: one line. */
   indent: string | null;
   comma: string;
   colon: string;
@@ -108,9 +95,8 @@ export function json(value: Value, layout: JsonLayout, depth = 0): string {
   if (items !== null) {
     return between("[", items.map((item) => json(item, layout, depth + 1)), "]", layout, depth); // prettier-ignore
   }
-  if (!(value instanceof Dict)) {
+  if (!(value instanceof Dict))
     throw wrong(`object of type ${typeName(value)} is not JSON serializable`);
-  }
   const pairs = [...value.pairs()];
   if (layout.sorted) {
     if (pairs.some(([key]) => typeof key !== "string")) throw unsupported("tojson(sort_keys) of keys that are no texts"); // prettier-ignore

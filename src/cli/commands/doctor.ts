@@ -1,20 +1,19 @@
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
+import { AgentrlError, ExternalError, errorMessage } from "../../base/errors.ts";
 import { formatBytes, formatCount, plural, shortNumber } from "../../base/format.ts";
+import { packageRoot, packageVersion } from "../../base/package-root.ts";
 import { renderText } from "../../base/table.ts";
-import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { packageRoot } from "../../base/package-root.ts";
+import { telemetryState } from "../../base/telemetry.ts";
 import type { SampleRequest } from "../../engine/engine.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
-import { telemetryState } from "../../base/telemetry.ts";
 import type { CliCommand } from "../command.ts";
-import { jsonOption } from "../options.ts";
 import { deviceAdvice } from "../device-advice.ts";
-import { checkNeeds, type Check } from "../doctor-needs.ts";
-import { packageVersion } from "../../base/package-version.ts";
+import { type Check, checkNeeds } from "../doctor-needs.ts";
+import { jsonOption } from "../options.ts";
 
 const MIN_NODE = 20;
 

@@ -1,12 +1,12 @@
 import { extname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import type { TextFormat } from "../../view/report-formats.ts";
+import { claimOutput, refuseOwnInput } from "../claim-output.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { refuseOwnInput, claimOutput } from "../claim-output.ts";
-import { packageVersion } from "../../base/package-version.ts";
-import { readableResults, type ReadingFlags } from "../report-reading.ts";
+import { type ReadingFlags, readableResults } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
 
 export interface ResultReportFlags extends ReadingFlags {

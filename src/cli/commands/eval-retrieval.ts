@@ -1,42 +1,44 @@
-import { definedValues } from "../../base/defined-values.ts";
 import type { Command } from "commander";
+import { definedValues } from "../../base/defined-values.ts";
 import { DataError } from "../../base/errors.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
   type RetrievalMetric,
   retrievalMetricNames,
 } from "../../evaluate/retrieval-metrics.ts";
-import { readRun, type RetrievalRun, writeRun } from "../../evaluate/retrieval-runs.ts";
 import {
+  type MetricComparison,
+  type RetrievalScores,
   compareRetrieval,
   depthOf,
   evaluateRetrieval,
   judgedQueries,
-  type MetricComparison,
-  type RetrievalScores,
   scoreRun,
 } from "../../evaluate/retrieval-scores.ts";
 import {
+  type RetrievalRun,
+  type RetrievalSet,
   beirSet,
   filesSet,
   questionsSet,
-  type RetrievalSet,
+  readRun,
+  writeRun,
 } from "../../evaluate/retrieval-sets.ts";
 import { readsGold } from "../../retrieval/retriever.ts";
+import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents/comparison.ts";
+import { READS_GOLD } from "../../view/documents/scores.ts";
+import { claimOutput } from "../claim-output.ts";
 import type { CliContext } from "../command.ts";
 import {
+  type EvalRetrievalFlags,
   addTestSetOptions,
   checkMeasured,
   checkTestSet,
-  type EvalRetrievalFlags,
   metricsOf,
 } from "../eval-retrieval-flags.ts";
-import { READS_GOLD } from "../../view/documents/scores.ts";
 import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
-import { claimOutput } from "../claim-output.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents/comparison.ts";
 import { addRetrieverOptions, openRetrieverFlags } from "../retriever-option.ts";
 
 /** The scores of a run. */

@@ -2,22 +2,22 @@ import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
 import { type AttackedQuestion, attackReport, attacks } from "../../evaluate/judge/attacks.ts";
-import { casesFor, checkUnparsed } from "../../evaluate/judge/calibrate.ts";
 import { humanVerdictLayouts } from "../../evaluate/judge/human-verdicts.ts";
+import { casesFor, checkUnparsed } from "../../evaluate/judge/judge.ts";
 import { share } from "../../evaluate/statistics.ts";
+import { attackBlocks, trafficText } from "../../view/documents/judge.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { refuseStray } from "../stray-flags.ts";
-import { agree, type AgreeFlags } from "./judge-agree.ts";
+import { type AgreeFlags, agree } from "./judge-agree.ts";
 import {
+  JUDGE_CACHE,
+  type JudgeFlags,
   addJudgeOptions,
   boundsOf,
   calibratedJudge,
-  JUDGE_CACHE,
-  type JudgeFlags,
 } from "./judge-flags.ts";
-import { attackBlocks, trafficText } from "../../view/documents/judge.ts";
 
 interface CheckFlags extends JudgeFlags {
   questions?: string;

@@ -1,20 +1,21 @@
 import { type Command, Option } from "commander";
 import { parseOptions } from "../../base/schema.ts";
+import { VERDICT_FORMATS, judgeSchema } from "../../evaluate/judge/judge-asker.ts";
 import {
-  calibrate,
   type Calibration,
   type CalibrationBounds,
+  type Judge,
+  calibrate,
   checkCalibration,
-} from "../../evaluate/judge/calibrate.ts";
-import { judgeSchema, VERDICT_FORMATS } from "../../evaluate/judge/judge-asker.ts";
-import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
-import { type Judge, openJudge } from "../../evaluate/judge/judge.ts";
+  openJudge,
+} from "../../evaluate/judge/judge.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { folderCache, noCache } from "../../http/reply-cache.ts";
-import type { CliContext } from "../command.ts";
-import { addEndpointOptions, type EndpointFlags, endpointValues } from "../endpoint-flags.ts";
-import { decimal, partOption, pluginOption, wholeNumber } from "../options.ts";
+import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 import { calibrationBlocks } from "../../view/documents/judge.ts";
+import type { CliContext } from "../command.ts";
+import { type EndpointFlags, addEndpointOptions, endpointValues } from "../endpoint-flags.ts";
+import { decimal, partOption, pluginOption, wholeNumber } from "../options.ts";
 
 /** Flags of every command that asks a judge. */
 export interface JudgeFlags extends EndpointFlags {

@@ -42,7 +42,7 @@ export async function reportRuns(
   const { runsDocument } = await import("../../view/documents/runs.ts");
   const { documentPage } = await import("../../view/html/page.ts");
   const { openRunReader } = await import("../run-reading.ts");
-  const { loadSchemas } = await import("../../base/part-schema.ts");
+  const { loadSchemas } = await import("../../base/define-part.ts");
   const { effectOf } = await import("../../run/settings/settings-schema.ts");
   const runs = [];
   for (const folder of folders) runs.push(await readRun(folder));

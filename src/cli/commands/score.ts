@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
-import { fixed } from "../../base/format.ts";
-import { intervalColumn, renderText } from "../../base/table.ts";
 import { writeAtomic } from "../../base/files.ts";
+import { fixed } from "../../base/format.ts";
 import { suggest } from "../../base/nearest.ts";
+import { intervalColumn, renderText } from "../../base/table.ts";
 import { ANSWER_METRICS_VERSION } from "../../evaluate/evaluation-row.ts";
 import { answerMetrics } from "../../evaluate/metrics/answer-metrics.ts";
 import { predictionFields } from "../../evaluate/prediction-fields.ts";
@@ -11,13 +11,13 @@ import type { PredictionSource } from "../../evaluate/predictions.ts";
 import { type AnswerScores, scoreAnswers, summarizeScores } from "../../evaluate/score-answers.ts";
 import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/score-file.ts";
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
+import { claimOutput } from "../claim-output.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { shortened } from "../data-check-text.ts";
 import { answerSeparatorOption } from "../data-flags.ts";
 import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
-import { claimOutput } from "../claim-output.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
+import { type RowsFlags, addRowsOptions, scoreRows } from "../score-rows.ts";
 import { refuseStray } from "../stray-flags.ts";
 
 interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, RowsFlags {

@@ -1,18 +1,18 @@
 import type { Command } from "commander";
 import { errorMessage } from "../../base/errors.ts";
+import { packageVersion } from "../../base/package-root.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { RetrievalServer } from "../../server/retrieval-server.ts";
 import { serverOptions } from "../../server/server-options.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
-import { readToken } from "../server-token.ts";
-import { packageVersion } from "../../base/package-version.ts";
 import {
+  type RetrieverFlags,
   addRetrieverOptions,
   checkRetrieverFlags,
   openRetrieverFlags,
-  type RetrieverFlags,
 } from "../retriever-option.ts";
+import { readToken } from "../server-token.ts";
 
 interface ServeFlags extends RetrieverFlags {
   host?: string;

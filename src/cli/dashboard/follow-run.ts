@@ -1,18 +1,18 @@
-import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
+import { parseEvaluationName } from "../../evaluate/policy-label.ts";
 import type { RunControl } from "../../run/folder/run-control.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { RunEvent } from "../../watch/run-event.ts";
 import type { RunEvents, RunStep } from "../../run/train/run-events.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { TOKENS_PER_SECOND } from "../../view/runs/panels.ts";
 import { knownMean } from "../../view/sparkline.ts";
-import {
-  type Asked,
-  type Batch,
-  type EvaluationPoint,
-  type RunFacts,
-  type RunView,
-  type StepPoint,
-  type Work,
+import type { RunEvent } from "../../watch/run-event.ts";
+import type {
+  Asked,
+  Batch,
+  EvaluationPoint,
+  RunFacts,
+  RunView,
+  StepPoint,
+  Work,
 } from "./run-view.ts";
 
 /** The state of a resumed run from its earlier process. */

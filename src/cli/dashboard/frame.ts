@@ -7,16 +7,15 @@ import {
   rounded,
 } from "../../base/format.ts";
 import { displayWidth } from "../../base/table.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
+import { type Segment, type Trajectory, searchCount } from "../../trajectory/trajectory.ts";
 import { curveRows } from "../../view/sparkline.ts";
-import { type Line, type Piece, piece, type Style, widthOf } from "../../view/styled.ts";
+import { type Line, type Piece, type Style, piece, widthOf } from "../../view/styled.ts";
 import { paneLines, rule } from "../../view/trajectory-lines.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { bigText } from "./big-text.ts";
 import { KEYS } from "./keys.ts";
 import { LEAST, LEAST_TRAJECTORY, type Layout, layoutOf } from "./layout.ts";
-import { comparedSteps, type MetricRow, metricRows } from "./metric-rows.ts";
+import { type MetricRow, comparedSteps, metricRows } from "./metric-rows.ts";
 import type { EvaluationPoint, RunView } from "./run-view.ts";
 
 /** Content of a frame. */

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { Environment } from "../../env/environments/environment.ts";
+import type { ChatOptions } from "../../rollout/model-settings.ts";
 import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { LintContext } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { ChatOptions } from "../../rollout/chat-settings.ts";
 
 /** Sampling settings of trajectories. */
 interface DrawSettings {
@@ -123,9 +123,9 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
 
 /** An environment for its grammar alone: its retrievers are empty. */
 async function environmentOf(environment: object): Promise<Environment> {
-  const { environments } = await import("../../worlds/environments.ts");
+  const { environments } = await import("../../worlds/datasets.ts");
   const { noneRetriever } = await import("../../retrieval/controls/none.ts");
-  const { allNamed } = await import("../../env/tools/retriever-named.ts");
+  const { allNamed } = await import("../../env/tools/index.ts");
   const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;
   const part = await environments.load(String(name), "environment");
   const retriever = noneRetriever();

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/files.ts";
-import type { LintReading } from "../../trajectory/lint/lint-reading.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
-import { segmentText } from "../../trajectory/segment-text.ts";
+import type { LintReading } from "../../trajectory/lint/lint-reading.ts";
+import { segmentText } from "../../trajectory/trajectory.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
 /** Tokenizer for ids. */

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { suggest } from "../../base/nearest.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions, z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import { parseYaml } from "../../base/yaml.ts";
 import { corpusLayouts, taskLayouts } from "../layouts/index.ts";
-import { cardFolders, type CardKind, cardNames } from "./card-names.ts";
+import { type CardKind, cardFolders, cardNames } from "./card-names.ts";
 
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 

@@ -1,10 +1,9 @@
 import { definedValues } from "../../base/defined-values.ts";
+import { definer } from "../../base/define-part.ts";
 import { DataError } from "../../base/errors.ts";
 import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { sha256 } from "../../base/files.ts";
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { Part } from "../../base/registry.ts";
+import { type Part, requireReturned } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { answerText } from "../accepted-answers.ts";

@@ -1,17 +1,11 @@
-import { isScored, type TrainingRow } from "../engine.ts";
-import { prefixGroups, type PrefixGroup } from "./shared-prefixes.ts";
+import { type TrainingRow, isScored } from "../engine.ts";
 
 /** Rows of one run, padded to one length. */
 export interface MicroBatch {
-  /** Indices of its rows. */
   rows: number[];
-  /** Rows of the padded shape; few values, because each shape is compiled. */
   batch: number;
-  /** Positions of the padded shape. */
   length: number;
-  /** Scored positions, padded: vocabulary scores are computed only for them. */
   scored: number;
-  /** Tokens that all rows begin with, which are computed once and not counted in `length`; default 0. */
   prefix?: number;
 }
 
@@ -19,10 +13,8 @@ export interface MicroBatch {
 const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
 /**
- * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share its tokens (`prefixGroups`); the others are sorted by
- * length, and neighbours packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
- *
- * @param maxTokens positions per micro-batch; a longer row is alone in its micro-batch. Small enough for the CPU's cache.
+ * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share it (`prefixGroups`); others are sorted by length
+ * and packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
  * @param workers that get the micro-batches in turn: the sizes balance their load.
  */
 export function microBatches(
@@ -105,7 +97,6 @@ function ordinaryBatches(
   return batches;
 }
 
-/** The size, or its half, a quarter and so on: the smallest that fits the remaining rows. */
 function lastSize(size: number, left: number): number {
   const half = Math.ceil(size / 2);
   return size > 1 && left <= half ? lastSize(half, left) : size;
@@ -123,10 +114,7 @@ export function microBatchShape(
   return { batch, length, scored: Math.ceil(share * batch * length) };
 }
 
-/**
- * The largest size, or about two thirds or half of it: the one with the smallest load of the busiest worker. For 32 rows, at
- * most 6 together, on two workers: 6 gives three micro-batches of 6 each, 4 gives four of 4.
- */
+/** The largest size, or two thirds or half of it: the smallest load of the busiest worker. 32 rows on two workers, at most 6: 4 give 4 × 4. */
 function batchSize(count: number, most: number, workers: number): number {
   if (count < most) return most;
   const busiest = (size: number): number => Math.ceil(Math.ceil(count / size) / workers) * size;
@@ -147,7 +135,6 @@ function padded(length: number): number {
   return roundUp(length, step);
 }
 
-/** What rows have of their own behind a shared prefix is short, and there is much of it. */
 function paddedRest(length: number): number {
   return length <= 64 ? roundUp(length, 16) : padded(length);
 }
@@ -158,4 +145,89 @@ function scoredCount(row: TrainingRow): number {
 
 function roundUp(n: number, step: number): number {
   return Math.ceil(n / step) * step;
+}
+
+interface PrefixGroup {
+  rows: number[];
+  /** Number of the tokens that they share, a multiple of 16; 0: none, or too few to be worth a graph of their own. */
+  prefix: number;
+}
+
+/** Lengths of prefixes are multiples of this: what it leaves of a prompt is computed once for each row. */
+const STEP = 16;
+/** Shorter prefixes are not shared: they save less than their further shapes cost. */
+const LEAST = 128;
+
+type Division = { groups: PrefixGroup[]; cost: number };
+
+/**
+ * Divides rows into groups that compute a common prefix once, for the fewest tokens. @param fitting rows that fit, by prefix and longest rest.
+ */
+export function prefixGroups(
+  rows: readonly TrainingRow[],
+  fitting: (prefix: number, rest: number) => number,
+): PrefixGroup[] {
+  const ids = (row: number): readonly number[] => rows[row]!.inputs;
+  const order = rows.map((_, i) => i).sort((a, b) => compared(ids(a), ids(b)) || a - b);
+  return order.length === 0 ? [] : divided(order).groups;
+
+  /** The run as one group, or cut into groups that share more and the rows between them, whichever computes fewer tokens. */
+  function divided(run: readonly number[]): Division {
+    const together = whole(run);
+    const parts = cut(run);
+    const deeper = parts.filter((part) => part.length > 1);
+    if (parts.length === 1 || deeper.length === 0) return together;
+    const singles = parts.filter((part) => part.length === 1).flat();
+    const apart = deeper.map(divided);
+    if (singles.length > 0) apart.push(whole(singles));
+    const cost = apart.reduce((sum, each) => sum + each.cost, 0);
+    if (cost >= together.cost) return together;
+    return { groups: apart.flatMap(({ groups }) => groups), cost };
+  }
+
+  function whole(run: readonly number[]): Division {
+    const lengths = run.map((row) => ids(row).length);
+    const total = lengths.reduce((sum, length) => sum + length, 0);
+    const found = run.length === 1 ? 0 : alike(run);
+    const most = found === 0 ? 1 : fitting(found, Math.max(...lengths) - found);
+    const prefix = most > 1 ? found : 0;
+    const saved = prefix * (run.length - Math.ceil(run.length / most));
+    return { groups: [{ rows: [...run], prefix }], cost: total - saved };
+  }
+
+  /** What all rows of a sorted run share, which is what the first and the last share; every row keeps a token of its own. */
+  function alike(run: readonly number[]): number {
+    const shortest = Math.min(...run.map((row) => ids(row).length));
+    return stepped(Math.min(common(ids(run[0]!), ids(run.at(-1)!)), shortest - 1));
+  }
+
+  /** Cuts a sorted run where neighbours share no more than all rows do. */
+  function cut(run: readonly number[]): number[][] {
+    const least = alike(run);
+    const parts: number[][] = [[run[0]!]];
+    for (let i = 1; i < run.length; i++) {
+      const shared = stepped(common(ids(run[i - 1]!), ids(run[i]!)));
+      if (shared > least) parts.at(-1)!.push(run[i]!);
+      else parts.push([run[i]!]);
+    }
+    return parts;
+  }
+}
+
+function stepped(tokens: number): number {
+  const steps = STEP * Math.floor(tokens / STEP);
+  return steps < LEAST ? 0 : steps;
+}
+
+/** Number of tokens at the start that two rows share. */
+function common(a: readonly number[], b: readonly number[]): number {
+  const most = Math.min(a.length, b.length);
+  for (let i = 0; i < most; i++) if (a[i] !== b[i]) return i;
+  return most;
+}
+
+/** The order of the first tokens that differ; a prefix comes before what it is a prefix of. */
+function compared(a: readonly number[], b: readonly number[]): number {
+  const at = common(a, b);
+  return (a[at] ?? -1) - (b[at] ?? -1);
 }

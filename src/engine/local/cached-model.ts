@@ -1,25 +1,23 @@
-import type { DecoderConfig } from "../../models/config.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ByteType } from "../../autodiff/ops/quantised.ts";
+import type { DecoderConfig } from "../../models/config.ts";
 import { HOST_INPUTS, hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
-import { floats, tensorOf, zeros, type Session, type Tensor } from "../../onnx/session.ts";
+import { type Session, type Tensor, floats, tensorOf, zeros } from "../../onnx/session.ts";
 import {
   type CachedModel,
   type CachedModelOptions,
   capacityFor,
   inverseTemperatures,
 } from "./cached-steps.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 import { kvCache } from "./kv-cache.ts";
-import { packsForSampling, type ModelWeights } from "./model-weights.ts";
+import { type ModelWeights, packsForSampling } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 import { exactByteType, int8Constants, packedConstants } from "./sampling-constants.ts";
 
-/**
- * Rows of the smallest step. Products of fewer rows take other kernels, whose sums differ in the last bits; from eight on they were equal to the
- * bit (test/engine/local/sampling.test.ts).
- */
+/** Rows of the smallest step: products of fewer rows take other kernels, whose sums differ in the last bits. */
 const FEWEST_ROWS = 8;
 /** A step has a multiple of this many rows: with every number, sequences would move at every end of one. */
 const ROW_STEP = 4;
@@ -40,11 +38,8 @@ export async function cachedModel(
   return hostModel(config, weights, { ...options, int8 });
 }
 
-/** New tokens of some rows. */
 interface Run {
-  /** Row by row, the same number in each. */
   ids: Int32Array;
-  /** Filled positions of each row. */
   filled: readonly number[];
   /** The tables and caches of the rows. */
   cache: Readonly<Record<string, Tensor>>;
@@ -182,9 +177,17 @@ function hostModel(
   };
 }
 
-/** Rows of a step: 8, 12, 16, … up to all slots. */
 function rowCountsOf(slots: number): number[] {
   const counts = [slots];
   for (let rows = FEWEST_ROWS; rows < slots; rows += ROW_STEP) counts.splice(-1, 0, rows);
   return counts;
+}
+
+const WORTH_BYTES = 128e6;
+
+/** Frees garbage arrays of `bytes` at once: V8 does not see what the runtime allocates next, so gigabytes would stay. */
+function collectGarbage(bytes: number): void {
+  if (bytes < WORTH_BYTES) return;
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
 }

@@ -11,36 +11,22 @@ import type { SamplingWeightType } from "./storage-dtypes.ts";
 export interface CachedModel {
   /** Numbers of slots, from the first on, that a step can compute, ascending; the last is all. A row has the same bits in each. */
   readonly rowCounts: readonly number[];
-  /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
   /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
   clear(): Promise<void>;
   /** Gives back what only sampling needs, also constants of its graph, because training begins. */
   rest(): Promise<void>;
-  /** The weights changed: runs from now on read the new ones. */
   weightsChanged(): void;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
-  /**
-   * Computes each slot's newest token and draws the next one. Idle slots run as well, so that a row's result never depends on the others.
-   * @param newest by slot, of one of the `rowCounts` slots; null: the slot is idle and keeps its cache.
-   * @returns the draws, by slot.
-   */
+  /** Draws each slot's next token; idle slots run as well, so that a row never depends on the others. @param newest by slot; null: idle. */
   step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;
 }
 
 /** A token to compute next, and the sampling options of its successor. */
-export interface NewestToken {
-  id: number;
-  position: number;
-  pick: PickOptions;
-  stream: Random;
-}
+export type NewestToken = { id: number; position: number; pick: PickOptions; stream: Random };
 
-export interface PickedToken {
-  id: number;
-  logprob: number;
-}
+export type PickedToken = { id: number; logprob: number };
 
 export interface CachedModelOptions {
   device: Device;
@@ -50,10 +36,7 @@ export interface CachedModelOptions {
   weights?: SamplingWeightType | { type: ByteType };
 }
 
-/**
- * Splits a prompt into chunks: the largest sizes that fit, the rest padded to the smallest size that fits.
- * @param sizes ascending.
- */
+/** Splits a prompt into chunks: the largest sizes that fit, the rest padded to the smallest that fits. @param sizes ascending. */
 export function pieces(
   ids: readonly number[],
   at: number,

@@ -3,11 +3,7 @@ import type { Session } from "../../onnx/session.ts";
 /** Compiled graphs by key, compiled on first use. */
 export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
 
-/**
- * Nodes of the graphs that are kept, together; each takes about 5 KB. A step trains on about thirty shapes in turn, and a smaller cache would recompile each
- * of them at every step: small models' graphs of 600 to 3 000 nodes fit. A deep model's of 10 000 to 25 000 do not, but a run of one takes
- * several times as long as its compilation.
- */
+/** Nodes of the kept graphs, 5 KB each: the thirty shapes of a small model fit; a deep one's runs outweigh its compilations. */
 const KEPT_NODES = 130_000;
 
 /** Graphs kept. Training: shapes beyond the first 64 occur once in ten steps or less (400 steps of search-r1's mini tier). */

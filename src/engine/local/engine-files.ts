@@ -37,7 +37,6 @@ import type { OptimizerState, TrainingState } from "./messages.ts";
 
 /** New adapters. */
 export interface FreshLora extends Omit<LoraConfig, "valueHead"> {
-  /** Initialises A; B starts at zero, so that the adapters change nothing at first. */
   seed: number;
 }
 
@@ -50,11 +49,7 @@ export interface OpenedModel {
 }
 
 /** The trained part of a model, for saving and loading. */
-export interface TrainedModel {
-  config: DecoderConfig;
-  lora: LoraConfig | null;
-  base: string;
-}
+export type TrainedModel = { config: DecoderConfig; lora: LoraConfig | null; base: string };
 
 const OPTIMIZER_FILE = "optimizer.safetensors";
 /** Folder of a critic with its own decoder, within a checkpoint's. */
@@ -75,11 +70,8 @@ export function hasTrainingState(folder: string): boolean {
 
 /**
  * Opens a model's folder, or an adapter's folder and that of its base.
- *
- * @param options.base folder of an adapter's base; default: the one in `adapter_config.json`.
- * @param options.lora new adapters over a whole model; for an adapter folder, the adapters that it must contain.
- * @param options.valueHead a critic's: beside or instead of the output matrix. With adapters it belongs to these.
- * @throws {ConfigError} RECIPE_BAD_VALUE when a folder's adapters differ from the requested ones.
+ * @param options.base of an adapter; default: the one in `adapter_config.json`. lora: new adapters, or those that the folder must contain.
+ * valueHead: a critic's, beside or instead of the output matrix. @throws {ConfigError} RECIPE_BAD_VALUE when adapters differ.
  */
 export async function openModel(
   model: string,
@@ -103,10 +95,8 @@ export async function openModel(
   const config = await readDecoderConfig(base);
   const adapter = headed(config, await readAdapter(model, config));
   if (lora !== undefined && !isSame(config, plain(adapter.lora), plain(lora))) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`,
-    );
+    const message = `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
   return { config, adapter, base };
 }
@@ -128,11 +118,7 @@ function isSame(config: DecoderConfig, one: LoraConfig, other: LoraConfig): bool
   return isDeepStrictEqual(meaning(one), meaning(other));
 }
 
-/**
- * Saves the trained part: a Hugging Face folder, or an adapter folder in PEFT's layout that names its base; with `merged` always the
- * former.
- * @throws {ExternalError} FILE_WRITE_FAILED
- */
+/** Saves a Hugging Face folder, or PEFT's layout with the base's name (`merged`: always the former). @throws FILE_WRITE_FAILED */
 export async function saveTrained(
   folder: string,
   { config, lora, base }: TrainedModel,
@@ -196,7 +182,6 @@ export async function loadTrained(
   const moments = (kind: string): Float32Array => {
     const own = [...tensors].filter(([name]) => name.startsWith(`${kind}.`));
     const named = own.map(([name, tensor]) => [name.slice(kind.length + 1), tensor] as const);
-    // A policy that was trained without a critic has no moments of its head.
     const begun = specs.filter(({ name }) => name === VALUE_HEAD);
     const zeros = begun.map(
       (spec) => [spec.name, { ...spec, data: new Float32Array(sizeOf(spec.shape)) }] as const,
@@ -243,10 +228,8 @@ async function adapterWeights(
   const read = await readAdapter(folder, config);
   const found = withValueHead(config, read, lora.valueHead === true);
   if (!isSame(config, found.lora, lora)) {
-    throw new DataError(
-      "CHECKPOINT_MISFIT",
-      `${folder}: contains adapters with ${quote(found.lora)}, but this run trains ${quote(lora)}. Resume with the original settings.`,
-    );
+    const message = `${folder}: contains adapters with ${quote(found.lora)}, but this run trains ${quote(lora)}. Resume with the original settings.`;
+    throw new DataError("CHECKPOINT_MISFIT", message);
   }
   return found.weights;
 }

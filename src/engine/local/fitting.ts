@@ -1,16 +1,9 @@
 import { type EngineLoad, forecastMemory, leastMemory, type MemoryForecast } from "./forecast.ts";
 
 /** A load that fits a budget. */
-export interface Fitting {
-  load: EngineLoad;
-  forecast: MemoryForecast;
-}
+export type Fitting = { load: EngineLoad; forecast: MemoryForecast };
 
-/**
- * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches down to one sequence,
- * selective recomputation, recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots.
- * @returns null when the smallest load does not fit.
- */
+/** The load, or the first that fits with cheaper changes first (micro-batches, recomputation, 16 bits, workers, slots); else null. */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
   const fitted = (each: EngineLoad): Fitting | null => {
     // A forecast builds graphs, which takes seconds for a large model.
@@ -49,7 +42,6 @@ function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
   if (slots.length > 0) yield slots.map((each) => ({ ...least, slots: each }));
 }
 
-/** A number, its half, a quarter and so on, down to `least`; only the number itself if `least` is larger. */
 function halvings(number: number, least: number): number[] {
   if (number <= least) return [number];
   return [number, ...halvings(Math.max(least, Math.floor(number / 2)), least)];

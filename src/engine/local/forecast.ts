@@ -21,7 +21,6 @@ import { GRADIENT, type Score, trainingGraph } from "./training-graph.ts";
 /** The settings of a run that determine its memory. */
 export interface EngineLoad {
   config: DecoderConfig;
-  /** Null: every parameter is trained. */
   lora: LoraConfig | null;
   /** 16-bit dtype of frozen matrices under adapters; null: float32. */
   frozen: HalfType | null;
@@ -34,16 +33,13 @@ export interface EngineLoad {
   slots: number;
   microBatchTokens: number;
   recompute: Recompute;
-  /** Tokens of the longest trained sequence. */
   rowTokens: number;
   /** Share of its tokens that are scored (written by the policy). */
   scoredShare: number;
   loss: LossSpec;
-  /** Where the critic is; null: there is none. */
   critic: CriticTrunk | null;
   /** Number of weight copies besides the trained weights; adapters need none, because their base is the reference. */
   references: number;
-  /** Whether it also samples; otherwise the cache stays at its initial size. */
   samples: boolean;
   /** Sequences trained in the whole run, with repetitions; their micro-batches bound the number of compiled shapes. */
   sequences: number;
@@ -51,20 +47,12 @@ export interface EngineLoad {
   scores: Score | null;
 }
 
-/** Training graphs: with gradients, or scores only. */
 type GraphKind = "learn" | "score";
 
 /** Peak bytes of a step, by purpose. */
-export interface MemoryForecast {
-  parts: { name: string; bytes: number }[];
-  /** Sum of all parts. */
-  total: number;
-}
+export type MemoryForecast = { parts: { name: string; bytes: number }[]; total: number };
 
-/**
- * Fixed costs: Node, the runtime's library, the tokenizer, some hundred questions with their index, and garbage; and the heap of each worker
- * thread. Measured on Linux x64 (docs/devices.md): heaps reach this size during the first evaluation, for any model.
- */
+/** Fixed costs: Node, runtime, tokenizer, some hundred questions, garbage; and the heap of each worker. Measured: docs/devices.md. */
 const PROCESS_BYTES = 180e6;
 const WORKER_BYTES = 50e6;
 /** Per node of a compiled graph that has run: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes), with fragmentation. */
@@ -77,10 +65,7 @@ export function withAllowance(planned: number, recompute: Recompute): number {
   return planned * (recompute !== false ? RECOMPUTE_ALLOWANCE : 1);
 }
 
-/**
- * Forecasts the memory of a training step: of the whole process on a CPU, of the device on a device with its own memory.
- * Activations come from a plan of the largest graph (`runMemory`); everything else is counted.
- */
+/** Forecasts the memory of a training step: of the process on a CPU, else of the device. Activations come from the largest graph's plan. */
 export function forecastMemory(load: EngineLoad): MemoryForecast {
   if (load.critic !== "own") return forecastModel(load);
   const policy = forecastModel({ ...load, critic: null });
@@ -106,7 +91,6 @@ function criticLoad(load: EngineLoad): EngineLoad {
   };
 }
 
-/** Bytes of parts, without what a process needs once. */
 function besideThePolicy(parts: MemoryForecast["parts"]): number {
   return sumOf(parts.filter(({ name }) => name !== PROCESS_PART));
 }
@@ -132,7 +116,6 @@ function forecastModel(load: EngineLoad): MemoryForecast {
   return { parts, total: sumOf(parts) };
 }
 
-/** A single worker sends copies for saving; several have everything in shared memory. */
 function savingBytes({ config, lora, workers, device }: EngineLoad): number {
   return workers === 1 && !isResident(device) ? 3 * 4 * totalSize(trainedSpecs(config, lora)) : 0;
 }
@@ -149,7 +132,6 @@ function sumOf(parts: MemoryForecast["parts"]): number {
 
 const PROCESS_PART = "the process itself";
 
-/** What is held all the time. */
 function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   const { config, lora, workers } = load;
   const trained = 4 * totalSize(trainedSpecs(config, lora));
@@ -172,10 +154,7 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   ];
 }
 
-/**
- * What keys and values take all the time, while a step trains and while sequences are sampled. A device with memory of its own always has
- * the whole cache; in host memory it is empty while a step trains, and grows layer by layer.
- */
+/** What keys and values take. Device memory holds the whole cache always; in host memory it grows by layer, and is empty while training. */
 function cacheParts(
   load: EngineLoad,
 ): Record<"always" | "training" | "sampling", MemoryForecast["parts"]> {
@@ -208,7 +187,6 @@ function modelBytes(load: EngineLoad): number {
   return matrixBytes * matrices + 4 * vectors;
 }
 
-/** Numbers in all matrices. */
 function matrixSize(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config).filter(({ shape }) => shape.length === 2));
 }
@@ -225,7 +203,6 @@ function shorterCacheBytes(load: EngineLoad): number {
   return (cacheBytes(load) * Math.max(0, before)) / capacity;
 }
 
-/** Peaks of the largest graphs, and bytes of the compiled graphs of all workers. */
 function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "graphs", number> {
   const { rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
@@ -238,13 +215,7 @@ function runs(load: EngineLoad): Record<"training" | "sampling" | "packed" | "gr
   };
 }
 
-/** Bytes of a run, and of the compiled graphs of one worker. */
-interface SamplingBytes {
-  run: number;
-  graphs: number;
-  /** Matrices in the layout of the runtime's kernels. */
-  packed: number;
-}
+type SamplingBytes = { run: number; graphs: number; packed: number };
 
 function residentSampling(load: EngineLoad): SamplingBytes {
   const { config, lora, slots } = load;
@@ -290,7 +261,6 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   };
 }
 
-/** Bytes of a run that makes the output matrix, the largest, one of 8 bits. */
 function quantisingPeak(config: DecoderConfig): number {
   const { graph, outputs } = quantisingGraph(
     config,
@@ -306,7 +276,6 @@ interface TrainingRun extends RunMemory {
   nodes: number;
 }
 
-/** A run of the largest micro-batch with sequences of this many tokens. */
 function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
   const { lora, recompute } = load;
   const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
@@ -320,26 +289,18 @@ function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): Trainin
 /** Shapes per length: full micro-batches, and the rest of a batch. */
 const SHAPES_OF_A_LENGTH = 2;
 
-/**
- * Distinct shapes among this many micro-batches: most repeat. search-r1's mini tier has 5 among a worker's first 9, 17 among 63, 30 among
- * 225, 36 among 900.
- */
-function shapesAmong(microBatches: number): number {
-  return Math.min(microBatches, Math.ceil(2 * Math.sqrt(microBatches)));
-}
-
-/** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
   const graphs = kinds.map((kind) => meanGraph(load, kind, longest));
   const sum = (of: "nodes" | "bytes"): number => graphs.reduce((all, each) => all + each[of], 0);
   const room = keptGraphs(Math.floor(mostGraphs.training / kinds.length), sum("nodes"));
-  const shapes = shapesAmong(Math.ceil(load.sequences / longest.batch / load.workers));
+  // Most shapes repeat: search-r1's mini tier has 5 among 9 micro-batches, 17 among 63, 36 among 900.
+  const batches = Math.ceil(load.sequences / longest.batch / load.workers);
+  const shapes = Math.min(batches, Math.ceil(2 * Math.sqrt(batches)));
   const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);
   return load.workers * most * sum("bytes");
 }
 
-/** Nodes of a compiled training graph, and its bytes: the mean over evenly spread sequence lengths. */
 function meanGraph(
   load: EngineLoad,
   kind: GraphKind,

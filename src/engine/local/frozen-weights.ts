@@ -13,10 +13,8 @@ import { parameterTensors } from "./parameter-tensors.ts";
 const STORED = { float16: "F16", bfloat16: "BF16" } as const;
 
 /**
- * The 16-bit storage dtype of frozen matrices; null for float32.
- *
- * @param stored dtype of the checkpoint's matrices; null when mixed or unknown.
- * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device without bfloat16.
+ * The 16-bit storage dtype of frozen matrices; null for float32. @param stored that of the checkpoint; null when mixed or unknown.
+ * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device without it.
  */
 export function heldType(
   asked: StorageDtype,
@@ -25,10 +23,8 @@ export function heldType(
 ): HalfType | null {
   const lacksBfloat = device === "webgpu";
   if (asked === "bfloat16" && lacksBfloat) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.frozenWeights is "bfloat16", which ${device} does not support. Use float16 (it rounds only bfloat16 numbers below 8e-6) or float32.`,
-    );
+    const message = `engine.frozenWeights is "bfloat16", which ${device} does not support. Use float16 (it rounds only bfloat16 numbers below 8e-6) or float32.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
   if (asked !== "auto") return asked === "float32" ? null : asked;
   const own = halfTypes.find((type) => STORED[type] === stored) ?? null;
@@ -44,11 +40,7 @@ export async function storageDtypeOf(
   return heldType(asked, device, asked === "auto" ? await storedTypeOf(folder) : null);
 }
 
-/**
- * Loads a folder's model as frozen: matrices in 16 bits and in one layout.
- * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; errors of `readWeights`.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the device does not support the dtype.
- */
+/** Loads a frozen model: matrices in 16 bits and in one layout. @throws WEIGHT_TOO_LARGE beyond float16's range; RECIPE_BAD_VALUE */
 export async function frozenWeights(
   config: DecoderConfig,
   folder: string,
@@ -90,10 +82,7 @@ export async function frozenWeights(
 async function requireType(device: Device, type: HalfType): Promise<void> {
   if (!device.resident) return;
   await device.zeros([1], storageOf(type)).catch((cause: unknown) => {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.frozenWeights: this ${device.name} device does not support ${type}. Use float32 or another device.`,
-      { cause },
-    );
+    const message = `engine.frozenWeights: this ${device.name} device does not support ${type}. Use float32 or another device.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message, { cause });
   });
 }

@@ -2,14 +2,10 @@ import type { Device } from "../../onnx/device.ts";
 import type { Session } from "../../onnx/session.ts";
 
 /** A worker thread's heartbeat in shared memory, because a computing thread cannot answer messages. */
-export interface Heartbeat {
-  readonly beats: Int32Array;
-}
+export type Heartbeat = { readonly beats: Int32Array };
 
 /** Data for a new worker thread. */
-export interface WorkerData {
-  heartbeat: Heartbeat;
-}
+export type WorkerData = { heartbeat: Heartbeat };
 
 export function heartbeat(): Heartbeat {
   return { beats: new Int32Array(new SharedArrayBuffer(4)) };

@@ -6,21 +6,12 @@ import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
 /** Keys and values of all slots in host memory, [slots, KV, capacity, d] by layer. Graphs read it; `write` fills it. */
 export interface KvCache {
-  /** Positions per slot. */
   readonly capacity: number;
-  /** Tensors over the first slots, by input name, with the tables of positions. */
   first(count: number): Feeds;
-  /** The same over one slot's part of the memory. */
   slot(index: number): Feeds;
-  /** The same of a slot without positions. */
   nothing(): Feeds;
-  /**
-   * Stores the keys and values that a run computed for new tokens.
-   * @param results the run's outputs.
-   * @param place.row row of the results, `place.slot` target slot, `place.at` position of the first token.
-   */
+  /** Stores a run's keys and values of new tokens. @param place `row` of the results, target `slot`, `at` the first token's position. */
   write(results: Feeds, place: { row: number; slot: number; at: number }): void;
-  /** Copies the first `count` positions of one slot to another. */
   copy(from: number, to: number, count: number): void;
   /** Makes room for more positions. Layer by layer, so that never more than one layer is there twice. */
   grow(capacity: number): void;
@@ -32,9 +23,7 @@ type Feeds = Readonly<Record<string, Tensor>>;
 
 export interface KvCacheShape {
   slots: number;
-  /** Fewest positions per slot: of a new cache, and of one that was cleared. */
   capacity: number;
-  /** Limit on the new tokens of a run. */
   chunk: number;
 }
 
@@ -109,7 +98,6 @@ export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
   };
 }
 
-/** What graphs read beside keys and values: sines and cosines, and the numbers of the cached positions. */
 function tablesFor(config: DecoderConfig, capacity: number, chunk: number): Feeds {
   const angles = rotaryAngles(config, capacity + chunk);
   const table = (of: (angle: number) => number): Tensor =>
@@ -126,10 +114,8 @@ function places(count: number): Tensor {
   return tensorOf(numbers, [count]);
 }
 
-/** Copies rows to the beginnings of longer rows. */
 function copyRows(source: Float32Array, target: Float32Array, rows: number): void {
   const [short, long] = [source.length / rows, target.length / rows];
-  for (let row = 0; row < rows; row++) {
+  for (let row = 0; row < rows; row++)
     target.set(source.subarray(row * short, (row + 1) * short), row * long);
-  }
 }

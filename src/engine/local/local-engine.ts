@@ -3,22 +3,22 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
+import { loadedPlugins } from "../../base/plugins.ts";
 import { suggest } from "../../base/nearest.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
-import { loadedPlugins } from "../../base/plugins.ts";
 import { losses } from "../../losses/index.ts";
-import type { DecoderConfig, ValueHead } from "../../models/config.ts";
+import type { LossSpec } from "../../losses/loss.ts";
 import { readWeights } from "../../models/checkpoint.ts";
+import type { DecoderConfig, ValueHead } from "../../models/config.ts";
 import type { Recompute } from "../../models/decoder.ts";
-import { requireAsRecorded } from "../../models/recorded-files.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
-import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
+import { type Adapter, type LoraConfig, trainedSpecs } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
+import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { fastestDevice } from "../../onnx/device-probe.ts";
 import type { Traffic } from "../../onnx/session.ts";
-import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
-import type { LossSpec } from "../../losses/loss.ts";
+import { type Tokenizer, loadTokenizer } from "../../text/tokenizer.ts";
 import type {
   CriticTrunk,
   EngineCapabilities,
@@ -33,29 +33,29 @@ import type {
 } from "../engine.ts";
 import {
   CRITIC_FOLDER,
+  type FreshLora,
+  type TrainedModel,
   hasTrainingState,
   isOfPolicy,
   loadTrained,
   openModel,
-  savedVersion,
   saveTrained,
-  type FreshLora,
-  type TrainedModel,
+  savedVersion,
 } from "./engine-files.ts";
-import { requireSampling, type SamplingWeightType, type StorageDtype } from "./storage-dtypes.ts";
 import { storageDtypeOf } from "./frozen-weights.ts";
-import { notANumber } from "./sampler.ts";
 import type { StartOptions } from "./messages.ts";
+import { notANumber } from "./sampler.ts";
 import { mergeRows, spread } from "./shards.ts";
-import type { Score } from "./training-graph.ts";
+import { type SamplingWeightType, type StorageDtype, requireSampling } from "./storage-dtypes.ts";
 import {
+  type TrainedState,
+  refuseAfterFailedStep,
   sharedTraining,
   stateInWorker,
   stateOverWorkers,
-  type TrainedState,
-  refuseAfterFailedStep,
 } from "./trained-state.ts";
-import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
+import type { Score } from "./training-graph.ts";
+import { type WorkerLink, defaultWorkers, startWorker } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
   /** A Hugging Face folder, or a PEFT folder, whose adapters are the only trained parameters. */
@@ -64,16 +64,11 @@ export interface LocalEngineOptions {
   base?: string;
   /** New adapters over a whole model; only they are trained and saved. */
   lora?: FreshLora;
-  /** Device; default the CPU; `auto` selects by `fastestDevice`. */
   device?: DeviceName | "auto";
-  /**
-   * Worker threads, with one replica each; default: `defaultWorkers`. The number changes the last
-   * bits of results (order of sums).
-   */
+  /** Worker threads with a replica each; default: `defaultWorkers`. The number changes the last bits of results (order of sums). */
   workers?: number;
   /** Threads of each worker; default: every core for a single worker, else one. */
   threads?: number;
-  /** Sequences decoded together per worker. */
   slots?: number;
   /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the CPU's cache. */
   microBatchTokens?: number;
@@ -87,29 +82,23 @@ export interface LocalEngineOptions {
   critic?: CriticTrunk;
   /** false: inference only; no gradients and no optimizer state are allocated. */
   trains?: boolean;
-  /**
-   * Deadline in milliseconds for a heartbeat of a busy worker thread; null: none. Default: that of
-   * `defaultDeadlines`.
-   */
+  /** Deadline for a heartbeat of a busy worker thread; null: none; default: `defaultDeadlines`. */
   stallMs?: number | null;
 }
 
 /** The engine of this process, with its model's tokenizer. */
 export interface LocalEngine extends PolicyEngine {
   readonly config: DecoderConfig;
-  /** Adapters that are trained instead of the weights, which are then the role "base". */
   readonly lora: LoraConfig | null;
   readonly workers: number;
   readonly device: DeviceName;
-  /** Transfers between host and device since the last call, for a device with its own memory. */
   traffic(): Promise<Traffic>;
 }
 
 /**
- * Loads a model and starts its workers: data-parallel replicas with one thread each, which are faster than one session with as
- * many threads (docs/lab-log.md). Several workers run the optimizer step together in shared memory.
- * @throws {DataError} when the folder does not contain a supported model.
- * @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED, here and from every call, when a worker thread fails.
+ * Loads a model and starts its workers: replicas with one thread each, faster than one session with many (docs/lab-log.md).
+ * @throws {DataError} when the model is not supported. @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED,
+ * here and from every call, when a worker thread fails.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { critic, ...rest } = options;
@@ -146,10 +135,8 @@ async function openModelEngine(
   recorded.catch(() => undefined);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
-    throw new DataError(
-      "CHECKPOINT_MISFIT",
-      `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
-    );
+    const message = `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`;
+    throw new DataError("CHECKPOINT_MISFIT", message);
   }
   const { device: named = "cpu", samplingWeights: sampling = "float32" } = options;
   const fastest = sampling === "int8" ? () => "cpu" as const : fastestDevice;
@@ -233,7 +220,6 @@ class LocalEngineOverWorkers implements LocalEngine {
   readonly #parts: Parts;
   readonly #homes = new Map<string, number>();
   readonly #roles = new Set<string>();
-  /** One with its own decoder. */
   #critic: LocalEngineOverWorkers | null = null;
   #opened = 0;
 
@@ -263,10 +249,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   #trained(model: TrainedName): LocalEngineOverWorkers {
     if (model === "policy") return this;
     if (this.#critic !== null) return this.#critic;
-    throw new ConfigError(
-      "ENGINE_NO_ROLE",
-      `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`,
-    );
+    const message = `this engine has no critic with its own decoder. Open it with critic "own", or train the value head with the policy.`;
+    throw new ConfigError("ENGINE_NO_ROLE", message);
   }
 
   get machine(): EngineMachine {
@@ -282,10 +266,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   async sample(request: SampleRequest): Promise<SampleResult> {
     const { maxPositions } = this.capabilities;
     if (request.promptIds.length === 0 || request.promptIds.length >= maxPositions) {
-      throw new DataError(
-        "PROMPT_TOO_LONG",
-        `the prompt has ${request.promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
-      );
+      const message = `the prompt has ${request.promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`;
+      throw new DataError("PROMPT_TOO_LONG", message);
     }
     return this.#home(request.sequence).call("sample", request);
   }
@@ -311,10 +293,8 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   async logprobs(rows: readonly TrainingRow[], model = "policy"): Promise<Float32Array[]> {
     if (model !== "policy" && !this.#roles.has(model)) {
-      throw new ConfigError(
-        "ENGINE_NO_ROLE",
-        `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`,
-      );
+      const message = `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`;
+      throw new ConfigError("ENGINE_NO_ROLE", message);
     }
     return this.#score(rows, "logprobs", model);
   }
@@ -348,9 +328,8 @@ class LocalEngineOverWorkers implements LocalEngine {
     let total = 0;
     for (const { answer } of parts) {
       total += answer.loss;
-      for (const [name, value] of Object.entries(answer.metrics)) {
+      for (const [name, value] of Object.entries(answer.metrics))
         metrics[name] = (metrics[name] ?? 0) + value;
-      }
     }
     const logprobs = parts.map(({ places, answer }) => ({ places, answer: answer.logprobs }));
     return { loss: total, logprobs: mergeRows(rows, logprobs), metrics };

@@ -28,21 +28,16 @@ export interface WorkerCalls {
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; loss: LossSpec },
     ForwardBackwardResult,
   ];
-  /** Copies the gradients so far to shared memory and clears them. */
   shareGradients: [null, null];
   /** Sums all workers' gradients over this worker's range. Answers Σ g² of the range. */
   sumGradients: [null, number];
-  /** Updates this worker's range of the shared weights. */
   stepPart: [AdamFactors, null];
-  /** Copies the shared weights to this replica. */
   takeWeights: [null, null];
-  /** The whole optimizer step, for a single worker. */
   optimStep: [AdamOptions, { gradNorm: number }];
   readState: [null, TrainingState];
   /** `optimizer: null` resets the moments. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
   snapshot: [string, null];
-  /** Transfers between host and device since the last call. */
   traffic: [null, Traffic];
 }
 
@@ -50,18 +45,14 @@ export interface StartOptions {
   config: DecoderConfig;
   /** Folder from which the worker reads unshared weights directly; messages would copy them. */
   base: string;
-  /** Adapters to train instead of the weights; null trains the weights. */
   adapter: Adapter | null;
   /** 16-bit dtype of the base's matrices under adapters; null: float32. */
   frozen: HalfType | null;
-  /** Matrices that sampling uses. */
   sampling: SamplingWeightType;
   device: DeviceName;
-  /** Threads inside one operator. */
   threads: number;
   /** Arrays for the common optimizer step of several workers; null for one worker. */
   shared: SharedTraining | null;
-  /** This worker's number. */
   rank: number;
   slots: number;
   memory: TrainerMemory;
@@ -78,21 +69,12 @@ export interface SharedTraining {
   readonly square: Float32Array;
   /** One per worker; the first then contains the sum. */
   readonly gradients: readonly Float32Array[];
-  /** That of all these arrays, for `adamLoops`. */
   readonly memory: AdamMemory | null;
 }
 
-export interface OptimizerState {
-  mean: Float32Array;
-  square: Float32Array;
-  step: number;
-}
+export type OptimizerState = { mean: Float32Array; square: Float32Array; step: number };
 
-export interface TrainingState {
-  /** Trained parameters, in the order of `trainedSpecs`. */
-  weights: Float32Array;
-  optimizer: OptimizerState;
-}
+export type TrainingState = { weights: Float32Array; optimizer: OptimizerState };
 
 /** Arrays that a message transfers to the other thread, because copies would need twice their memory on the way. */
 export function handedOver(call: keyof WorkerCalls, message: unknown): ArrayBuffer[] {

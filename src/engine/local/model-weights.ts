@@ -10,11 +10,8 @@ import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts"
 
 /** A model's parameters on the device, with transposed copies where the layout has them: graphs over it must use the same layout. */
 export interface ModelWeights extends Readonly<Layout> {
-  /** Adapters in the graphs of this model; null for none. */
   readonly lora: LoraConfig | null;
-  /** The trained parameters, in the order of `trainedSpecs`: all, or those of the adapters. */
   readonly trained: ParameterTensors;
-  /** Feeds for any graph over this model. */
   readonly feeds: Readonly<Record<string, Tensor>>;
   /** Updates the transposed copies after `trained` changed. */
   refresh(): Promise<void>;
@@ -22,7 +19,6 @@ export interface ModelWeights extends Readonly<Layout> {
   copy(): Promise<ModelWeights>;
 }
 
-/** Parameters of the largest small model: 256 MB. */
 const SMALL = 64_000_000;
 
 /** Whether a CPU keeps a model's weights in every form that makes it fast: both layouts of matrices, and a replica per core. */
@@ -35,10 +31,7 @@ export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "res
   return !device.resident && isSmall(config);
 }
 
-/**
- * Whether sampling holds a copy of the matrices in the layout of the runtime's kernels, which makes products of few rows twice as fast.
- * Small models have transposed copies instead, which training uses too.
- */
+/** Whether sampling holds packed copies of the matrices, twice as fast for few rows; small models share transposed copies with training. */
 export function packsForSampling(
   { transposed, frozen }: Layout,
   device: Pick<Device, "resident">,
@@ -46,11 +39,7 @@ export function packsForSampling(
   return !device.resident && !transposed && frozen === null;
 }
 
-/**
- * @param initial values in the order of `parameterSpecs`, which are copied; or a function that writes them into an array, which in host
- *   memory is the parameters' own.
- * @param flat the parameters' array in host memory (`parameterTensors`).
- */
+/** @param initial values in the order of `parameterSpecs`, copied, or their writer. @param flat the host array of parameters. */
 export async function modelWeights(
   config: DecoderConfig,
   initial: Float32Array | ((into: Float32Array) => Promise<void>),
@@ -102,11 +91,7 @@ async function makeWeights(
   };
 }
 
-/**
- * A model with adapters over the frozen, shared parameters of another.
- * @param adapter initial values; copied.
- * @param flat the adapters' array in host memory (`parameterTensors`).
- */
+/** A model with adapters (`initial` values, copied) over the frozen, shared parameters of another. */
 export async function adaptedWeights(
   config: DecoderConfig,
   base: ModelWeights,

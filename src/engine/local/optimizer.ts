@@ -29,10 +29,7 @@ export interface Optimizer {
 }
 
 /** Arrays of a replica that trains alone, in host memory. The runtime's tensors are views of the first two. */
-export interface TrainedRoom {
-  readonly arrays: AdamArrays;
-  readonly memory: AdamMemory | null;
-}
+export type TrainedRoom = { readonly arrays: AdamArrays; readonly memory: AdamMemory | null };
 
 /** Zeros, which take no memory until they are written. @param size number of trained numbers. */
 export function trainedRoom(size: number): TrainedRoom {
@@ -43,11 +40,7 @@ export function trainedRoom(size: number): TrainedRoom {
 
 type AdamRoomOfOne = readonly [Float32Array, Float32Array, Float32Array, Float32Array];
 
-/** Parameters and gradients in device memory. */
-interface Trained {
-  weights: ParameterTensors;
-  gradients: ParameterTensors;
-}
+type Trained = { weights: ParameterTensors; gradients: ParameterTensors };
 
 /** AdamW as loops over a room's arrays. @param specs the trained parameters. */
 export function hostOptimizer(specs: readonly ParameterSpec[], room: TrainedRoom): Optimizer {
@@ -151,20 +144,17 @@ function updateSession(device: Device, specs: readonly ParameterSpec[]): Promise
   });
   const outputs: Record<string, Value> = {};
   adamW(states, factors).forEach((next, i) => {
-    for (const [kind, value] of Object.entries(next)) {
+    for (const [kind, value] of Object.entries(next))
       outputs[`${kind}.${specs[i]!.name}.next`] = value;
-    }
   });
   return device.compile(graph, outputs);
 }
 
 /** One worker's part of the optimizer step over shared memory: an equal range of every array. */
 export interface SharedPart {
-  /** Copies this worker's accumulated gradients to shared memory and clears them. */
   share(gradients: Float32Array): void;
   /** Sums all workers' gradients over this worker's range, after all have shared. @returns Σ g² of the range. */
   sum(): number;
-  /** Updates this worker's range, after all have summed. */
   step(factors: AdamFactors): void;
 }
 

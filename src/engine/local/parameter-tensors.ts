@@ -5,20 +5,14 @@ import { tensorOf, type Tensor } from "../../onnx/session.ts";
 /** A tensor per parameter on the device, which can be read and written as one flat array. */
 export interface ParameterTensors {
   readonly tensors: ReadonlyMap<string, Tensor>;
-  /** The array behind the tensors in host memory; null in device memory. */
   readonly flat: Float32Array | null;
-  /** All values, in parameter order: `flat` itself, or a copy. */
   read(): Promise<Float32Array>;
   write(numbers: Float32Array): Promise<void>;
-  /** Overwrites the values with those of the same parameters elsewhere. */
   copyFrom(other: ParameterTensors): Promise<void>;
   clear(): Promise<void>;
 }
 
-/**
- * Zero-initialised parameters.
- * @param flat zeros, one per number, which host memory uses as its array. Default: an own one.
- */
+/** Zero-initialised parameters. @param flat zeros that host memory uses as its array; default: an own one. */
 export async function parameterTensors(
   device: Device,
   specs: readonly ParameterSpec[],
@@ -53,7 +47,6 @@ function partsOfOne(
   };
 }
 
-/** Separate tensors in device memory. */
 async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<ParameterTensors> {
   const tensors = new Map<string, Tensor>();
   for (const { name, shape } of specs) tensors.set(name, await device.zeros(shape));
@@ -62,15 +55,13 @@ async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<P
     tensors,
     async read() {
       const numbers = new Float32Array(totalSize(specs));
-      for (const { name, data } of tensorsOf(specs, numbers)) {
+      for (const { name, data } of tensorsOf(specs, numbers))
         data.set(await device.read(tensors.get(name)!));
-      }
       return numbers;
     },
     async write(numbers) {
-      for (const { name, data } of tensorsOf(specs, numbers)) {
+      for (const { name, data } of tensorsOf(specs, numbers))
         await device.write(tensors.get(name)!, data);
-      }
     },
     async copyFrom(other) {
       for (const [name, tensor] of tensors) await device.copy(other.tensors.get(name)!, tensor);

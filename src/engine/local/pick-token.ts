@@ -16,14 +16,7 @@ function keepsAll({ topK, topP, minP = 0 }: PickOptions): boolean {
   return topK === 0 && topP === 1 && minP === 0;
 }
 
-/**
- * Draws a token from probabilities at the request's temperature.
- *
- * @param probabilities an array that contains the row.
- * @param offset start of the row.
- * @param size V.
- * @returns the id, and its log-probability before bias, top-k, top-p and min-p: the one that training computes again.
- */
+/** Draws a token from the row of `size` V at `offset`. @returns the id, and its log-probability before bias, top-k, top-p and min-p. */
 export function pickToken(
   probabilities: Float32Array,
   offset: number,
@@ -48,9 +41,7 @@ export function pickToken(
 }
 
 /**
- * The ids that top-k, top-p and min-p leave, most likely first: in this order, each over the probabilities that those before it left,
- * renormalised.
- *
+ * The ids that top-k, top-p and min-p leave, most likely first: in this order, each over what those before it left, renormalised.
  * Source: `TopKLogitsWarper`, `TopPLogitsWarper` and `MinPLogitsWarper` of transformers, in the order of its `generate`.
  */
 function likeliest(row: Float32Array, { topK, topP, minP = 0 }: PickOptions): number[] {
@@ -70,10 +61,7 @@ function likeliest(row: Float32Array, { topK, topP, minP = 0 }: PickOptions): nu
   return kept.filter((id) => row[id]! >= floor);
 }
 
-/**
- * The id in whose share of the mass a number falls.
- * @param among the ids that have shares; null: all.
- */
+/** The id in whose share of the mass a number falls, of `among`; null: of all. */
 function drawn(row: Float32Array, among: readonly number[] | null, number: number): number {
   let left = number;
   let last = among?.[0] ?? 0;
@@ -101,10 +89,7 @@ function logOf(probability: number): number {
   return Math.log(Math.max(probability, TINIEST));
 }
 
-/**
- * p · e^(bias/T), normalised: the bias is added to the scores before the temperature divides them. Computed with
- * logarithms, because a bias of 1000 is a common way to force a token.
- */
+/** p · e^(bias/T), normalised, in logarithms: a bias of 1000 is a common way to force a token. The bias comes before the temperature. */
 function applyBias(
   row: Float32Array,
   bias: Readonly<Record<number, number>>,

@@ -22,10 +22,7 @@ import { isPlainPick, pickToken } from "./pick-token.ts";
 /** Chunk sizes of prefill: larger than on a CPU, because small runs leave a GPU idle. */
 const CHUNKS = [16, 64, 128, 256, 512] as const;
 
-/**
- * A cache in device memory: graphs read it, write it and draw the tokens, so that only tokens and their log-probabilities are
- * transferred. A draw with top-k, top-p, min-p or a bias transfers its row of probabilities.
- */
+/** A cache in device memory: only tokens and log-probabilities are transferred, and the row of probabilities for top-k, top-p, min-p, bias. */
 export async function residentModel(
   config: DecoderConfig,
   weights: ModelWeights,
@@ -39,9 +36,8 @@ export async function residentModel(
 
   async function residentCache(capacity: number): Promise<ResidentCache> {
     const tensors: Record<string, Tensor> = {};
-    for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity))) {
+    for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity)))
       tensors[name] = await device.zeros(shape);
-    }
     return { capacity, tensors };
   }
 
@@ -71,7 +67,6 @@ export async function residentModel(
     });
   };
 
-  /** Runs a graph that reads and writes the caches. */
   const run = (
     ready: Session,
     feeds: Readonly<Record<string, Tensor>>,
@@ -159,10 +154,7 @@ export async function residentModel(
   }
 }
 
-interface ResidentCache {
-  capacity: number;
-  tensors: Record<string, Tensor>;
-}
+type ResidentCache = { capacity: number; tensors: Record<string, Tensor> };
 
 function dispose({ tensors }: ResidentCache): void {
   for (const tensor of Object.values(tensors)) tensor.dispose();
@@ -199,12 +191,8 @@ function cacheShapes(
   return shapes;
 }
 
-interface BuiltGraph {
-  graph: Graph;
-  outputs: Record<string, Value>;
-}
+type BuiltGraph = { graph: Graph; outputs: Record<string, Value> };
 
-/** Pads each cache with zeros. */
 function growingGraph(
   config: DecoderConfig,
   slots: number,
@@ -222,7 +210,6 @@ function growingGraph(
   return { graph, outputs };
 }
 
-/** Copies one slot's cache to another slot. */
 function copyingGraph(config: DecoderConfig, slots: number, capacity: number): BuiltGraph {
   const graph = new Graph();
   const from = graph.input("from", "int32", [1]);

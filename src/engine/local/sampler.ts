@@ -10,9 +10,7 @@ import { stopText, type StopText } from "./stop-text.ts";
 
 export interface SamplerOptions extends CachedModelOptions {
   config: DecoderConfig;
-  /** Maximum positions of a sequence. */
   capacity: number;
-  /** The bytes of a token, for stop strings. */
   tokenBytes(id: number): Uint8Array;
 }
 
@@ -20,24 +18,17 @@ export interface SamplerOptions extends CachedModelOptions {
 export interface Sampler {
   sample(request: SampleRequest): Promise<SampleResult>;
   forget(sequence: string): void;
-  /** Aborts every request; resolves when no run is in progress. */
   stop(): Promise<void>;
-  /** Discards all cached values, because the weights changed. */
   invalidate(): void;
-  /** Gives its memory to training, if no sequence needs it. */
   rest(): Promise<void>;
 }
 
-/** One sequence's slot in the cache. */
 interface Slot {
-  /** Its place in the cache. */
   index: number;
   sequence: string | null;
-  /** Tokens with cached keys and values. */
   cached: number[];
   /** The start of the cache, if one prefill computed it from position 0: other sequences with this start can copy it. */
   origin: readonly number[] | null;
-  /** The current request; null while the sequence waits for its environment. */
   active: Active | null;
   /** The weights changed during the current request, so the next one cannot use its cache. */
   stale: boolean;
@@ -53,7 +44,6 @@ interface Active {
   stop: StopText;
   ids: number[];
   logprobs: number[];
-  /** The newest token, which the next run computes. */
   pending: number;
 }
 
@@ -85,10 +75,6 @@ export async function makeSampler(
   let clock = 0;
   let patience: NodeJS.Timeout | undefined;
 
-  /**
-   * Assigns slots to waiting requests, in order: a sequence with a slot continues at once, before all waiting ones; others take
-   * unused slots.
-   */
   function admit(): Slot[] {
     const admitted: Slot[] = [];
     for (const active of [...waiting]) {
@@ -111,7 +97,6 @@ export async function makeSampler(
     return admitted;
   }
 
-  /** Starts everything that can run. */
   function wake(): void {
     clearTimeout(patience);
     running ??= run().finally(() => {
@@ -120,22 +105,14 @@ export async function makeSampler(
     });
   }
 
-  /**
-   * A sequence that waits for its environment keeps its slot: a cache that is recomputed in other chunks can differ in its last bits,
-   * so eviction must not depend on timing. Only after a long time without progress (an ended sequence was not forgotten), the
-   * least recently used one is evicted.
-   */
+  /** Waiting sequences keep their slots, since eviction by timing changes last bits; after long idleness the least recently used goes. */
   function giveWay(): void {
     const [oldest] = slots.toSorted((a, b) => a.usedAt - b.usedAt);
     Object.assign(oldest!, { sequence: null, cached: [] });
     wake();
   }
 
-  /**
-   * Prefills all prompt tokens except the last, which the next decode run computes. If another slot starts with
-   * the whole prompt, it is copied: a group's prompt is computed once. Parts of prompts are not shared, because they were
-   * computed in other chunks and could differ in their last bits.
-   */
+  /** Prefills a prompt but its last token. A whole prompt in another slot is copied; parts are not: other chunks, other last bits. */
   async function fill(slot: Slot): Promise<void> {
     const { promptIds } = slot.active!.request;
     const needed = promptIds.slice(0, -1);
@@ -160,7 +137,6 @@ export async function makeSampler(
     slot.origin = ids;
   }
 
-  /** One new token for every active slot. */
   async function step(): Promise<void> {
     const rows = await gather();
     const newest: (NewestToken | null)[] = Array.from({ length: rows }, () => null);
@@ -292,8 +268,6 @@ export async function makeSampler(
 
 /** WEIGHT_NOT_FINITE. @param what the policy computed. */
 export function notANumber(what: string): DataError {
-  return new DataError(
-    "WEIGHT_NOT_FINITE",
-    `${what} is NaN, so the model's weights are damaged or training diverged. Take another model or an earlier checkpoint; in training, lower the learning rate.`,
-  );
+  const message = `${what} is NaN, so the model's weights are damaged or training diverged. Take another model or an earlier checkpoint; in training, lower the learning rate.`;
+  return new DataError("WEIGHT_NOT_FINITE", message);
 }

@@ -25,9 +25,7 @@ import type { ModelWeights } from "./model-weights.ts";
 
 /** What the sampling graph reads beside the weights' own tensors. */
 export interface SamplingConstants {
-  /** The numbers of its constants, from the weights as they are now. */
   numbers(): Promise<Constants>;
-  /** Tensors made of trained adapters, as they are now. */
   adapters(): Promise<Readonly<Record<string, Tensor>>>;
 }
 
@@ -59,7 +57,6 @@ export function int8Constants(
         tensorOf(mixingMatrix(size), [size, size]),
       ]),
     ));
-  /** Quantises all matrices, with one compiled graph for those of one form. */
   async function quantised(): Promise<Constants> {
     const mixing = mixings();
     const numbers = new Map(
@@ -98,10 +95,7 @@ export function int8Constants(
   };
 }
 
-/**
- * The type of 8-bit matrices that the runtime multiplies exactly: its kernels for processors without dot products of 8 bits (VNNI) add pairs
- * of products in 16 bits, which overflow for int8. It multiplies uint8 exactly everywhere, but slower.
- */
+/** The type of 8-bit matrices that the runtime multiplies exactly: without VNNI int8 kernels overflow 16 bits; uint8 is slower. */
 export async function exactByteType(device: Device): Promise<ByteType> {
   const size = 64;
   const graph = new Graph();

@@ -2,16 +2,9 @@ import type { TrainingRow } from "../engine.ts";
 import { microBatches, type MicroBatch } from "./batching.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** Rows and their micro-batches for one worker. */
-interface Shard {
-  rows: readonly TrainingRow[];
-  batches: MicroBatch[];
-}
+type Shard = { rows: readonly TrainingRow[]; batches: MicroBatch[] };
 
-/**
- * Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. Each worker receives only its own
- * rows.
- */
+/** Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. */
 export async function spread<T>(
   rows: readonly TrainingRow[],
   over: { links: readonly WorkerLink[]; microBatchTokens: number },

@@ -1,9 +1,5 @@
-/**
- * Finds the first stop string in a text that grows token by token. A stop string may span tokens and start
- * or end inside one; bytes of incomplete characters wait for the rest.
- */
+/** Finds the first stop string in a text that grows token by token, also across tokens; bytes of incomplete characters wait. */
 export interface StopText {
-  /** Adds a token's bytes. @returns true when a stop string is complete. */
   push(bytes: Uint8Array): boolean;
 }
 

@@ -15,8 +15,6 @@ export type SamplingWeightType = (typeof samplingWeightTypes)[number];
 /** @throws {ConfigError} RECIPE_BAD_VALUE for 8 bits on another device than the CPU. */
 export function requireSampling(asked: SamplingWeightType, device: DeviceName): void {
   if (asked === "float32" || device === "cpu") return;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `engine.samplingWeights is "${asked}", but the device is ${device}: only the CPU samples in 8 bits. Use float32, or engine.device: cpu.`,
-  );
+  const message = `engine.samplingWeights is "${asked}", but the device is ${device}: only the CPU samples in 8 bits. Use float32, or engine.device: cpu.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }

@@ -1,32 +1,40 @@
 import { barrier, checkpoint } from "../../autodiff/checkpoint.ts";
+import { frozenLinear } from "../../autodiff/frozen.ts";
+import { type Value, scalarLike, sizeOf } from "../../autodiff/graph.ts";
+import { logSumExp, targetLogprob } from "../../autodiff/ops/composites.ts";
+import {
+  add,
+  and,
+  castTo,
+  clamp,
+  exp,
+  greaterOrEqual,
+  less,
+  mul,
+  neg,
+  sub,
+} from "../../autodiff/ops/elementwise.ts";
+import { logSoftmax, softmax } from "../../autodiff/ops/nn.ts";
+import { reduceSum } from "../../autodiff/ops/reduce.ts";
+import { concat, equalChunks, split } from "../../autodiff/ops/shape.ts";
 import { rowGradients } from "../../autodiff/row-gradients.ts";
-import { sizeOf, type Value } from "../../autodiff/graph.ts";
-import { targetLogprob } from "../../autodiff/ops/composites.ts";
-import { concat, split } from "../../autodiff/ops/shape.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import {
+  type ParameterValues,
   frozenHead,
   vocabularyScores,
   vocabularySize,
-  type ParameterValues,
 } from "../../models/decoder.ts";
-import { equalChunks } from "../../autodiff/ops/shape.ts";
-import { scoresByVocabulary, vocabularyEntropy } from "./vocabulary-chunks.ts";
 
 /** Default limit on the bytes of vocabulary scores: 110 rows of 151 936. */
 export const SCORES_BYTES = 64 * 2 ** 20;
 
 /**
- * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats.
- *
- * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks. Under a frozen head the forward pass also
- * computes what the backward pass needs of a chunk (`rowGradients`); otherwise that recomputes the chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
- * of it, so chunks then have at least D rows, whose scores are equally large. A large 16-bit head is scored in chunks of the vocabulary
- * instead (`scoresByVocabulary`).
- *
- * @param hidden [K, D].
- * @param targets int32 [K, 1].
- * @returns [K, 1] each; `entropy` is null unless requested.
+ * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats: [K, 1] each.
+ * Scores [K, V] larger than `scoresBytes` are computed in chunks of rows. Under a frozen head the forward pass also computes what the
+ * backward pass needs (`rowGradients`); otherwise that recomputes the scores (`checkpoint`). A trained head's gradient [V, D] is passed over
+ * once per chunk, so chunks have at least D rows. A large 16-bit head: `scoresByVocabulary`.
+ * @param hidden [K, D]. @param targets int32 [K, 1].
  */
 export function targetScores(
   parameters: ParameterValues,
@@ -54,9 +62,8 @@ export function targetScores(
 
   function scored(from: Value): Value {
     const frozen = frozenHead(parameters);
-    if (frozen !== null && 4 * sizeOf(frozen.shape) > options.scoresBytes / 2) {
+    if (frozen !== null && 4 * sizeOf(frozen.shape) > options.scoresBytes / 2)
       return scoresByVocabulary(frozen, from, targets, options);
-    }
     return lengths.length === 1 ? score(from, targets) : chunked(from);
   }
 
@@ -76,11 +83,66 @@ export function targetScores(
   }
 }
 
-/** Rows per chunk: at least one, and at least D for a trained head. */
 function chunkRows(
   { vocabSize, hiddenSize }: Pick<DecoderConfig, "vocabSize" | "hiddenSize">,
   scoresBytes: number,
   headTrained: boolean,
 ): number {
   return Math.max(1, Math.floor(scoresBytes / (4 * vocabSize)), headTrained ? hiddenSize : 0);
+}
+
+/**
+ * `targetScores` for a 16-bit head [V, D] too large for float32: all rows against one chunk of the vocabulary after the other. Chunks
+ * combine by ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of chunk s. @returns [K, 1], or [K, 2] with the entropy.
+ */
+function scoresByVocabulary(
+  head: Value,
+  hidden: Value,
+  targets: Value,
+  options: { scoresBytes: number; entropy: boolean; differentiated: boolean },
+): Value {
+  const [size, width] = head.shape as readonly [number, number];
+  // Several tensors of this size are alive at once: scores, their softmax, the matrix before and after widening.
+  const bytes = options.scoresBytes / 2;
+  const longest = Math.floor(bytes / (4 * Math.max(width, hidden.shape[0]!)));
+  // As floats, which are exact up to 2²⁴: on a GPU, integer arithmetic would run on the CPU.
+  const wanted = castTo(targets, "float32");
+  const columns = options.entropy ? 3 : 2;
+  const found = equalChunks(size, Math.max(1, longest)).map(([from, to]) => {
+    const inside = within(wanted, from, to);
+    const place = castTo(clamp(sub([wanted, scalarLike(wanted, from)]), 0, to - from - 1), "int32");
+    const build = (rows: Value): Value => {
+      const scores = frozenLinear(rows, head, [from, to]);
+      const own = mul([inside, targetLogprob(scores, place)]);
+      const parts = [logSumExp(scores), own];
+      if (options.entropy) parts.push(vocabularyEntropy(scores));
+      return concat(parts, { axis: 1 });
+    };
+    const scored = options.differentiated ? checkpoint(build, hidden) : build(hidden);
+    const [sum, own, entropy] = split(
+      scored,
+      1,
+      Array.from({ length: columns }, () => 1),
+    );
+    return { inside, sum: sum!, own: own!, entropy };
+  });
+  const joined = (values: readonly Value[]): Value => concat(values, { axis: 1 });
+  const logWeights = logSoftmax([joined(found.map(({ sum }) => sum))], { axis: -1 }); // [K, S]
+  const inside = joined(found.map(({ inside }) => inside));
+  const own = joined(found.map(({ own }) => own));
+  const logprobs = reduceSum(add([own, mul([inside, logWeights])]), [1]);
+  if (!options.entropy) return logprobs;
+  const entropies = joined(found.map(({ entropy }) => entropy!));
+  const entropy = reduceSum(mul([exp([logWeights]), sub([entropies, logWeights])]), [1]);
+  return joined([logprobs, entropy]);
+}
+
+function within(x: Value, from: number, to: number): Value {
+  const [low, high] = [scalarLike(x, from), scalarLike(x, to)];
+  return castTo(and([greaterOrEqual([x, low]), less([x, high])]), "float32");
+}
+
+function vocabularyEntropy(scores: Value): Value {
+  const logs = logSoftmax([scores], { axis: -1 });
+  return neg([reduceSum(mul([softmax([scores], { axis: -1 }), logs]), [1])]);
 }

@@ -68,11 +68,7 @@ export function stateInWorker(link: WorkerLink): TrainedState {
   };
 }
 
-/**
- * Makes `read` fail after a failed step: the state may mix old and new weights, so a checkpoint of it would be wrong.
- *
- * @throws from `read`, the error of the failed step, until a whole state is written.
- */
+/** Makes `read` fail after a failed step, until a whole state is written: the state may mix old and new weights. */
 export function refuseAfterFailedStep(state: TrainedState): TrainedState {
   let broken: { by: unknown } | null = null;
   return {

@@ -42,10 +42,7 @@ export interface Trainer {
 /** Memory options of the graphs; the weights determine what is trained, and the layouts. */
 export type TrainerMemory = Pick<TrainingGraphOptions, "recompute" | "scoresBytes">;
 
-/**
- * @param options.lora the trained adapters; null trains every parameter. Log-probabilities may use any weights.
- * @param options.gradients the gradients' array in host memory (`parameterTensors`).
- */
+/** @param options.lora the trained adapters; null trains every parameter. gradients: their array in host memory (`parameterTensors`). */
 export async function makeTrainer(
   config: DecoderConfig,
   device: Device,
@@ -117,11 +114,7 @@ export async function makeTrainer(
   };
 }
 
-/** Target of a scored position's result. */
-interface Place {
-  row: number;
-  token: number;
-}
+type Place = { row: number; token: number };
 
 function isTempered(rows: readonly TrainingRow[], { rows: members }: MicroBatch): boolean {
   return members.some((index) => rows[index]?.fields[TEMPERATURES] !== undefined);
@@ -146,10 +139,8 @@ function packMicroBatch(
     ids.set(row.inputs.slice(prefix), prefix + place * length);
     const lacking = fieldNames.find((name) => row.fields[name]?.length !== row.targets.length);
     if (lacking !== undefined) {
-      throw new InternalError(
-        "LOSS_FIELD_MISSING",
-        `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
-      );
+      const message = `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`;
+      throw new InternalError("LOSS_FIELD_MISSING", message);
     }
     row.targets.forEach((target, token) => {
       if (!isScored(row, token)) return;

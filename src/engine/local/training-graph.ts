@@ -54,10 +54,8 @@ export interface TrainingGraphOptions extends Partial<Layout> {
 }
 
 /**
- * Forward and, with a loss, backward pass for one padded shape. Outputs: of each scored target the log-probability or the value, as far
- * as they are computed, and the accumulated gradients (inputs plus new ones) of all parameters or, with adapters, of the adapters.
- *
- * @param goal a loss, or what is computed without one.
+ * Forward and, with a loss, backward pass for one padded shape. Outputs: log-probability or value of each scored target, and the
+ * accumulated gradients (inputs plus new ones) of all parameters or of the adapters. @param goal a loss, or what is computed without one.
  */
 export function trainingGraph(
   config: DecoderConfig,
@@ -119,7 +117,6 @@ function cooled(hidden: Value, tempered: boolean): Value {
   return mul([hidden, hidden.graph.input(INVERSE_TEMPERATURE, "float32", [count, 1])]);
 }
 
-/** The model outputs that a loss, or one that is joined to it, reads. */
 function outputsRead({ name, options, joined }: LossSpec): LossOutput[] {
   const own = losses.get(name, "loss").reads(options);
   return joined === undefined ? [...own] : [...own, ...outputsRead(joined.loss)];
@@ -156,7 +153,6 @@ export function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record
   );
 }
 
-/** A model output, if the loss's `reads` lists it. */
 function declared(value: Value | null, name: LossOutput, loss: LossSpec): Value {
   if (value !== null) return value;
   const message = `loss ${loss.name} uses the model output "${name}", which its reads() does not list. Add "${name}" there.`;

@@ -1,46 +1,38 @@
 import { availableParallelism } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { Worker, type ResourceLimits } from "node:worker_threads";
+import { type ResourceLimits, Worker } from "node:worker_threads";
+import { ExternalError, type SentError, receiveError } from "../../base/errors.ts";
+import "../../base/telemetry.ts";
+import { type LongWait, seconds, timeOfDay } from "../../base/waits/long-wait.ts";
+import { noteStuckThread } from "../../base/waits/stuck-threads.ts";
+import { type OpenWait, type Waits, waits } from "../../base/waits/waits.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
-import "../../base/telemetry.ts";
-import { ExternalError } from "../../base/errors.ts";
-import { noteStuckThread } from "../../base/waits/stuck-threads.ts";
-import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";
-import { isSmall } from "./model-weights.ts";
-import { beatsOf, heartbeat, type WorkerData } from "./heartbeat.ts";
+import { type WorkerData, beatsOf, heartbeat } from "./heartbeat.ts";
 import {
-  describeCall,
-  handedOver,
   type WorkerCalls,
   type WorkerReply,
   type WorkerRequest,
+  describeCall,
+  handedOver,
 } from "./messages.ts";
-import { answeredFailure, deadWorker, stalledWorker } from "./worker-failure.ts";
+import { isSmall } from "./model-weights.ts";
 
 /** The main thread's side of a worker: typed calls. */
 export interface WorkerLink {
-  /**
-   * @throws {ExternalError} ENGINE_STALLED when the worker shows no progress within the deadline, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED when
-   *   its thread ends; after either, every later call throws it too.
-   */
+  /** @throws {ExternalError} ENGINE_STALLED past the deadline, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED; then every later call throws it too. */
   call<K extends keyof WorkerCalls>(
     call: K,
     argument: WorkerCalls[K][0],
   ): Promise<WorkerCalls[K][1]>;
-  /** Resolves even if the thread does not end. */
   close(): Promise<void>;
 }
 
 export interface WorkerOptions {
-  /** Its name in messages: `engine worker 1 of 2`. */
   name: string;
-  /** Deadline in milliseconds for a heartbeat while a call is pending; null: none. */
   stallMs: number | null;
-  /** Module of the thread; default worker.ts. */
   entry?: URL;
   resourceLimits?: ResourceLimits;
-  /** Register of its pending calls; default: that of this process. */
   register?: Waits;
 }
 
@@ -50,16 +42,11 @@ const workerEntry = new URL(
   import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
 );
 
-/** How long a worker may take to stop before its thread is terminated. */
 const STOP_MS = 10_000;
 
-/** How long the thread of a stalled worker may take to terminate. */
 const CUT_MS = 5000;
 
-/**
- * Default number of workers: one per core for a small model on the CPU. One with all cores for a large model, whose weights would else be
- * in memory once per core and read from there by each at every step of sampling; and one on another device.
- */
+/** One worker per core for a small model on the CPU; one with all cores for a large one, and on another device. */
 export function defaultWorkers(device: DeviceName, config: DecoderConfig): number {
   return device === "cpu" && isSmall(config) ? availableParallelism() : 1;
 }
@@ -153,7 +140,6 @@ async function cutThread(worker: Worker, patienceMs: number | null): Promise<voi
   if (!(await within(patienceMs, over))) noteStuckThread(over);
 }
 
-/** Whether work settles in time. */
 async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
   const settled = work.then(
     () => true,
@@ -165,4 +151,55 @@ async function within(ms: number | null, work: Promise<unknown>): Promise<boolea
   const isDone = await Promise.race([settled, late]);
   patience.abort();
   return isDone;
+}
+
+/** Out-of-memory messages of V8, onnxruntime, the C++ library and graphics drivers. */
+const NO_MEMORY =
+  /bad[ _]?alloc|out of memory|out-of-memory|OutOfMemory|failed to allocate|allocation failed|cannot allocate memory|ERR_WORKER_OUT_OF_MEMORY/i;
+
+type Asked = Pick<WorkerRequest, "call" | "argument">;
+
+/** The error of a call that failed in the worker. */
+export function answeredFailure(name: string, asked: Asked, failure: SentError): Error {
+  const known = receiveError(failure);
+  const isRuntime = known === null || known.code === "RUNTIME_FAILED";
+  if (isRuntime && NO_MEMORY.test(failure.message))
+    return outOfMemory(name, asked, known ?? failure);
+  if (known !== null) return known;
+  return new ExternalError("ENGINE_STOPPED", `${name}: ${failure.message}`, {
+    cause: withStack(failure),
+  });
+}
+
+/** The error of a worker whose thread has died. @param asked its oldest pending call; null: none. */
+function deadWorker(name: string, asked: Asked | null, error: unknown): ExternalError {
+  const { message, code = "" } = error as { message: string; code?: string };
+  if (NO_MEMORY.test(`${code} ${message}`)) return outOfMemory(name, asked, error);
+  return new ExternalError("ENGINE_STOPPED", `${name}: ${message}`, { cause: error });
+}
+
+function stalledWorker(
+  name: string,
+  asked: Asked | null,
+  { waitedMs, since }: Pick<LongWait, "waitedMs" | "since">,
+): ExternalError {
+  const call = asked === null ? "" : ` during ${describeCall(asked)}`;
+  const message = `${name}: no progress for ${seconds(waitedMs)}, since ${timeOfDay(since)},${call}. Checkpoints are kept: run the same command with --resume. If one pass over a micro-batch needs that long, raise deadlines.engineSeconds or lower engine.microBatchTokens.`;
+  return new ExternalError("ENGINE_STALLED", message);
+}
+
+function outOfMemory(name: string, asked: Asked | null, cause: unknown): ExternalError {
+  const { message } = cause as { message: string };
+  const call = asked === null ? "" : ` for ${describeCall(asked)}`;
+  return new ExternalError(
+    "ENGINE_OUT_OF_MEMORY",
+    `${name}: out of memory${call} (${message}). Lower engine.microBatchTokens, engine.slots or engine.workers, or set engine.recompute; \`agentrl recipes plan\` estimates a recipe's memory. Checkpoints are kept: --resume continues from them.`,
+    { cause: cause instanceof Error ? cause : undefined },
+  );
+}
+
+function withStack({ message, stack }: SentError): Error {
+  const error = new Error(message);
+  error.stack = stack;
+  return error;
 }

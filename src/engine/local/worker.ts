@@ -36,9 +36,7 @@ interface Replica {
   weights: ModelWeights;
   trainer: Trainer;
   sampler: Sampler;
-  /** Optimizer of the whole replica; created on first use. */
   optimizer: () => Promise<Optimizer>;
-  /** Optimizer of this worker's part of the shared arrays. */
   shared: (SharedPart & { weights: Float32Array }) | null;
   roles: Map<string, ModelWeights>;
 }

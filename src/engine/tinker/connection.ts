@@ -13,13 +13,10 @@ import { PROTOBUF } from "./messages.ts";
 
 /** How a server is reached. */
 export interface ServerOptions {
-  /** Address without `/api/v1`. */
   url: string;
   /** Environment variable of the key, sent as X-API-Key; null: the server has none. */
   apiKeyEnv: string | null;
-  /** Deadline of one future in milliseconds; null: none. */
   stallMs: number | null;
-  /** Limits of single requests, for tests. */
   http?: Partial<HttpSettings>;
 }
 
@@ -33,25 +30,16 @@ export interface WireAnswer {
 
 /** A server of the Tinker API. */
 export interface Connection {
-  /** The server, without secrets. */
   readonly where: string;
-  /**
-   * Sends a request once, or with retries where it does no harm.
-   * @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400 that is not retried.
-   */
+  /** Sends a request, with retries where harmless. @throws {ExternalError} as `HttpClient.request`; ENGINE_REFUSED for a status from 400. */
   call<S extends z.ZodType>(path: string, schema: S, request?: WireRequest): Promise<z.output<S>>;
-  /**
-   * Waits for the result of a future.
-   * @throws {ExternalError} ENGINE_STALLED after the deadline; ENGINE_REFUSED when it failed; ENGINE_LOST when the server does not know
-   *   it any more.
-   */
+  /** Waits for a future. @throws {ExternalError} ENGINE_STALLED; ENGINE_REFUSED when it failed; ENGINE_LOST when it is unknown. */
   future(requestId: string): Promise<WireAnswer>;
   /** The bytes of a file that a path leads to, redirects on the same server followed; a file: address where it redirects to one. */
   download(path: string): Promise<Uint8Array | URL>;
 }
 
 export interface WireRequest {
-  /** JSON, or a protobuf message. */
   body?: object | Uint8Array;
   /** Whether it can be sent again when its reply is lost. Default: yes. */
   repeats?: boolean;
@@ -65,7 +53,6 @@ const ANSWERED = [...Array.from({ length: 100 }, (_, i) => 400 + i), 302, 307];
 /** Of them those that the HTTP client sends again after a while. */
 const AGAIN = new Set([408, 425, 429]);
 
-/** Milliseconds between polls that are answered at once. */
 const POLL_MS = 50;
 
 /** What the SDK waits for one poll, at most. */
@@ -99,10 +86,8 @@ export function connect(options: ServerOptions): Connection {
   };
   const refused = (path: string, answer: WireAnswer): ExternalError => {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
-    return new ExternalError(
-      code,
-      `${where}, ${path}: status ${answer.status}, saying ${reasonOf(endpoint, answer)}. ${remedyOf(code)}`,
-    );
+    const message = `${where}, ${path}: status ${answer.status}, saying ${quotedBody(withoutKeys(endpoint, saidBy(answer)))}. ${remedyOf(code)}`;
+    return new ExternalError(code, message);
   };
   return {
     where,
@@ -136,10 +121,8 @@ export function connect(options: ServerOptions): Connection {
         if (state === "done") return answer;
         if (state === "failed") throw refused(FUTURE, answer);
         if (stallMs !== null && performance.now() - begun > stallMs) {
-          throw new ExternalError(
-            "ENGINE_STALLED",
-            `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds; --resume continues from the last checkpoint.`,
-          );
+          const message = `${where}: request ${requestId} has no result after ${Math.round(stallMs / 1000)} s. Check the server's log, or raise deadlines.engineSeconds; --resume continues from the last checkpoint.`;
+          throw new ExternalError("ENGINE_STALLED", message);
         }
         await wait(POLL_MS);
       }
@@ -161,7 +144,6 @@ export function connect(options: ServerOptions): Connection {
 
 const FUTURE = "retrieve_future";
 
-/** Submissions of a call that the server refuses as too busy. */
 const REFUSED_TRIES = 6;
 
 function endpointOf(
@@ -170,19 +152,18 @@ function endpointOf(
   key: string | null,
 ): Endpoint {
   if (!isServerAddress(url)) {
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`,
-    );
+    const message = `engine.url is ${JSON.stringify(url)}: expected the address of a server, such as http://127.0.0.1:8000.`;
+    throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
-  const settings = z.object(httpShape).parse({
-    // A server that holds a request without a word has stalled as well.
-    timeoutMs: Math.min(POLL_TIMEOUT_MS, stallMs ?? POLL_TIMEOUT_MS),
-    deadlineMs: stallMs ?? 3_600_000,
-    concurrency: 1024,
-    maxReplyBytes: 2 ** 30,
-    ...http,
-  });
+  const settings = z
+    .object(httpShape)
+    .parse({
+      timeoutMs: Math.min(POLL_TIMEOUT_MS, stallMs ?? POLL_TIMEOUT_MS),
+      deadlineMs: stallMs ?? 3_600_000,
+      concurrency: 1024,
+      maxReplyBytes: 2 ** 30,
+      ...http,
+    });
   return {
     name: "engine",
     url,
@@ -237,7 +218,6 @@ function stateOf({ status, json }: WireAnswer): "done" | "pending" | "failed" {
     : "done";
 }
 
-/** A restarted server does not know sessions, models and futures of before. */
 function isLost(answer: WireAnswer): boolean {
   const names = /(model|session|future|sampler|promise)[^.]*not (loaded|found)|unknown model/i;
   return answer.status === 410 || names.test(saidBy(answer));
@@ -249,12 +229,6 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
     : "Correct what the server names; nothing was learned from this request, and --resume continues from the last checkpoint.";
 }
 
-/** What the server says, whole. */
 function saidBy({ bytes, json }: WireAnswer): string {
   return messageIn(json) ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
-}
-
-/** What the server says, for a message: without keys, and short. */
-function reasonOf(endpoint: Endpoint, answer: WireAnswer): string {
-  return quotedBody(withoutKeys(endpoint, saidBy(answer)));
 }

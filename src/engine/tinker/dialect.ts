@@ -17,7 +17,6 @@ export interface Dialect {
   readonly adam: readonly Exclude<keyof AdamOptions, "learningRate">[];
   /** Whether log-probabilities can be at other temperatures than 1: those of draws are at the draw's, and rows may have `temperatures`. */
   readonly temperatures: boolean;
-  /** Whether draws take `min_p`. */
   readonly minP: boolean;
   /** Whether `ppo` reads `clip_low_threshold` and `clip_high_threshold`, bounds of the ratio. */
   readonly ratioBounds: boolean;
@@ -52,10 +51,7 @@ const plain: Omit<Dialect, "name"> = {
   minP: false,
 };
 
-/**
- * Servers by name, as they were found in November 2026: `agentrl serve engine`; SkyRL 0.4 with its JAX backend, and with FSDP or
- * Megatron; TuFT 0.2; Open-RL (April 2026); the hosted service.
- */
+/** Servers as found in November 2026: `agentrl serve engine`; SkyRL 0.4 (JAX, FSDP or Megatron); TuFT 0.2; Open-RL; the hosted service. */
 const servers = {
   agentrl: {
     ...plain,

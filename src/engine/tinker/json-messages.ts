@@ -1,4 +1,3 @@
-/** The JSON encoding of the messages of `messages.ts`. */
 import { plainList, shortList, wholeNumbers, z } from "../../base/schema.ts";
 import { optional } from "../../http/chat-wire.ts";
 import type { ForwardBackwardCall, ForwardBackwardReply, SampleReply } from "./messages.ts";

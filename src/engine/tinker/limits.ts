@@ -9,11 +9,7 @@ import type { Dialect } from "./dialect.ts";
 /** A largest gradient norm that clips nothing. */
 const NO_CLIPPING = 1e6;
 
-/**
- * Options of the optimiser that the server would ignore.
- * @throws {ConfigError} ENGINE_UNFIT for those with an effect here: clipping and weight decay. Moments' decay and epsilon are then the
- *   server's own; `machine` and docs/servers.md say so.
- */
+/** @throws {ConfigError} ENGINE_UNFIT for clipping and weight decay that the server would ignore; decay of moments and epsilon are its own. */
 export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dialect): void {
   const refuse = (key: string, value: number, remedy: string): ConfigError =>
     new ConfigError(
@@ -28,10 +24,7 @@ export function requireHonoured(adam: AdamOptions, { adam: honoured, name }: Dia
     throw refuse("weightDecay", adam.weightDecay, "Set optimizer.weightDecay: 0.");
 }
 
-/**
- * Only the targets' log-probabilities at temperature 1 cross the network, from which those at another cannot be had.
- * @throws {ConfigError} ENGINE_UNFIT for rows at other temperatures, which the server would ignore.
- */
+/** Only log-probabilities at temperature 1 cross the network. @throws {ConfigError} ENGINE_UNFIT for rows at other temperatures. */
 export function requireTemperatures(rows: readonly TrainingRow[], dialect: Dialect): void {
   const other = rows.flatMap((row) => row.fields[TEMPERATURES] ?? []).find((each) => each !== 1);
   if (other !== undefined) requireTemperature(other, dialect);
@@ -43,10 +36,8 @@ export function requireTemperature(
   { temperatures, name }: { temperatures: boolean; name: string },
 ): void {
   if (temperature === 1 || temperatures) return;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `sampling.temperature is ${temperature}: a ${name} server computes log-probabilities at temperature 1 alone, so that losses would compare another distribution than the one that was drawn from. Set sampling.temperature: 1, or use agentrl serve engine, or engine.name: local.`,
-  );
+  const message = `sampling.temperature is ${temperature}: a ${name} server computes log-probabilities at temperature 1 alone, so that losses would compare another distribution than the one that was drawn from. Set sampling.temperature: 1, or use agentrl serve engine, or engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */
@@ -67,16 +58,11 @@ export function requireExpressible({
   const isWhole = [...known.flat()].sort().join() === [...targets].sort().join();
   if (isWhole && !rslora) return;
   const [key, found] = rslora ? ["rslora", "true"] : ["targets", `[${targets.join(", ")}]`];
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.lora.${key} is ${found}: servers of the Tinker API train all attention layers (${ATTENTION.join(", ")}), all MLP layers (${MLP.join(", ")}) or both, scaled by alpha / rank. Remove policy.lora.${key}.`,
-  );
+  const message = `policy.lora.${key} is ${found}: servers of the Tinker API train all attention layers (${ATTENTION.join(", ")}), all MLP layers (${MLP.join(", ")}) or both, scaled by alpha / rank. Remove policy.lora.${key}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
-/**
- * Only the targets' log-probabilities cross the network.
- * @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values.
- */
+/** Only log-probabilities cross the network. @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values. */
 export function requireComputable(loss: LossSpec): void {
   const reads = losses.get(loss.name, "loss").reads(loss.options);
   const other = reads.find((each) => each !== "logprobs");
@@ -85,8 +71,6 @@ export function requireComputable(loss: LossSpec): void {
     other === "entropy"
       ? ["an entropy bonus", "Set entropyCoef: 0"]
       : ["a critic's value loss", "Use an algorithm without a critic"];
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`,
-  );
+  const message = `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }

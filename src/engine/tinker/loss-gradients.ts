@@ -9,10 +9,7 @@ import { buildLoss, FIELD, fieldInputs, lossFields, METRIC } from "../local/trai
 
 /** A loss of given log-probabilities, computed here: its value and metrics, and its derivative by each log-probability. */
 export interface LossGradients {
-  /**
-   * @param logprobs per row, as long as its targets, of the tokens that are scored.
-   * @returns `gradients`, per row and of the same length; 0 where a token is not scored.
-   */
+  /** @param logprobs per row, of the scored tokens. @returns per row and of the same length; 0 where a token is not scored. */
   of(
     rows: readonly TrainingRow[],
     logprobs: readonly Float32Array[],

@@ -1,8 +1,7 @@
 /**
- * The messages of the Tinker API that have two encodings: JSON (SDK up to 0.24, Open-RL) and protobuf (SDK from 0.25, SkyRL, TuFT). All
- * others are JSON everywhere. Both directions are here: the remote engine and `agentrl serve engine` share them.
- *
- * Source: package tinker_public in the Tinker SDK 0.25.0 and 0.38.0 (Apache-2.0), which only adds fields; JSON as SDK 0.18 wrote it.
+ * The messages of the Tinker API that have two encodings: JSON (SDK up to 0.24, Open-RL) and protobuf (SDK from 0.25, SkyRL, TuFT), in both
+ * directions, for the remote engine and `agentrl serve engine`.
+ * Source: tinker_public in the Tinker SDK 0.25.0 and 0.38.0 (Apache-2.0), which only adds fields; JSON as SDK 0.18 wrote it.
  */
 import {
   bytesOf,
@@ -22,7 +21,6 @@ export interface WireRow {
 
 export interface ForwardBackwardCall {
   modelId: string;
-  /** Counts the training calls of a model from 1. */
   seqId: number;
   rows: readonly WireRow[];
   lossFn: string;

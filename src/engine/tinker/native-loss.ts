@@ -23,10 +23,8 @@ interface PolicyGradientOptions {
 
 /**
  * The server's own loss with exactly this gradient; null where there is none, so that two passes are needed.
- *
  * Clipped policy gradient without KL, entropy, dual clip and truncation is `ppo`, a weight w ≥ 0 multiplied into the advantage:
- * w · min(ρA, clip(ρ)A) = min(ρwA, clip(ρ)wA). REINFORCE is `cross_entropy` with weights w · A, cross-entropy is itself. A server that
- * divides by weights or rows has none of them.
+ * w · min(ρA, clip(ρ)A) = min(ρwA, clip(ρ)wA). REINFORCE is `cross_entropy` with weights w · A. None where a server divides by weights.
  */
 export function nativeLoss(
   loss: LossSpec,
@@ -86,9 +84,8 @@ export function wireRow(row: TrainingRow, fields: WireRow["fields"]): WireRow {
 }
 
 /**
- * The second of two passes: rows whose gradient is Σ g · ∂log π with g the loss's derivative by each log-probability. Where losses
- * are summed, cross-entropy with weights −g. Where a server divides by weights, importance sampling at ratio 1 with advantages −g,
- * times the row's length, by which it divides; its division by the number of rows is one factor, to which Adam does not react.
+ * The second of two passes: rows whose gradient is Σ g · ∂log π, g the loss's derivative. Where losses are summed, cross-entropy with
+ * weights −g; where a server divides by weights, importance sampling at ratio 1 with advantages −g times the row's length.
  */
 export function linearLoss(
   { aggregation }: Dialect,

@@ -1,19 +1,27 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
-import { suggest } from "../../base/nearest.ts";
 import { checkOptions, z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { requireAsRecorded } from "../../models/recorded-files.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
+import { type Tokenizer, loadTokenizer } from "../../text/tokenizer.ts";
+import type { TrainingRow } from "../engine.ts";
+import type { FreshLora } from "../local/engine-files.ts";
 import { type Connection, connect } from "./connection.ts";
-import { type Dialect, dialectNamed, dialectOf, type ServerFacts } from "./dialect.ts";
-import { probedDialect } from "./probe.ts";
-import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
+import {
+  type Dialect,
+  type ServerFacts,
+  dialectNamed,
+  dialectNames,
+  dialectOf,
+} from "./dialect.ts";
 import { requireExpressible } from "./limits.ts";
-import { createModel, type RemoteModel, type RemoteSession } from "./remote-model.ts";
+import { nativeLoss } from "./native-loss.ts";
 import type { TinkerEngineOptions } from "./options.ts";
+import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
+import { type RemoteModel, type RemoteSession, createModel } from "./remote-model.ts";
 
 /** A session with fresh adapters, and what is known here of the model. */
 export interface Remote {
@@ -24,7 +32,6 @@ export interface Remote {
   vocabSize: number;
   /** The folder names weights at the server. */
   isSaved: boolean;
-  /** Folder of the base here. */
   base: string;
   /** Writes a standalone model into a folder; nothing where the server exports no adapter. */
   export(folder: string, archive: Uint8Array | URL | null, dtype: StoredType): Promise<void>;
@@ -58,10 +65,8 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   const config = checkOptions(configSchema, await readJson(join(base, "config.json")));
   if (config.problem !== null) {
     const { path, message } = config.problem;
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `${join(base, "config.json")}: ${path.join(".")} ${message}. The remote engine needs the policy's tokenizer and config.json here.`,
-    );
+    const problem = `${join(base, "config.json")}: ${path.join(".")} ${message}. The remote engine needs the policy's tokenizer and config.json here.`;
+    throw new ConfigError("ENGINE_UNFIT", problem);
   }
   const { max_position_embeddings: positions, vocab_size: vocabSize } = config.value;
   const connection = connect(server);
@@ -98,15 +103,12 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   }
 }
 
-/** The folder with tokenizer and config.json. */
 async function baseOf({ model, base }: TinkerEngineOptions): Promise<string> {
   if (isRemoteFolder(model)) return baseOfRemote(model);
   if (base !== undefined) return base;
   if (!isAdapterFolder(model)) return model;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.from is ${model}, a folder of adapters: the Tinker API cannot send adapters to a server. Start from the base, or use engine.name: local.`,
-  );
+  const message = `policy.from is ${model}, a folder of adapters: the Tinker API cannot send adapters to a server. Start from the base, or use engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** @throws {ConfigError} ENGINE_UNFIT: some servers accept any name in silence. */
@@ -120,10 +122,8 @@ function modelOf(
   if (found.length === 1 && found[0] !== undefined) return found[0];
   const hint =
     name === null ? `Set engine.model to one of: ${names.join(", ")}.` : suggest(name, names);
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`,
-  );
+  const message = `engine.model is ${name === null ? "not set" : JSON.stringify(name)}: ${where} has ${models.length} models. ${hint}`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** @throws {ConfigError} ENGINE_UNFIT for a server that says that it trains alone (TuFT without its sampler). */
@@ -133,10 +133,8 @@ function requireSampling(
 ): void {
   const lacks = Array.isArray(capabilities) && !capabilities.includes("sampling");
   if (sampleable !== false && !lacks) return;
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `engine.url: ${where} trains, but does not sample. Set engine.sampler to a server that does, or start it with sampling.`,
-  );
+  const message = `engine.url: ${where} trains, but does not sample. Set engine.sampler to a server that does, or start it with sampling.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** A failure is not reported: the next call tells more. */
@@ -145,4 +143,43 @@ function heartbeat(connection: Connection, sessionId: string): NodeJS.Timeout {
   return setInterval(() => {
     connection.call("session_heartbeat", z.unknown(), { body }).catch(() => undefined);
   }, HEARTBEAT_MS).unref();
+}
+
+const STILL = {
+  learningRate: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  gradClipNorm: Infinity,
+};
+
+/**
+ * Whether an unknown server sums losses or divides by weights: gradient norms of one row with weights 1 and 2, on discarded adapters.
+ * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm.
+ */
+async function probedDialect(
+  session: Omit<RemoteSession, "dialect">,
+  lora: FreshLora,
+): Promise<Dialect> {
+  const plain = { ...dialectNamed("tinker"), alpha: () => lora.alpha };
+  const model = await createModel({ ...session, dialect: plain }, lora);
+  const norms: number[] = [];
+  for (const weight of [1, 2]) {
+    const ids = [1, 2, 3, 4];
+    const rows: TrainingRow[] = [
+      { inputs: ids, targets: [2, 3, 4, 5], fields: { weights: ids.map(() => weight) } },
+    ];
+    const loss = nativeLoss({ name: "cross-entropy", options: {} }, rows, plain);
+    if (loss !== null) await model.forwardBackward(rows, loss);
+    norms.push((await model.optimStep(STILL)).gradNorm);
+  }
+  await model.unload();
+  const [one = NaN, two = NaN] = norms;
+  const ratio = two / one;
+  // SkyRL with JAX is the known server that divides; another would be treated alike.
+  if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
+  if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
+  const message = `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }

@@ -4,13 +4,10 @@ import type { DialectName } from "./dialect.ts";
 
 /** An OpenAI-compatible server that samples with adapters which are loaded while it runs (vLLM with --enable-lora). */
 export interface SamplerServer {
-  /** Address, with or without /v1. */
   url: string;
-  /** Its name of the base model; null: the only one that it has. */
   model: string | null;
   /** Folder for adapters, which the server reads at the same path. */
   adapters: string;
-  /** Environment variable of the key, sent as a bearer token; null: the server has none. */
   apiKeyEnv: string | null;
 }
 

@@ -2,7 +2,6 @@
 export class ProtobufWriter {
   readonly #parts: Uint8Array[] = [];
 
-  /** A non-negative integer below 2^53. */
   int(field: number, value: number): this {
     return this.#varint(field * 8).#varint(value);
   }
@@ -56,10 +55,7 @@ export class ProtobufWriter {
 /** One field of a message: a number, or the bytes of a text, an array or a message. */
 export type ProtobufField = [field: number, value: number | Uint8Array];
 
-/**
- * The fields of a message in their order. Negative varints, which no Tinker message contains, read as large numbers.
- * @throws {RangeError} when the bytes are not a whole message.
- */
+/** The fields of a message in order. Negative varints, which no Tinker message has, read as large numbers. @throws {RangeError} */
 export function* protobufFields(bytes: Uint8Array): Generator<ProtobufField> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;

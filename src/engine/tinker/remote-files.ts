@@ -45,24 +45,18 @@ export function writeRemote(folder: string, weights: RemoteWeights): Promise<voi
   return writeJson(join(folder, REMOTE_FILE), weights);
 }
 
-/**
- * @param server the address of the server that is asked.
- * @throws {DataError} CHECKPOINT_MISFIT when the folder names none, or those of another server.
- */
+/** @throws {DataError} CHECKPOINT_MISFIT when the folder names no checkpoint of this server. */
 export async function readRemote(folder: string, server: string): Promise<RemoteWeights> {
   const where = join(folder, REMOTE_FILE);
   const found = isRemoteFolder(folder) ? checkOptions(remoteSchema, await readJson(where)) : null;
-  if (found === null || found.problem !== null) {
+  if (found === null || found.problem !== null)
     throw new DataError(
       "CHECKPOINT_MISFIT",
       `${where}: ${found === null ? "does not exist" : `${found.problem.path.join(".")} ${found.problem.message}`}. This checkpoint was not made by engine.name: tinker; continue with the engine that made it.`,
     );
-  }
   if (found.value.server === server) return found.value;
-  throw new DataError(
-    "CHECKPOINT_MISFIT",
-    `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`,
-  );
+  const message = `${where}: the weights are at ${found.value.server}, but engine.url is ${server}. Use that server, or change "server" in the file if it is the same one at another address.`;
+  throw new DataError("CHECKPOINT_MISFIT", message);
 }
 
 /** The folder of the base that saved weights belong to. */
@@ -70,10 +64,7 @@ export async function baseOfRemote(folder: string): Promise<string> {
   return remoteSchema.parse(await readJson(join(folder, REMOTE_FILE))).base;
 }
 
-/**
- * Writes a standalone model from the adapter that a server exports, merged into the base that lies here.
- * @throws {ConfigError} ENGINE_UNFIT when the server exports none, or the base's weights are not here.
- */
+/** Merges the adapter that a server exports into the local base. @throws {ConfigError} ENGINE_UNFIT when either is missing. */
 export async function exportMerged(
   folder: string,
   { archive, base, dtype }: { archive: Uint8Array | URL | null; base: string; dtype: StoredType },
@@ -88,8 +79,7 @@ export async function exportMerged(
 }
 
 /**
- * Writes PEFT's two files of an exported adapter into a folder that exists.
- * @param archive tar.gz, or the address of the folder where the server keeps them (TuFT), which may be on this machine.
+ * Writes PEFT's two files of an exported adapter. @param archive tar.gz, or the address of the server's folder (TuFT), maybe local.
  * @throws {ConfigError} ENGINE_UNFIT when one is missing.
  */
 export async function unpackAdapter(folder: string, archive: Uint8Array | URL): Promise<void> {
@@ -111,15 +101,13 @@ const FILES = [ADAPTER_CONFIG, ADAPTER_WEIGHTS];
 
 async function copyAdapter(folder: string, address: URL): Promise<void> {
   const found = adapterAt(address);
-  if (found === null) {
+  if (found === null)
     throw incomplete(
       `the training server keeps the adapter in ${address.href}, which is no folder of an adapter on this machine: give the server an absolute path on a disk that both share`,
     );
-  }
   for (const name of FILES) await copyFile(join(found, name), join(folder, name));
 }
 
-/** The folder of an adapter at a file: address, or in its `adapter`; null where this machine has none. */
 function adapterAt(address: URL): string | null {
   // A path that is relative to the server's folder has a host in its address.
   if (address.host !== "") return null;

@@ -21,7 +21,6 @@ export interface RemoteSession {
   connection: Connection;
   dialect: Dialect;
   sessionId: string;
-  /** The server's name of the base model. */
   baseModel: string;
   /** Numbers of the session's models and sampling sessions, from 0. */
   next: { model: number; sampler: number };
@@ -32,13 +31,11 @@ export interface RemoteModel {
   readonly id: string;
   /** Of the adapters, as the server says; null: it does not. */
   readonly alpha: number | null;
-  /** Log-probabilities of every target. */
   forward(rows: readonly TrainingRow[]): Promise<Float32Array[]>;
   /** Accumulates a gradient. @returns log-probabilities of every target. */
   forwardBackward(rows: readonly TrainingRow[], loss: NativeLoss): Promise<Float32Array[]>;
   /** @returns NaN where the server does not say the gradient's norm. */
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
-  /** Saves weights and optimizer state at the server. @returns their address. */
   save(): Promise<string>;
   /** Only as the first call of a model: some servers refuse it later. */
   load(path: string, withOptimizer: boolean): Promise<void>;
@@ -65,10 +62,7 @@ const created = z.object({
   lora_config: z.object({ alpha: z.number().nullish() }).nullish(),
 });
 
-/**
- * Makes fresh adapters, which change nothing at first.
- * @throws {ConfigError} ENGINE_UNFIT when the server's adapters have another scale than the recipe's.
- */
+/** Makes fresh adapters. @throws {ConfigError} ENGINE_UNFIT when the server's scale differs from the recipe's. */
 export async function createModel(session: RemoteSession, lora: FreshLora): Promise<RemoteModel> {
   const { connection, dialect, sessionId, baseModel } = session;
   const { rank, alpha, seed, targets } = lora;
@@ -95,10 +89,8 @@ export async function createModel(session: RemoteSession, lora: FreshLora): Prom
   const model = modelOf(session, answer.model_id, found);
   if (found === null || found === alpha) return model;
   await model.unload();
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `policy.lora.alpha is ${alpha}: ${connection.where} scales adapters of rank ${rank} by alpha ${found}, whatever a client asks. Set policy.lora.alpha: ${found}.`,
-  );
+  const message = `policy.lora.alpha is ${alpha}: ${connection.where} scales adapters of rank ${rank} by alpha ${found}, whatever a client asks. Set policy.lora.alpha: ${found}.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 function modelOf(session: RemoteSession, id: string, alpha: number | null): RemoteModel {
@@ -125,10 +117,13 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
     return connection.future((await submission).request_id);
   };
   const forward = async (call: Omit<ForwardBackwardCall, "modelId" | "seqId">) => {
-    const answer = await train(pathOf(call, dialect), (seqId) => {
-      const whole = { ...call, modelId: id, seqId };
-      return dialect.encoding === "json" ? jsonCall(whole) : encodeCall(whole);
-    });
+    const answer = await train(
+      call.forwardOnly && dialect.forward === "path" ? "forward" : "forward_backward",
+      (seqId) => {
+        const whole = { ...call, modelId: id, seqId };
+        return dialect.encoding === "json" ? jsonCall(whole) : encodeCall(whole);
+      },
+    );
     return checkedOutputs(readReply(answer, connection), call.rows, connection);
   };
   const chunked = async (
@@ -247,11 +242,6 @@ function uniqueName(): string {
   return `agentrl-${randomUUID()}`;
 }
 
-function pathOf({ forwardOnly }: { forwardOnly: boolean }, { forward }: Dialect): string {
-  return forwardOnly && forward === "path" ? "forward" : "forward_backward";
-}
-
-/** Whether the server said no, so that it did nothing. */
 function wasRefused(error: unknown): boolean {
   const { code } = error as Partial<AgentrlError>;
   return code === "ENGINE_REFUSED" || code === "ENGINE_LOST";
@@ -268,10 +258,8 @@ function readReply({ bytes, json }: WireAnswer, { where }: Connection): ForwardB
 }
 
 function badReply(where: string, what: string): ExternalError {
-  return new ExternalError(
-    "HTTP_BAD_REPLY",
-    `${where}, forward_backward: the result is not of the expected form: ${what}. Nothing was learned since the last checkpoint; continue with --resume.`,
-  );
+  const message = `${where}, forward_backward: the result is not of the expected form: ${what}. Nothing was learned since the last checkpoint; continue with --resume.`;
+  return new ExternalError("HTTP_BAD_REPLY", message);
 }
 
 /** @throws {ExternalError} HTTP_BAD_REPLY when a row has no log-probability for each of its targets. */

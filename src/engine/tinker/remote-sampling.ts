@@ -5,7 +5,7 @@ import type { SampleRequest, SampleResult } from "../engine.ts";
 import { stopText } from "../local/stop-text.ts";
 import type { Dialect } from "./dialect.ts";
 import { sampleOfJson, sampleSchema } from "./json-messages.ts";
-import { decodeSample, type SampledSequence, type SampleReply } from "./messages.ts";
+import { decodeSample, type SampledSequence } from "./messages.ts";
 import type { RemoteModel, RemoteSession } from "./remote-model.ts";
 
 /** Draws from weights that do not change. */
@@ -13,16 +13,12 @@ export type Draw = (request: SampleRequest) => Promise<SampleResult>;
 
 /** Where completions are drawn. */
 export interface RemoteSampling {
-  /** The present weights of a model. @param version of them. */
   weightsOf(model: RemoteModel, version: number): Promise<Draw>;
   close(): Promise<void>;
 }
 
 /** What a request must fit, and the text of tokens. */
-export interface SamplingLimits {
-  tokenizer: Pick<Tokenizer, "bytes">;
-  maxPositions: number;
-}
+export type SamplingLimits = { tokenizer: Pick<Tokenizer, "bytes">; maxPositions: number };
 
 const submitted = z.object({ request_id: z.union([z.string(), z.number()]).transform(String) });
 
@@ -56,39 +52,31 @@ export function remoteSampling(
           },
         });
         const answer = await connection.future(request_id);
-        const [sequence] = replyOf(answer).sequences;
+        const { bytes, json } = answer;
+        const reply = json == null ? decodeSample(bytes) : sampleOfJson(sampleSchema.parse(json));
+        const [sequence] = reply.sequences;
         if (sequence?.tokens.length === sequence?.logprobs.length && sequence !== undefined)
           return cutAtStop(sequence, request, limits.tokenizer);
-        throw new ExternalError(
-          "HTTP_BAD_REPLY",
-          `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`,
-        );
+        const message = `${connection.where}, asample: the result has ${sequence?.tokens.length ?? "no"} tokens and ${sequence?.logprobs.length ?? "no"} log-probabilities. Training needs one for each token; check the server.`;
+        throw new ExternalError("HTTP_BAD_REPLY", message);
       };
     },
     close: () => Promise.resolve(),
   };
 }
 
-/**
- * The tokens that a completion may have.
- * @throws {DataError} PROMPT_TOO_LONG
- * @throws {ConfigError} ENGINE_UNFIT for a token bias.
- */
+/** The tokens that a completion may have. @throws {DataError} PROMPT_TOO_LONG @throws {ConfigError} ENGINE_UNFIT for a token bias. */
 export function roomOf(
   { promptIds, logitBias, maxTokens }: SampleRequest,
   { maxPositions }: SamplingLimits,
 ): number {
   if (promptIds.length === 0 || promptIds.length >= maxPositions) {
-    throw new DataError(
-      "PROMPT_TOO_LONG",
-      `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
-    );
+    const message = `the prompt has ${promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`;
+    throw new DataError("PROMPT_TOO_LONG", message);
   }
   if (logitBias !== undefined && Object.keys(logitBias).length > 0) {
-    throw new ConfigError(
-      "ENGINE_UNFIT",
-      `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which remote servers cannot do with exact log-probabilities. Remove what asks for it, or use engine.name: local.`,
-    );
+    const message = `a request biases the scores of tokens (${Object.keys(logitBias).slice(0, 3).join(", ")}, …), which remote servers cannot do with exact log-probabilities. Remove what asks for it, or use engine.name: local.`;
+    throw new ConfigError("ENGINE_UNFIT", message);
   }
   return Math.min(maxTokens, maxPositions - promptIds.length);
 }
@@ -97,16 +85,8 @@ export function roomOf(
 function minPOf({ minP = 0 }: SampleRequest, dialect: Dialect): { min_p?: number } {
   if (minP === 0) return {};
   if (dialect.minP) return { min_p: minP };
-  throw new ConfigError(
-    "ENGINE_UNFIT",
-    `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`,
-  );
-}
-
-function replyOf({ bytes, json }: { bytes: Uint8Array; json: unknown }): SampleReply {
-  return json === null || json === undefined
-    ? decodeSample(bytes)
-    : sampleOfJson(sampleSchema.parse(json));
+  const message = `sampling.minP is ${minP}: a ${dialect.name} server has no min-p. Remove sampling.minP, or use agentrl serve engine, or engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
 }
 
 /** Servers take ids or strings, not both: ids where there are no strings, else strings with the texts of the ids. */
@@ -139,6 +119,5 @@ export function cutAtStop(
     if (stop.push(tokenizer.bytes(id))) return upTo(i + 1, "stop");
   }
   const count = Math.min(tokens.length, maxTokens);
-  // A server that leaves out the token that it stopped at.
   return upTo(count, stopReason === "stop" && count < maxTokens ? "eos" : "length");
 }

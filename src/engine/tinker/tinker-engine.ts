@@ -1,36 +1,33 @@
 /**
- * A model behind a server of the Tinker API (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The
- * server holds the weights and adapters, computes log-probabilities and gradients, and steps; losses that it does not have are computed
- * here from log-probabilities, in two passes (docs/servers.md).
+ * A model behind a Tinker API server (SkyRL, TuFT, Open-RL, the hosted service, `agentrl serve engine`) as an engine. The server holds
+ * weights, computes gradients and steps; losses that it lacks are computed here from log-probabilities, in two passes (docs/servers.md).
  */
-import { ConfigError } from "../../base/errors.ts";
+import type { AdamOptions } from "../../autodiff/adamw.ts";
+import { ConfigError, DataError, InternalError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
-import type { AdamOptions } from "../../autodiff/adamw.ts";
 import {
   type EngineCapabilities,
   type ForwardBackwardResult,
-  isScored,
   type PolicyEngine,
   type SamplingClient,
   type TrainedName,
   type TrainingRow,
+  isScored,
 } from "../engine.ts";
-import { checkRows } from "./check-rows.ts";
+import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
 import { ignoredAdam, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts";
-import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { lossGradients } from "./loss-gradients.ts";
+import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { openRemote } from "./open-remote.ts";
 import type { TinkerEngineOptions } from "./options.ts";
-import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
-import { createModel, type RemoteModel } from "./remote-model.ts";
 import { readRemote, writeRemote } from "./remote-files.ts";
+import { type RemoteModel, createModel } from "./remote-model.ts";
 import { type Draw, remoteSampling } from "./remote-sampling.ts";
 
 /**
- * Connects, and makes adapters at the server; where another server samples, checks that both hold one model.
- * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked.
- * @throws {ExternalError} HTTP_UNREACHABLE and others of `HttpClient`; ENGINE_REFUSED.
+ * Connects, and makes adapters; where another server samples, checks that both hold one model.
+ * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked. @throws {ExternalError} as `HttpClient`; ENGINE_REFUSED
  */
 export async function openTinkerEngine(options: TinkerEngineOptions): Promise<PolicyEngine> {
   const { lora, server } = options;
@@ -55,7 +52,6 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     state.isFresh = false;
     source = null;
   };
-  /** Another model with the weights of an address. */
   const loaded = async (path: string | null, withOptimizer: boolean): Promise<RemoteModel> => {
     const model = await createModel(session, lora);
     if (path !== null) await model.load(path, withOptimizer);
@@ -66,10 +62,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const known = kept.get(name);
     if (known !== undefined) return known;
     if (name !== "base") {
-      throw new ConfigError(
-        "ENGINE_NO_ROLE",
-        `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`,
-      );
+      const message = `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`;
+      throw new ConfigError("ENGINE_NO_ROLE", message);
     }
     const base = await loaded(null, false);
     kept.set(name, base);
@@ -97,7 +91,12 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     get capabilities(): EngineCapabilities {
       const { temperatures } = dialect;
       const limits = { maxPositions, vocabSize, temperatures };
-      return { ...limits, adapters: true, losses: remoteLosses(), critic: null };
+      return {
+        ...limits,
+        adapters: true,
+        losses: losses.names.filter((name) => name !== "value"),
+        critic: null,
+      };
     },
     async sample(request) {
       return (await drawing())(request);
@@ -179,7 +178,6 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
           : [[row, { logprobs, gradient: own }] as const];
       });
       const linear = linearLoss(dialect, new Map(parts));
-      // Rows that nothing pulls at are not sent.
       const pulled = parts.filter(([, part]) => part.gradient.some((each) => each !== 0));
       if (pulled.length > 0)
         await model.forwardBackward(
@@ -208,14 +206,33 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
   }
 
   function noCritic(): ConfigError {
-    return new ConfigError(
-      "ENGINE_UNFIT",
-      `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`,
-    );
+    const message = `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`;
+    return new ConfigError("ENGINE_UNFIT", message);
   }
 }
 
-/** Losses of log-probabilities alone. */
-function remoteLosses(): string[] {
-  return losses.names.filter((name) => name !== "value");
+/** Some servers accept ragged arrays, unknown tokens and too long sequences in silence. @throws PROMPT_TOO_LONG, LOSS_FIELD_MISSING */
+function checkRows(
+  rows: readonly TrainingRow[],
+  { maxPositions, vocabSize }: { maxPositions: number; vocabSize: number },
+): void {
+  rows.forEach((row, index) => {
+    const { inputs, targets, fields } = row;
+    if (inputs.length > maxPositions) {
+      const message = `row ${index}: has ${inputs.length} tokens, but the model has ${maxPositions} positions. Shorten observations or turns.`;
+      throw new DataError("PROMPT_TOO_LONG", message);
+    }
+    const bad = (what: string): InternalError =>
+      new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);
+    if (inputs.length !== targets.length)
+      throw bad(`${inputs.length} inputs, but ${targets.length} targets`);
+    const stray = [...inputs, ...targets].find((id) => !(id >= 0 && id < vocabSize));
+    if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${vocabSize}`);
+    for (const [name, values] of Object.entries(fields)) {
+      if (values.length !== targets.length)
+        throw bad(`field "${name}" has ${values.length} values for ${targets.length} targets`);
+      const at = values.findIndex((value, i) => !Number.isFinite(value) && isScored(row, i));
+      if (at >= 0) throw bad(`field "${name}" is ${values[at]} at token ${at}`);
+    }
+  });
 }

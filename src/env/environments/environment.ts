@@ -1,10 +1,10 @@
-import { definer } from "../../base/define-part.ts";
 import { closeAll } from "../../base/deferring.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Split } from "../../base/split.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import {
@@ -17,9 +17,8 @@ import {
 } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 import type { PlannedMessage, Protocol } from "../protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat-messages.ts";
-import type { CallMoment } from "../tools/toolbox.ts";
 import type { Need, ToolResources } from "../tools/tool.ts";
+import type { CallMoment } from "../tools/toolbox.ts";
 
 /** What a message did to the world. */
 export interface StepResult {
@@ -29,12 +28,8 @@ export interface StepResult {
   /** What the policy reads next; null when the trajectory has ended. */
   reply: string | null;
   end: EndReason | null;
-  /** What the environment pays for this message; the reward part `environment` adds it up. */
   reward?: number;
-  /**
-   * The message as the environment understood it, such as without actions that do not exist: the policy reads and learns this text in its
-   * place. As written when absent.
-   */
+  /** The message as the environment understood it, which the policy reads and learns in its place; as written when absent. */
   canonical?: string;
   /** State of the world after it, in the environment's own words: "goal", "hole". */
   status?: string;
@@ -47,23 +42,18 @@ export function requireStepResult(name: string, result: Partial<StepResult> | un
   const isEnd = END_REASONS.some((each) => each === end);
   const isWhole = isEnd || (end === null && typeof reply === "string");
   if (hasLists && isWhole && Number.isFinite(reward)) return;
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `environment "${name}": step must return lists of actions, problems and observations, and either end (one of ${END_REASONS.join(", ")}) or, with end: null, a reply; its end is ${JSON.stringify(end)}. Correct its code.`,
-  );
+  const message = `environment "${name}": step must return lists of actions, problems and observations, and either end (one of ${END_REASONS.join(", ")}) or, with end: null, a reply; its end is ${JSON.stringify(end)}. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 /** How a message is played. */
 export interface StepOptions extends Omit<CallMoment, "turn"> {
-  /** Whether it is the last message: tools are not run for it. */
   final: boolean;
 }
 
 /** The world of one trajectory: a seeded object, not shared. */
 export interface Episode {
-  /** What the policy reads first. */
   readonly prompt: string;
-  /** Applies a message. */
   step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
   fork(): Episode;
@@ -79,7 +69,6 @@ export function firstPrompt(environment: Environment, task: Task): string {
   return prompt;
 }
 
-/** An episode whose `close` closes it and all forks of it, each once. */
 function closingForks(first: Episode): Episode {
   const open: Episode[] = [];
   const close = (): Promise<void> => closeAll(open.splice(0));
@@ -102,14 +91,12 @@ export interface Searching {
 
 /** A player without skill: random legal moves, or calls of tools that are right now and then. For pre-training of fresh policies. */
 export type Player = (
-  /** `tools`: their names. */
   place: { task: Task; turns: readonly Turn[]; tools: readonly string[] },
   draw: Random,
 ) => PlannedMessage;
 
 /** Tasks made into episodes, under one grammar and its budgets. */
 export interface Environment {
-  /** Of its part. */
   readonly name: string;
   readonly protocol: Protocol;
   readonly budgets: readonly Budget[];
@@ -117,9 +104,7 @@ export interface Environment {
   readonly answers: boolean;
   /** Whether a tool, or the retriever behind it, looks at the task's gold: then what is measured here is no result. */
   readonly readsGold: boolean;
-  /** Its tools as JSON schemas, for servers and templates that have a field for them. */
   readonly toolSchemas: readonly ToolSchema[];
-  /** Present where a tool searches. */
   readonly searching?: Searching;
   /** The question as a prompt, with passages shown before its answer; present where prompts have room for passages. */
   readonly renderPrompt?: (task: Task, context: string) => string;
@@ -150,31 +135,21 @@ export function isCapable(
   }
 }
 
-/**
- * Searching in an environment whose strategy declares that it needs it.
- * @throws {ConfigError} STRATEGY_UNFIT
- */
+/** Searching in an environment whose strategy needs it. @throws {ConfigError} STRATEGY_UNFIT */
 export function requireSearching({ name, searching }: Environment): Searching {
   if (searching !== undefined) return searching;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`,
-  );
+  const message = `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
-/**
- * Prompts with passages, in an environment whose strategy declares that it needs them.
- * @throws {ConfigError} STRATEGY_UNFIT
- */
+/** Prompts with passages, where the strategy needs them. @throws {ConfigError} STRATEGY_UNFIT */
 export function requirePrompt({
   name,
   renderPrompt,
 }: Environment): NonNullable<Environment["renderPrompt"]> {
   if (renderPrompt !== undefined) return renderPrompt;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment "${name}" has no prompt that shows passages. Use search-qa or tool-qa.`,
-  );
+  const message = `environment "${name}" has no prompt that shows passages. Use search-qa or tool-qa.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** Which of an environment's own tasks are drawn. */
@@ -199,9 +174,7 @@ export interface EnvironmentPart extends PartWithOptions {
 
 interface EnvironmentExample {
   readonly task?: Task;
-  /** A message that acts, after which the episode continues. */
   readonly act: string;
-  /** A message that ends the episode. */
   readonly last: string;
   readonly end: EndReason;
 }

@@ -1,21 +1,20 @@
+import { partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { quote, z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
-import { needsOf, openToolbox, type OpenToolbox, toolsSchema } from "../tools/toolbox.ts";
+import { type OpenToolbox, needsOf, openToolbox, toolsSchema } from "../tools/toolbox.ts";
 import {
-  defineEnvironment,
   type Environment,
   type EnvironmentPart,
   type Episode,
   type Player,
   type StepResult,
+  defineEnvironment,
 } from "./environment.ts";
 
-/** What two environments of questions differ in. */
 interface Kind {
   name: string;
   summary: string;
@@ -23,7 +22,6 @@ interface Kind {
   tools: readonly string[];
   player?: Player;
   words?: readonly string[];
-  /** A message that calls one of its tools. */
   act: string;
 }
 
@@ -48,10 +46,8 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       const instructions = protocol.instructions(toolbox.schemas);
       const renderPrompt = (task: Task, context = ""): string => {
         if (context !== "" && !settings.prompt.includes("{context}")) {
-          throw new ConfigError(
-            "RECIPE_BAD_VALUE",
-            `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`,
-          );
+          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`;
+          throw new ConfigError("RECIPE_BAD_VALUE", message);
         }
         const filled: Record<string, string> = { question: task.question, context, instructions };
         // In one pass, and not as replacement patterns: a question may itself hold "{context}" or "$&".
@@ -83,10 +79,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
   });
 }
 
-/**
- * Refuses a tool that no message of the grammar can call: what the grammar writes for it is read as something else.
- * @throws {ConfigError} TOOL_UNCALLABLE
- */
+/** Refuses a tool whose call the grammar would read as something else. @throws {ConfigError} TOOL_UNCALLABLE */
 function requireCallable(
   name: string,
   protocol: Protocol,
@@ -99,10 +92,8 @@ function requireCallable(
   const names = tools.map((tool) => tool.function.name);
   const uncallable = names.find((tool) => !isCallable(tool));
   if (uncallable === undefined) return;
-  throw new ConfigError(
-    "TOOL_UNCALLABLE",
-    `environment.tools: no message in the grammar of protocol "${name}" can call "${uncallable}"; it can call ${names.filter(isCallable).join(", ") || "none of the tools"}. Use protocol tags or hermes, which call every tool by its name, or remove the tool.`,
-  );
+  const problem = `environment.tools: no message in the grammar of protocol "${name}" can call "${uncallable}"; it can call ${names.filter(isCallable).join(", ") || "none of the tools"}. Use protocol tags or hermes, which call every tool by its name, or remove the tool.`;
+  throw new ConfigError("TOOL_UNCALLABLE", problem);
 }
 
 function optionsOf({ protocol, tools }: Kind) {
@@ -125,11 +116,7 @@ function optionsOf({ protocol, tools }: Kind) {
   });
 }
 
-interface Setting {
-  prompt: string;
-  protocol: Protocol;
-  onInvalid: "retry" | "end";
-}
+type Setting = { prompt: string; protocol: Protocol; onInvalid: "retry" | "end" };
 
 function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number): Episode {
   const { prompt, protocol, onInvalid } = setting;
@@ -155,9 +142,8 @@ function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number):
       const at = { turn: turn - 1, signal, runAgent };
       const observations: Observation[] = [];
       for (const each of actions) observations.push(await toolbox.call(each, at));
-      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined)) {
+      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined))
         return { actions, problems, observations, reply: null, end: "invalid" };
-      }
       const reply = protocol.renderObservations(observations);
       return { actions, problems, observations, reply, end: null };
     },

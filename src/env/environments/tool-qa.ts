@@ -1,14 +1,9 @@
 import type { Player } from "./environment.ts";
 import { questionAnswering } from "./question-answering.ts";
 
-/** Shares of its calls that hold the whole question, and of its answers that ignore the tool's result. */
 const PLAYER = { whole: 0.3, ignores: 0.6 };
 
-/**
- * Calls the first tool with the beginning of the question, sometimes all of it, and calls again after an error. It then answers with the
- * result, or more often with any word of the question. Its messages are well formed and seldom right: reinforcement learning has to find
- * out that the call needs the whole question and that the result is the answer.
- */
+/** Calls the first tool with the question's beginning, then answers with the result or any word: well formed, seldom right, to be learned. */
 const player: Player = ({ task, turns, tools }, draw) => {
   const [tool = "answer"] = tools;
   const words = task.question.split(" ");

@@ -38,10 +38,7 @@ export function argumentProblem(
   return wrong === undefined ? null : `the argument ${wrong[0]} of ${name} is no text`;
 }
 
-/**
- * A call's arguments as an action's input: the text of the argument that the tool names first, where it is alone, else JSON.
- * @param declared null: a tool that is not known.
- */
+/** A call's arguments as input: the text of the tool's first argument where it is alone, else JSON. @param declared null: unknown tool. */
 export function inputOf(given: object, declared: Declared | null = null): string {
   const names = Object.keys(declared?.properties ?? given);
   const [only, ...more] = Object.entries(given) as [string, unknown][];

@@ -43,16 +43,10 @@ const options = z.strictObject({
 });
 
 /**
- * Calls of tools as JSON, several in one message if need be: `<tool_call>{"name": "search", "arguments": {"query": "…"}}</tool_call>`,
- * answered by `<tool_response>` blocks; the answer in `<answer>` tags. Chat servers that parse such calls give them in a field of
- * their own, and take each result as a message.
- *
- * Thoughts do nothing, whatever calls and answers they quote: as reading parsers of servers do for Qwen3. Where a server stops at `stopStrings`
- * inside of a thought, the message is without an action.
- *
- * Arguments that a tool does not declare are dropped. A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
- *
- * Options make other papers' grammars of it:
+ * Calls of tools as JSON: `<tool_call>{"name": "search", "arguments": {"query": "…"}}</tool_call>`, answered by `<tool_response>` blocks;
+ * the answer in `<answer>` tags. Chat servers that parse such calls give them in a field, and take each result as a message.
+ * Thoughts do nothing, as in Qwen3's parsers; a message cut inside of a thought has no action. Undeclared arguments are dropped. A call that
+ * is not JSON, or lacks a name, is answered with its problem; the others are run. Options make other papers' grammars of it:
  * - Agent-R1 (arXiv 2511.14460): thoughtTag think, firstCallOnly, opensThought
  * - MT-GRPO (arXiv 2505.11821): callTag tool, argumentsKey args, resultTag result, thoughtTag reasoning, firstCallOnly
  */
@@ -108,7 +102,6 @@ function makeProtocol(
   };
 }
 
-/** What the options make of the grammar's own writing. */
 interface Grammar {
   call: ProtocolTag;
   /** null: messages cannot answer. */
@@ -117,7 +110,6 @@ interface Grammar {
   firstCallOnly: boolean;
 }
 
-/** Texts that end a message. */
 function endingsOf({ call, answer, firstCallOnly }: Grammar): string[] {
   const ends = [...(firstCallOnly ? [call] : []), ...(answer === null ? [] : [answer])];
   return ends.map(({ closing }) => closing);
@@ -163,9 +155,8 @@ function readCall(
   // The episode's own name for the end, which only the tags are.
   if (name === "answer")
     return "the answer is no tool; it is written between <answer> and </answer>";
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
     return `the arguments of ${name} are no JSON object`;
-  }
   const declared = declaredOf(name, tools);
   const own = declared === null ? given : onlyDeclared(given, declared);
   return argumentProblem(name, own, declared) ?? { tool: name, input: inputOf(own, declared) };

@@ -1,12 +1,11 @@
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
-import { definer } from "../../base/define-part.ts";
-import { type Members, requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type Members, requireReturned } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import { type AnswerRule, extractAnswer } from "../answer-rule.ts";
-import type { ToolSchema } from "../../http/chat-messages.ts";
 
 /** A call of a tool as a chat server gives it. */
 export interface NativeCall {
@@ -16,14 +15,10 @@ export interface NativeCall {
 }
 
 /** What one message asked for. Parsing never throws: what is wrong becomes a problem, and `onInvalid` decides. */
-export interface ParsedMessage {
-  actions: Action[];
-  problems: Problem[];
-}
+export type ParsedMessage = { actions: Action[]; problems: Problem[] };
 
 /** What a message is to say, before a grammar makes text of it. */
 export interface PlannedMessage {
-  /** What leads to the action; empty: nothing. */
   thought: string;
   /** Text of the grammar's own blocks, by tag: between thought and action. */
   blocks?: Readonly<Record<string, string>>;
@@ -58,18 +53,12 @@ export interface Protocol {
   parse(text: string): ParsedMessage;
   /** All tags of its texts: for checks that are stricter than `parse`, which takes what it can read. */
   readonly tags: readonly ProtocolTag[];
-  /**
-   * A message as a policy that knows the grammar would write it: `parse` gives its action back.
-   * @param tools whose arguments have names where the grammar tells them.
-   */
+  /** A message as a policy that knows the grammar would write it: `parse` gives its action back. */
   write(message: PlannedMessage, tools: readonly ToolSchema[]): string;
-  /** What a message's observations look like to the policy. */
   renderObservations(observations: readonly Observation[]): string;
-  /** What a message with problems is answered. */
   renderProblems(problems: readonly Problem[]): string;
   /** Shows passages in a prompt, for strategies that search before they ask. */
   renderContext(observation: Observation): string;
-  /** The grammar told to a policy that was not trained on it: what the prompt's {instructions} become. */
   instructions(tools: readonly ToolSchema[]): string;
   /** Put before every message that follows a reply, as if the policy had written it. */
   readonly messageOpening?: string;
@@ -77,10 +66,7 @@ export interface Protocol {
   readonly answerOpening: string;
   /** Asks for an answer, for strategies that would force one on a policy whose messages cannot be begun for it. */
   readonly answerRequest: string;
-  /**
-   * Calls that a server or a chat template has a place of its own for, as this grammar's text. Absent: calls are written in the text
-   * by the policy itself.
-   */
+  /** Native calls of a server or template as this grammar's text; absent: the policy itself writes calls in the text. */
   readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
   /** A message without its thoughts, for the answer's rule. Absent: the rule reads the whole message. */
@@ -123,12 +109,7 @@ export function tagOf(mark: string, tags: readonly ProtocolTag[]): ProtocolTag |
 }
 
 /** What a grammar is made for. */
-export interface ProtocolWorld {
-  /** The environment's tools. */
-  tools: readonly ToolSchema[];
-  /** Whether a message may end the episode with an answer. */
-  answers: boolean;
-}
+export type ProtocolWorld = { tools: readonly ToolSchema[]; answers: boolean };
 
 /** A protocol that a recipe can name. */
 export interface ProtocolPart extends PartWithOptions {
@@ -189,12 +170,42 @@ function requireParsed(name: string, parsed: Partial<ParsedMessage> | null): Par
     Array.isArray(problems) &&
     problems.every((each: Partial<Problem> | null) => isText(each?.code) && isText(each.message));
   if (areActions && areProblems) return { actions, problems };
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `protocol "${name}": parse must return { actions, problems }: lists of { tool, input } and of { code, message }, all text. Correct its code.`,
-  );
+  const message = `protocol "${name}": parse must return { actions, problems }: lists of { tool, input } and of { code, message }, all text. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
+}
+
+/**
+ * The continuation of a prefill, so that the message follows the plan: the rest of the planned text, else of the thought, and the action.
+ * @returns "" if the prefill already contains an action.
+ * @example <think> and </think> around thoughts, "<think> Wait." → " It is Oslo.</think><answer> Oslo</answer>"
+ */
+export function textAfter(
+  prefill: string,
+  message: PlannedMessage,
+  { protocol, tools }: { protocol: Protocol; tools: readonly ToolSchema[] },
+): string {
+  const whole = protocol.write(message, tools);
+  if (whole.startsWith(prefill)) return whole.slice(prefill.length);
+  const action = protocol.write({ thought: "", action: message.action }, tools);
+  if (action.startsWith(prefill)) return action.slice(prefill.length);
+  if (protocol.parse(prefill).actions.length > 0) return "";
+  const { thought } = message;
+  const [before = "", after = ""] = whole
+    .slice(0, whole.length - action.length)
+    .split(thought, 2)
+    .map((part) => part.trim());
+  const begun = prefill.lastIndexOf(before);
+  const isThinking = begun >= 0 && (after === "" || !prefill.slice(begun).includes(after));
+  const tag = protocol.tags.find(({ holds }) => holds === "thought");
+  const isOpen =
+    tag !== undefined && prefill.lastIndexOf(tag.opening) > prefill.lastIndexOf(tag.closing);
+  // A grammar that writes its thoughts without tags reads them still.
+  if (after === "" && isOpen) return `${tag.closing}\n${action}`;
+  if (!isThinking) return prefill.endsWith("\n") ? action : `\n${action}`;
+  const rest = prefill.includes(thought) ? "" : `${/\s$/.test(prefill) ? "" : " "}${thought}`;
+  return `${rest}${after === "" ? "\n" : after}${action}`;
 }

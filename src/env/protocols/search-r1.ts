@@ -12,12 +12,9 @@ const options = z.strictObject({
 });
 
 /**
- * Search-R1's tags: `<think>`, `<search>query</search>`, `<information>` passages `</information>`, `<answer>`.
- * A message is cut after its first `</search>`, else after its first `</answer>`; its action is the first complete search or
- * answer of the cut text. A message with neither is answered by a correction, without a penalty, and another turn.
- *
- * Different here: the answer is taken from what the policy wrote; the released code searches the prompt as well, whose own
- * example then answers for a rollout that has none. `answer.scope: prompt-and-response` brings that back.
+ * Search-R1's tags: `<think>`, `<search>query</search>`, `<information>` passages `</information>`, `<answer>`. A message is cut after its
+ * first `</search>`, else `</answer>`; one with neither is answered by a correction, without a penalty, and another turn.
+ * Different here: the released code also searches the prompt for the answer; `answer.scope: prompt-and-response` brings that back.
  */
 export const searchR1 = defineProtocol({
   name: "search-r1",

@@ -55,17 +55,13 @@ export type TagOptions = z.output<z.ZodObject<typeof tagOptions>>;
 /** What two grammars of tags differ in beside their options. */
 export interface TagStyle {
   calls: readonly string[];
-  /** Whether the policy may answer. */
   answers: boolean;
   /** Where the options name none. */
   resultTag: z.output<typeof tagSchema>;
   /** A call wins over an answer before it. By default the first of both ends the message. */
   callsFirst: boolean;
-  /** Around the results of one message. */
   around: readonly [before: string, after: string];
-  /** Between a result's opening tag and its text. */
   gap: string;
-  /** What a message without an action lacks. */
   missing: (tags: Tags) => string;
   invalidMessage: (tags: Tags) => string;
   instructions: (tags: Tags) => string;
@@ -79,10 +75,7 @@ export interface Tags {
   answer: ProtocolTag;
 }
 
-/**
- * A grammar of tags: a pair around the input of each tool and around the answer, results between a pair of their own. A message is cut after its
- * first action, which is all that is read of it.
- */
+/** A grammar of tags around each tool's input, the answer and results. A message is cut after its first action. */
 export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   const { boxed = false, spliced = false, intermediateAnswers = false } = options;
   const { thoughts = true } = options;
@@ -156,7 +149,6 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   };
 }
 
-/** @param style whose tools have tags of their own name where the options name no other. */
 function tagsOf(
   { callTags = {}, resultTag, answerTag }: TagOptions,
   style: Pick<TagStyle, "calls" | "resultTag">,

@@ -9,10 +9,8 @@ const options = z.strictObject({
 });
 
 /**
- * One pair of tags per tool, around its input: `<calculator>2 + 3</calculator>`, answered by `<result>5</result>`; the answer in
- * `<answer>` tags. A message ends after its first complete call or answer.
- *
- * Options make other papers' grammars of it:
+ * One pair of tags per tool: `<calculator>2 + 3</calculator>`, answered by `<result>5</result>`; the answer in `<answer>` tags. A message
+ * ends after its first complete call or answer. Options make other papers' grammars of it:
  * - ReSearch (arXiv 2503.19470): spliced, boxed
  * - R1-Searcher (arXiv 2503.05592): spliced, callTags.search `<|begin_of_query|>`, resultTag `<|begin_of_documents|>`
  * - AutoRefine (arXiv 2505.11277): resultTag documents, blocks refine

@@ -5,10 +5,8 @@ import { between, type Protocol, type ProtocolTag } from "./protocol.ts";
 const NAMES = ["think", "thinking", "thought", "reasoning"];
 
 /**
- * A message with blanks in place of its thoughts, so that places in it stay: what it says to its environment. Thoughts end with their closing tag;
- * one that is not closed lasts to the end of the message. A closing tag without an opening one ends a thought that the prompt opened.
- *
- * @param acting tags whose texts are no thoughts, whatever they quote.
+ * A message with blanks in place of its thoughts, so that places stay. An unclosed thought lasts to the end; a closing tag without an
+ * opening one ends a thought that the prompt opened. @param acting tags whose texts are no thoughts, whatever they quote.
  * @param options.whole the message has ended: a thought that names its own tag without closing it ends with the last closing tag.
  */
 export function withoutThoughts(
@@ -45,7 +43,6 @@ export function withoutThoughts(
   }
 }
 
-/** Where a thought ends that began before `from`. */
 function endOfThought(text: string, from: number, mark: RegExp, whole: boolean): number {
   let depth = 1;
   let opened: number | null = from;
@@ -59,7 +56,6 @@ function endOfThought(text: string, from: number, mark: RegExp, whole: boolean):
       lastClosed = end;
       opened = null;
     } else if (opened !== null && text.slice(opened, found.index).trim() === "") {
-      // The prompt opened the thought, and the policy opened it again.
       opened = end;
     } else depth += 1;
     if (depth === 0) return end;

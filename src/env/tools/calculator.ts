@@ -32,10 +32,7 @@ export const calculator = defineTool({
 /** Longest expression, in tokens: nesting is evaluated by recursion. */
 const MOST_TOKENS = 1000;
 
-/**
- * The value of an expression, or what is wrong with it. Powers bind from the right and more tightly than a minus before them.
- * @example evaluated("-2 ^ 2 + 1") // -3
- */
+/** The value of an expression, or its problem. Powers bind from the right, tighter than a minus. @example evaluated("-2 ^ 2 + 1") // -3 */
 export function evaluated(expression: string): number | { problem: string } {
   const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|\S/g) ?? [];
   if (tokens.length === 0) return { problem: "the expression is empty" };
@@ -53,7 +50,6 @@ export function evaluated(expression: string): number | { problem: string } {
 
 class Unreadable extends Error {}
 
-/** Reads an expression by precedence: sums of products of signed powers. */
 class Reader {
   readonly #tokens: readonly string[];
   #at = 0;

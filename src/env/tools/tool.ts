@@ -1,17 +1,15 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { z } from "../../base/schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
+import { checkOptions, type z } from "../../base/schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
-import type { TrainingProgress, Retriever } from "../../retrieval/retriever.ts";
+import type { Retriever, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Role, RoleRequest, Roles } from "../../trajectory/role.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Observation } from "../../trajectory/trajectory.ts";
+import type { Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 
 /** The episode that a tool's session belongs to. Tools that use the task's gold say so in `readsGold`. */
 export interface ToolContext {
-  /** The empty string outside a trajectory. */
   trajectoryId: string;
   task: Task;
   /** Of the episode: equal seeds and equal calls give equal observations. */
@@ -22,7 +20,6 @@ export interface ToolContext {
 
 /** What a tool asks of an agent of its own. */
 export interface AgentRequest extends Omit<RoleRequest, "signal" | "seed"> {
-  /** Name of the model, as the recipe's `models` has it. */
   role: string;
   prompt: string;
   /** Messages at most; 1 where absent. */
@@ -33,7 +30,6 @@ export interface AgentRequest extends Omit<RoleRequest, "signal" | "seed"> {
 
 /** What an agent of a tool came to. */
 export interface AgentResult {
-  /** Its last message. */
   text: string;
   /** What that message answered by the environment's protocol; null: nothing. */
   answer: string | null;
@@ -49,10 +45,8 @@ export type AgentRunner = (
 
 /** The call of a tool: when it is made, and what the tool may use. */
 export interface ToolCall {
-  /** Turn of the trajectory, from 0. */
   turn: number;
   signal: AbortSignal;
-  /** The run's models by name. */
   roles: Roles;
   /**
    * Calls another tool of the environment by its name there. The call counts against the budgets and is recorded with this one's observation.
@@ -68,7 +62,6 @@ export type Found = Omit<Observation, "tool">;
 
 /** A tool in one episode. Bad arguments become an observation with a problem; only failures of the outside throw. */
 export interface ToolSession<A = Record<string, unknown>> {
-  /** @param given checked by the tool's `parameters`. */
   call(given: A, at: ToolCall): Promise<Found> | Found;
   /** The same state again, independent from here on. */
   fork(): ToolSession<A>;
@@ -78,7 +71,6 @@ export interface ToolSession<A = Record<string, unknown>> {
 
 /** Something that the policy can call, with its options. */
 export interface Tool {
-  /** Opens it for an episode. */
   open(context: ToolContext): ToolSession;
 }
 
@@ -87,13 +79,10 @@ export type Need = "retriever";
 
 /** What tools and environments are made from: shared by all trajectories of a run. */
 export interface ToolResources {
-  /** The recipe's `retriever`. */
   retriever: Retriever;
-  /** The recipe's `retrievers`, by name. */
   retrievers?: Readonly<Record<string, Retriever>>;
   /** The recipe's `budgets`; none where absent. */
   budgets?: readonly Budget[];
-  /** The run's models; none where absent. */
   roles?: Roles;
   /** Longest time of one call, in milliseconds; null: no limit. As `defaultDeadlines` say when absent. */
   deadlineMs?: number | null;
@@ -145,7 +134,6 @@ type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
   Parameters<typeof define<O>>[0],
   "action" | "parameters" | "create"
 > & {
-  /** The part's own name where absent. */
   action?: string;
   parameters: P;
   create: (
@@ -154,10 +142,7 @@ type Described<O extends z.ZodObject, P extends z.ZodObject> = Omit<
   ) => { open(context: ToolContext): ToolSession<z.output<P>> };
 };
 
-/**
- * Makes a tool; its arguments are checked by `parameters` before they reach a session.
- * @throws {ConfigError} PLUGIN_BAD_PART without description, parameters or create.
- */
+/** Makes a tool; `parameters` check arguments before a session. @throws {ConfigError} PLUGIN_BAD_PART without a required member. */
 export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
   described: Described<O, P>,
 ): ToolPart {
@@ -168,4 +153,35 @@ export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
 export function stateless<A>(call: ToolSession<A>["call"]): ToolSession<A> {
   const session: ToolSession<A> = { call, fork: () => session };
   return session;
+}
+
+/**
+ * The arguments of a call: one text parameter takes the input as it is; others a JSON object, or their first parameter's value.
+ * @example readArguments(z.object({ query: z.string() }), "capital of Norway") // { arguments: { query: "capital of Norway" } }
+ */
+export function readArguments(
+  parameters: z.ZodObject,
+  input: string,
+): { arguments: Record<string, unknown> } | { problem: Problem } {
+  const [first = "input", ...others] = Object.keys(parameters.shape);
+  const alone = { [first]: input };
+  if (others.length === 0) {
+    const asText = checkOptions(parameters, alone);
+    if (asText.problem === null) return { arguments: asText.value };
+  }
+  const given = objectIn(input) ?? alone;
+  const checked = checkOptions(parameters, given);
+  if (checked.problem === null) return { arguments: checked.value };
+  const { path, message } = checked.problem;
+  const where = path.length === 0 ? "the input" : path.join(".");
+  return { problem: { code: "bad-arguments", message: `${where} ${message.replace(/\.$/, "")}` } };
+}
+
+function objectIn(input: string): object | null {
+  try {
+    const value: unknown = JSON.parse(input);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,6 @@
 import { closeAll, deferring } from "../../base/deferring.ts";
+import { type PartSettings, partSchema } from "../../base/define-part.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
-import { type PartSettings, partSchema } from "../../base/part-schema.ts";
 import { quote, z } from "../../base/schema.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
 import { seconds } from "../../base/waits/long-wait.ts";
@@ -10,19 +10,18 @@ import { type SearchContext, readsGold } from "../../retrieval/retriever.ts";
 import { noRoles } from "../../trajectory/role.ts";
 import type { Action, InnerCall, Observation } from "../../trajectory/trajectory.ts";
 import { type BudgetNow, budgetsAt, isRunCall } from "../budget.ts";
-import { readArguments } from "./arguments.ts";
-import { tools } from "./index.ts";
-import { retrieverNamed } from "./retriever-named.ts";
-import type {
-  AgentRunner,
-  Found,
-  Need,
-  Tool,
-  ToolCall,
-  ToolContext,
-  ToolPart,
-  ToolResources,
-  ToolSession,
+import { retrieverNamed, tools } from "./index.ts";
+import {
+  type AgentRunner,
+  type Found,
+  type Need,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolPart,
+  type ToolResources,
+  type ToolSession,
+  readArguments,
 } from "./tool.ts";
 
 /** Tools in a recipe: each by its part, and by another name for the policy with `as`. */
@@ -71,11 +70,7 @@ export interface OpenToolbox {
   close(): Promise<void>;
 }
 
-interface NamedTool {
-  part: ToolPart;
-  name: string;
-  tool: Tool;
-}
+type NamedTool = { part: ToolPart; name: string; tool: Tool };
 
 /** What the tools of a recipe need. */
 export function needsOf(settings: readonly { name: string }[]): Need[] {
@@ -122,19 +117,15 @@ export function openToolbox(settings: readonly ToolSettings[], resources: ToolRe
 function requireOwnNames(named: readonly NamedTool[]): void {
   const twice = named.find(({ name }, i) => named.findIndex((each) => each.name === name) < i);
   if (twice === undefined) return;
-  throw new ConfigError(
-    "TOOL_TWICE",
-    `environment.tools: two tools have the name "${twice.name}", so the policy could call only one of them. Give one another name with as, for example { name: ${twice.part.name}, as: other-${twice.name} }.`,
-  );
+  const message = `environment.tools: two tools have the name "${twice.name}", so the policy could call only one of them. Give one another name with as, for example { name: ${twice.part.name}, as: other-${twice.name} }.`;
+  throw new ConfigError("TOOL_TWICE", message);
 }
 
 interface Setting {
   named: readonly NamedTool[];
   resources: ToolResources;
   context: ToolContext;
-  /** Budgets of calls. */
   calls: readonly BudgetNow[];
-  /** Sessions that are open. */
   toClose: Set<ToolSession>;
 }
 
@@ -215,10 +206,8 @@ function openedToolbox(
 /** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
 function requireFound(name: string, found: Partial<Found> | undefined): void {
   if (typeof found?.text === "string") return;
-  throw new ConfigError(
-    "PLUGIN_FAILED",
-    `tool "${name}": call must return { text }, with a string. Correct its code.`,
-  );
+  const message = `tool "${name}": call must return { text }, with a string. Correct its code.`;
+  throw new ConfigError("PLUGIN_FAILED", message);
 }
 
 function unknownTool({ tool, input }: Action, named: readonly NamedTool[]): Observation {
@@ -242,16 +231,11 @@ function noCallsLeft(tool: string, { tool: only }: BudgetNow): Observation {
 }
 
 function withoutTrajectory(name: string): ConfigError {
-  return new ConfigError(
-    "STRATEGY_UNFIT",
-    `environment.tools: ${name} runs an agent of its own, whose calls are recorded on a trajectory; a strategy that searches outside of episodes has none. Use strategy: agent.`,
-  );
+  const message = `environment.tools: ${name} runs an agent of its own, whose calls are recorded on a trajectory; a strategy that searches outside of episodes has none. Use strategy: agent.`;
+  return new ConfigError("STRATEGY_UNFIT", message);
 }
 
-/**
- * A call with a deadline, registered while it lasts: a call that hangs costs one trajectory, not the run.
- * @throws {RolloutError} TOOL_TIMEOUT past the deadline.
- */
+/** A registered call with a deadline: one that hangs costs one trajectory, not the run. @throws {RolloutError} TOOL_TIMEOUT */
 function bounded<T>(
   bound: { setting: Setting; found: NamedTool; input: string; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,

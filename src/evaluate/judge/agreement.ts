@@ -15,11 +15,9 @@ export interface Agreement {
   n: number;
   /** Method of the shares' intervals: Wilson's if every question has one verdict, else a bootstrap over questions. */
   shareIntervals: "wilson" | "bootstrap";
-  /** Share of equal verdicts. */
   accuracy: Share;
   /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null if chance explains all. */
   kappa: number | null;
-  /** Bootstrap over questions. */
   kappaCi95: Interval | null;
   /** Share of the wrong answers (by the reference) that were accepted. */
   falseAccept: Share;
@@ -27,24 +25,14 @@ export interface Agreement {
   falseReject: Share;
 }
 
-/** Counts of a 2 × 2 table. */
-interface Cells {
-  bothRight: number;
-  falseAccept: number;
-  falseReject: number;
-  bothWrong: number;
-}
+type Cells = { bothRight: number; falseAccept: number; falseReject: number; bothWrong: number };
 
 const RESAMPLES = 2000;
 
 /**
- * Agreement of verdicts. If every question has one verdict, shares have Wilson's intervals, else bootstrap intervals over questions.
- *
+ * Agreement of verdicts. With one verdict per question shares have Wilson's intervals, else bootstrap intervals over questions.
  * Source: J. Cohen, "A coefficient of agreement for nominal scales", 1960.
- * @param options.seed of the bootstrap.
- * @example // 2 right and 1 wrong answer, one right one rejected: accuracy 2/3, kappa (2/3 − 4/9) / (1 − 4/9) = 0.4
- * agreementOf([{ question: "a", expected: true, given: true }, { question: "b", expected: true, given: false },
- *   { question: "c", expected: false, given: false }], { seed: 0 }).kappa
+ * @example 2 right and 1 wrong answer, one right one rejected: accuracy 2/3, kappa (2/3 − 4/9) / (1 − 4/9) = 0.4
  */
 export function agreementOf(pairs: readonly VerdictPair[], { seed }: { seed: number }): Agreement {
   const groups = new Map<string, Cells>();

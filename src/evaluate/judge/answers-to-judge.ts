@@ -9,15 +9,11 @@ import type { AnswerToJudge } from "./judged-row.ts";
 
 /** Source of the answers: the folder of an evaluation, or any predictions file. */
 export interface JudgedSource extends PredictionSource {
-  /** Field of the question, beside the references. */
   questionField?: string;
 }
 
 /** Answers, and the number of an evaluation's rows left out because their rollout had failed. */
-export interface AnswersRead {
-  answers: AnswerToJudge[];
-  failedRollouts: number;
-}
+export type AnswersRead = { answers: AnswerToJudge[]; failedRollouts: number };
 
 const rowSchema = z.object({
   id: z.string(),
@@ -30,13 +26,10 @@ const rowSchema = z.object({
 
 const ROWS_FILE = "rows.jsonl";
 
-/**
- * Reads the answers to judge.
- *
- * @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation.
- */
+/** Reads the answers to judge. @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation. */
 export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersRead> {
-  if (await isFolder(source.predictions)) return evaluationRows(source.predictions);
+  const found = await stat(source.predictions).catch(() => null);
+  if (found?.isDirectory() === true) return evaluationRows(source.predictions);
   const { questionField = "question", ...answered } = source;
   const { predictions, references, referencesField, idField } = source;
   // The question is read like an answer, with the same fields, paths and messages.
@@ -66,13 +59,8 @@ export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersR
   };
 }
 
-/** An answer of several spans is shown as a list. */
 function textOf(prediction: ScoredAnswer["prediction"]): string | null {
   return prediction === null || typeof prediction === "string" ? prediction : prediction.join("; ");
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 async function evaluationRows(folder: string): Promise<AnswersRead> {
@@ -83,18 +71,14 @@ async function evaluationRows(folder: string): Promise<AnswersRead> {
     const checked = checkOptions(rowSchema, value);
     if (checked.problem !== null) {
       const { path: keys, message } = checked.problem;
-      throw new DataError(
-        "DATA_BAD_RECORD",
-        `${path}:${line}: ${keys.join(".")} ${message} It must be a row of \`agentrl eval --out\`.`,
-      );
+      const problem = `${path}:${line}: ${keys.join(".")} ${message} It must be a row of \`agentrl eval --out\`.`;
+      throw new DataError("DATA_BAD_RECORD", problem);
     }
     const { answer, error, ...rest } = checked.value;
     if (error !== undefined) failedRollouts += 1;
     else answers.push({ ...rest, prediction: answer });
   }
   if (answers.length > 0) return { answers, failedRollouts };
-  throw new DataError(
-    "PREDICTIONS_EMPTY",
-    `${path}: has no answers to judge (${failedRollouts} failed rollouts). Check that the evaluation finished.`,
-  );
+  const problem = `${path}: has no answers to judge (${failedRollouts} failed rollouts). Check that the evaluation finished.`;
+  throw new DataError("PREDICTIONS_EMPTY", problem);
 }

@@ -9,7 +9,6 @@ import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
 /** A question for attacks. */
 export type AttackedQuestion = Omit<JudgeCase, "prediction">;
 
-/** A kind of wrong answer that may mislead a judge. */
 interface Attack extends Part {
   /** @param target.wrong an answer to another question. @param draw random generator of this attack on this question. */
   write(target: AttackedQuestion & { wrong: string }, draw: Random): string;
@@ -20,11 +19,8 @@ const SYMBOLS = ["{ }", "\\boxed{}", "( )", "[]", "$$", "<answer></answer>", "â€
 const LETTERS = Array.from("abcdefghijklmnopqrstuvwxyz");
 
 /**
- * All attacks, in the order of tables.
- *
- * Source: the six families that "Pitfalls of Rule- and Model-based Verifiers" (arXiv 2505.22203, table 3) measures, and the single symbols
- * and openers with which policies misled trained verifiers; vague answers from locomo's issue 23. The texts are ours, so rates are not
- * comparable with that table.
+ * All attacks, in the order of tables. Source: the six families of "Pitfalls of Rule- and Model-based Verifiers" (arXiv 2505.22203, table 3),
+ * and the single symbols and openers with which policies misled trained verifiers; vague answers from locomo's issue 23. Texts are ours.
  */
 export const attacks = registry<Attack>("attack", [
   { name: "empty", summary: "Nothing at all.", write: () => "" },
@@ -129,17 +125,11 @@ export const attacks = registry<Attack>("attack", [
   },
 ]);
 
-/** One attack on one question. */
 interface AttackCase extends JudgeCase {
   attack: string;
 }
 
-/**
- * Every attack on every question, attack by attack.
- *
- * @param questions at least two with different answers: wrong answers come from other questions.
- * @param options.seed of gibberish and of the choice among symbols.
- */
+/** Every attack on every question, attack by attack. @param questions at least two with different answers, which serve as wrong ones. */
 export function attackCases(
   questions: readonly AttackedQuestion[],
   { seed, leavesOut = [] }: { seed: number; leavesOut?: readonly string[] },
@@ -161,7 +151,6 @@ export function attackCases(
     );
 }
 
-/** The first accepted answer of the next question that shares nothing with this one's. */
 function wrongAnswer(questions: readonly AttackedQuestion[], at: number): string {
   const own = questions[at]?.references ?? [];
   for (let step = 1; step < questions.length; step++) {
@@ -200,14 +189,10 @@ export interface AttackResult {
   /** The same with the rule of `judge run`, which rejects empty answers without asking. */
   guarded: Share;
   unparsed: number;
-  /** An accepted attack, if any. */
   example: { question: string; prediction: string; reason: string } | null;
 }
 
-/**
- * Attacks a judge: every attack on every question, each with a request to the model.
- * @throws {ScoreError} JUDGE_UNREACHABLE when a request fails.
- */
+/** Attacks a judge: every attack on every question. @throws {ScoreError} JUDGE_UNREACHABLE when a request fails. */
 export async function attackReport(
   judge: Judge,
   questions: readonly AttackedQuestion[],

@@ -9,13 +9,10 @@ import type { JudgeCase } from "../../rewards/judge/judge-prompt.ts";
 
 /** An answer of a system that a human has judged. */
 export interface HumanVerdict extends JudgeCase {
-  /** System that answered. */
   system: string;
-  /** Whether the human accepted it. */
   human: boolean;
 }
 
-/** Verdicts of humans, and what was left out. */
 interface HumanVerdicts {
   verdicts: HumanVerdict[];
   /** Questions marked as improper: outdated, or unclear. */
@@ -24,7 +21,6 @@ interface HumanVerdicts {
   skipped: string[];
 }
 
-/** A layout of files with human verdicts. */
 interface HumanVerdictLayout extends Part {
   /** @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE, DATA_BAD_RECORD, DATA_EMPTY */
   read(path: string): Promise<HumanVerdicts>;
@@ -67,11 +63,7 @@ export const humanVerdictLayouts = registry<HumanVerdictLayout>("layout of human
   },
 ]);
 
-/**
- * The accepted answers in an EvOUNA file, which joins them by slashes. The whole text is also one of them: in "AC/DC" the slash belongs to
- * the name.
- * @example evounaReferences("AC/DC") // ["AC/DC", "AC", "DC"]
- */
+/** The accepted answers in an EvOUNA file, joined by slashes; also the whole. @example evounaReferences("AC/DC") // AC/DC, AC, DC */
 export function evounaReferences(golden: string): string[] {
   const parts = golden
     .split("/")
@@ -125,21 +117,16 @@ function recordOf<S extends z.ZodType>(schema: S, value: unknown, where: string)
   const checked = checkOptions(schema, value);
   if (checked.problem === null) return checked.value;
   const { path, message } = checked.problem;
-  throw new DataError(
-    "DATA_BAD_RECORD",
-    `${where}: ${path.join(".")} ${message} Correct the record, or choose another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
-  );
+  const problem = `${where}: ${path.join(".")} ${message} Correct the record, or choose another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`;
+  throw new DataError("DATA_BAD_RECORD", problem);
 }
 
 function notEmpty(read: HumanVerdicts, path: string): HumanVerdicts {
   if (read.verdicts.length > 0) return read;
-  throw new DataError(
-    "DATA_EMPTY",
-    `${path}: holds no human verdicts. Choose its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
-  );
+  const message = `${path}: holds no human verdicts. Choose its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`;
+  throw new DataError("DATA_EMPTY", message);
 }
 
-/** A rule that judges an answer without a model. */
 interface RuleVerdict extends Part {
   accepts(asked: Omit<JudgeCase, "question">): boolean;
 }
@@ -170,19 +157,12 @@ export const ruleVerdicts = registry<RuleVerdict>("rule verdict", [
 
 /** Agreement of one source of verdicts with humans. */
 export interface HumanAgreement {
-  /** Over all systems; intervals draw questions. */
   all: Agreement;
   systems: Record<string, Agreement>;
-  /** Answers that it did not evaluate; they are left out. */
   notEvaluated: number;
 }
 
-/**
- * Agreement of verdicts with humans', over all and per system.
- *
- * @param given [n] in the order of `humans`; null if there is none.
- * @param options.seed of the bootstrap.
- */
+/** Agreement of verdicts with humans', over all and per system. @param given [n] in the order of `humans`; null if there is none. */
 export function humanAgreement(
   humans: readonly HumanVerdict[],
   given: readonly (boolean | null)[],

@@ -1,8 +1,7 @@
 import { ExternalError, ScoreError } from "../../base/errors.ts";
 import { allOrAbort, limiter } from "../../http/concurrency.ts";
-import { checkUnparsed } from "./calibrate.ts";
-import { type Judge, unreachable } from "./judge.ts";
-import { type AnswerToJudge, judgedRow, type JudgedRow } from "./judged-row.ts";
+import { type Judge, checkUnparsed, unreachable } from "./judge.ts";
+import { type AnswerToJudge, type JudgedRow, judgedRow } from "./judged-row.ts";
 import type { VerdictLog } from "./verdict-log.ts";
 
 /** Failed requests in a row after which the judge counts as unreachable. */
@@ -10,22 +9,14 @@ const FAILURES_IN_A_ROW = 16;
 
 /** Options of judging. */
 export interface JudgingOptions {
-  /** Requests per answer; odd. */
   repeats: number;
-  /** Concurrent answers. */
   concurrency: number;
   log?: VerdictLog;
   signal?: AbortSignal | undefined;
-  /** Called after each answer. */
   onRow?: (row: JudgedRow, done: number) => void;
 }
 
-/**
- * Judges answers and keeps the rows of the log; each new row is appended at once.
- *
- * @returns in the order of the answers.
- * @throws {ScoreError} JUDGE_UNREACHABLE after many failed requests in a row; a single failed request gives a row that was not evaluated.
- */
+/** Judges answers, keeps the log's rows and appends each new one. @throws {ScoreError} JUDGE_UNREACHABLE after many failures in a row. */
 export async function judgeAnswers(
   judge: Judge,
   answers: readonly AnswerToJudge[],
@@ -40,12 +31,11 @@ export async function judgeAnswers(
     if (known === undefined) await log?.append(row);
     const failed = row.problem?.message;
     failures = failed === undefined ? 0 : failures + 1;
-    if (failed !== undefined && failures >= FAILURES_IN_A_ROW) {
+    if (failed !== undefined && failures >= FAILURES_IN_A_ROW)
       throw unreachable(
         `${failures} requests failed one after the other`,
         new ExternalError("HTTP_UNREACHABLE", failed),
       );
-    }
     done += 1;
     onRow?.(row, done);
     return row;
@@ -57,22 +47,16 @@ export async function judgeAnswers(
   );
 }
 
-/**
- * Checks that all answers were evaluated; call it after the results are written.
- *
- * @param maxUnparsed share of answers whose verdict may be unreadable.
- * @throws {ScoreError} JUDGE_UNREACHABLE when a request failed, JUDGE_UNPARSABLE when too many verdicts could not be read.
- */
+/** Checks that answers were evaluated, after results are written. @throws {ScoreError} JUDGE_UNREACHABLE; JUDGE_UNPARSABLE for too many. */
 export function checkEvaluated(rows: readonly JudgedRow[], maxUnparsed: number): void {
   const failed = rows.flatMap(({ problem }) => (problem?.message === undefined ? [] : problem));
   const [first] = failed;
-  if (first !== undefined) {
+  if (first !== undefined)
     throw new ScoreError(
       "JUDGE_UNREACHABLE",
       `${failed.length} of ${rows.length} answers were not evaluated because a request failed; the first: ${first.message} They count neither as ` +
         "right nor as wrong; the same command with --resume retries them.",
     );
-  }
   const unread = rows.filter(({ problem }) => problem !== undefined && problem.code !== "tie");
   checkUnparsed(unread.length, rows.length, maxUnparsed);
 }

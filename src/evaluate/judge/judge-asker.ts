@@ -33,7 +33,6 @@ export const judgeSchema = z.strictObject({
 /** Settings of a judge, checked. */
 export type JudgeSettings = z.output<typeof judgeSchema>;
 
-/** The parts of a reply that a verdict needs. */
 type JudgeReply = Pick<ChatReply, "text" | "finishReason" | "usage">;
 
 /** A verdict's reply in the cache. */
@@ -45,9 +44,7 @@ export const keptReply: z.ZodType<JudgeReply> = z.object({
 
 /** Requests and tokens so far. */
 export interface JudgeTraffic {
-  /** Requests that the server answered. */
   asked: number;
-  /** Requests that the cache answered. */
   cached: number;
   /** Second requests after an unreadable reply. */
   reasked: number;
@@ -65,18 +62,13 @@ export interface JudgeOpening {
   environment?: HttpEnvironment;
 }
 
-/** One completion for a conversation. @param repeat number of the repeat, from 0. */
 type Ask = (
   messages: readonly ChatMessage[],
   repeat: number,
   signal: AbortSignal | undefined,
 ) => Promise<JudgeReply>;
 
-/**
- * Asks the cache, then the server. Equal concurrent requests are sent once.
- * @param told.traffic is increased.
- * @throws {ConfigError} HTTP_KEY_MISSING
- */
+/** Asks the cache, then the server; equal concurrent requests are sent once. @param told.traffic is increased. @throws HTTP_KEY_MISSING */
 export function judgeAsker(
   settings: JudgeSettings,
   told: { format: VerdictFormat; prompt: JudgePrompt; traffic: JudgeTraffic },

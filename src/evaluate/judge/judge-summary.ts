@@ -1,18 +1,14 @@
 import { shortHash } from "../fingerprint.ts";
 import { type Interval, type Share, shareOf } from "../statistics.ts";
 import { type Agreement, agreementOf } from "./agreement.ts";
-import type { Calibration } from "./calibrate.ts";
-import type { JudgeIdentity } from "./judge.ts";
+import type { Calibration, JudgeIdentity } from "./judge.ts";
 import type { JudgedRow } from "./judged-row.ts";
 
 /** Result of a judge's run: `judge.json`. */
 export interface JudgeSummary {
-  /** Answers. */
   n: number;
-  /** Answers with a verdict; all metrics are over these. */
   judged: number;
   notEvaluated: number;
-  /** Why answers were not evaluated, by code. */
   errors: Record<string, number>;
   /** Judged answers that are empty, so wrong without asking. */
   byRule: number;
@@ -26,20 +22,14 @@ export interface JudgeSummary {
   intervals: { judge_accuracy: Interval | null };
   /** Accuracy if all unevaluated answers were wrong, and if all were right. */
   bounds: { judge_accuracy: Interval };
-  /** Count of each verdict. */
   verdicts: Record<string, number>;
   calibration: Calibration | null;
-  /**
-   * Agreement of the judge with string metrics, on the judged answers: `falseAccept` counts answers that the metric calls wrong and the
-   * judge right.
-   */
+  /** Agreement of the judge with string metrics; `falseAccept`: the metric says wrong, the judge right. */
   agreement: { em: Agreement; "f1>=0.5": Agreement; cover_em: Agreement };
   /** Answers whose repeats disagree; null without repeats. */
   flips: Share | null;
-  /** Verdicts that needed a second request, because the first reply could not be read. */
   reasked: number;
   judge: JudgeIdentity & { repeats: number };
-  /** Twelve hexadecimal digits of judge, prompt, repeats and the questions with their references. */
   fingerprint: string;
 }
 
@@ -104,7 +94,6 @@ export function judgeSummary(
   };
 }
 
-/** Share of the answers with at least two readable verdicts whose verdicts differ. */
 function flipsOf(rows: readonly JudgedRow[]): Share {
   const repeated = rows
     .map(({ verdicts }) => verdicts.filter((verdict) => verdict !== null))

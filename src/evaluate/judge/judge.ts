@@ -1,35 +1,36 @@
 import { AgentrlError, ExternalError, ScoreError } from "../../base/errors.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import { CALIBRATION_CASES, type CalibrationCase } from "../../rewards/judge/calibration-cases.ts";
 import {
-  judgeAsker,
-  keptReply,
+  type JudgeCase,
+  type JudgePrompt,
+  MAX_ANSWER_CHARACTERS,
+  type VerdictProblem,
+  judgeMessages,
+  readVerdict,
+  reaskMessages,
+  verdictJsonSchema,
+} from "../../rewards/judge/judge-prompt.ts";
+import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
+import { shortHash } from "../fingerprint.ts";
+import { type Share, shareOf } from "../statistics.ts";
+import {
   type JudgeOpening,
   type JudgeSettings,
   type JudgeTraffic,
   VERDICT_FORMATS,
   type VerdictFormat,
+  judgeAsker,
+  keptReply,
 } from "./judge-asker.ts";
-import {
-  type JudgeCase,
-  judgeMessages,
-  type JudgePrompt,
-  MAX_ANSWER_CHARACTERS,
-  readVerdict,
-  reaskMessages,
-  verdictJsonSchema,
-  type VerdictProblem,
-} from "../../rewards/judge/judge-prompt.ts";
-import { shortHash } from "../fingerprint.ts";
-import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 
 /** A judge's verdict on one case. */
 export interface Verdict {
-  /** As the prompt spells it; null if both replies could not be read. */
   verdict: string | null;
   /** null: not evaluated, so neither right nor wrong. */
   correct: boolean | null;
   reason: string;
   problem: VerdictProblem | null;
-  /** Whether it needed a second request after an unreadable reply. */
   reasked: boolean;
 }
 
@@ -37,7 +38,6 @@ export interface Verdict {
 export interface JudgeIdentity {
   prompt: { name: string; version: number; hash: string };
   model: string;
-  /** How JSON was requested. */
   format: VerdictFormat;
   temperature: number | null;
   seed: number;
@@ -49,17 +49,13 @@ export interface Judge {
   readonly prompt: JudgePrompt;
   readonly identity: JudgeIdentity;
   readonly traffic: Readonly<JudgeTraffic>;
-  /**
-   * @param options.repeat number of the repeat of the same case, from 0.
-   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY; FILE_WRITE_FAILED of the cache.
-   */
+  /** @param options.repeat number of the repeat of the same case, from 0. @throws {ExternalError} HTTP_…; FILE_WRITE_FAILED of the cache. */
   judge(
     asked: JudgeCase,
     options?: { repeat?: number; signal?: AbortSignal | undefined },
   ): Promise<Verdict>;
 }
 
-/** The test request when a judge is opened, to find the reply format that the server accepts. */
 const PROBE: JudgeCase = {
   question: "What is the capital of France?",
   references: ["Paris"],
@@ -67,10 +63,8 @@ const PROBE: JudgeCase = {
 };
 
 /**
- * Opens a judge: asks the server one question, with `verdictFormat: auto` in the strictest format that it accepts.
- *
- * @throws {ScoreError} JUDGE_UNREACHABLE when the server answers in no format.
- * @throws {ConfigError} HTTP_KEY_MISSING
+ * Opens a judge: asks one question, with `verdictFormat: auto` in the strictest format that the server accepts.
+ * @throws {ScoreError} JUDGE_UNREACHABLE when it answers in no format. @throws {ConfigError} HTTP_KEY_MISSING
  */
 export async function openJudge(settings: JudgeSettings, opening: JudgeOpening): Promise<Judge> {
   const prompt = judgePrompts.get(settings.prompt, "judge.prompt");
@@ -82,7 +76,12 @@ export async function openJudge(settings: JudgeSettings, opening: JudgeOpening):
     try {
       const judge = judgeOf(settings, { prompt, format }, opening);
       await judge.judge(PROBE, { signal: opening.signal });
-      if (settings.verdictFormat === "auto") await rememberFormat(settings, format, opening);
+      if (settings.verdictFormat === "auto")
+        await opening.cache.set(formatKey(settings), {
+          text: format,
+          finishReason: null,
+          usage: null,
+        });
       return judge;
     } catch (error) {
       if (!isHttpFailure(error)) throw error;
@@ -101,11 +100,8 @@ export function isHttpFailure(error: unknown): error is ExternalError {
 /** JUDGE_UNREACHABLE, with its cause. */
 export function unreachable(what: string, cause: unknown): ScoreError {
   const said = cause instanceof AgentrlError ? cause.message : String(cause);
-  return new ScoreError(
-    "JUDGE_UNREACHABLE",
-    `${what}, so the answers were not evaluated: ${said} Its replies are in the cache: the same command (\`judge run\` with --resume) continues from there.`,
-    { cause },
-  );
+  const message = `${what}, so the answers were not evaluated: ${said} Its replies are in the cache: the same command (\`judge run\` with --resume) continues from there.`;
+  return new ScoreError("JUDGE_UNREACHABLE", message, { cause });
 }
 
 function judgeOf(
@@ -182,10 +178,83 @@ async function formatOf(
   return VERDICT_FORMATS.find((format) => format === kept?.text) ?? null;
 }
 
-async function rememberFormat(
-  settings: JudgeSettings,
-  format: VerdictFormat,
-  { cache }: JudgeOpening,
-): Promise<void> {
-  await cache.set(formatKey(settings), { text: format, finishReason: null, usage: null });
+/** Result of a judge on cases with a known verdict. */
+export interface Calibration {
+  /** Share of known right answers that it accepts, of those with a readable verdict. */
+  rightAccepted: Share;
+  /** Share of known wrong answers that it rejects. */
+  wrongRejected: Share;
+  unparsed: number;
+  /** Cases by kind: their number, and how many were judged correctly. */
+  kinds: Record<string, { n: number; right: number }>;
+  mistakes: { id: string; question: string; prediction: string; verdict: string }[];
+}
+
+/** Limits that a judge must reach. */
+export interface CalibrationBounds {
+  minimum: number;
+  maxUnparsed: number;
+}
+
+/** The calibration cases that apply to a prompt. */
+export function casesFor({ prompt }: Pick<Judge, "prompt">): CalibrationCase[] {
+  return CALIBRATION_CASES.filter(({ kind }) => !prompt.leavesOut.includes(kind));
+}
+
+/** Asks a judge about known right and wrong answers. @throws {ScoreError} JUDGE_UNREACHABLE when a request fails. */
+export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Calibration> {
+  const cases = casesFor(judge);
+  const ask = (asked: CalibrationCase, stop: AbortSignal): ReturnType<Judge["judge"]> =>
+    judge.judge(asked, { signal: stop });
+  const verdicts = await allOrAbort(cases, ask, signal).catch((error: unknown) => {
+    throw isHttpFailure(error) ? unreachable("The judge failed while calibrated", error) : error;
+  });
+  const judged = cases.flatMap((asked, i) => {
+    const { correct = null, verdict = null } = verdicts[i] ?? {};
+    return correct === null || verdict === null
+      ? []
+      : [{ ...asked, verdict, agrees: correct === asked.correct }];
+  });
+  const kinds: Calibration["kinds"] = {};
+  for (const { kind, agrees } of judged) {
+    const group = (kinds[kind] ??= { n: 0, right: 0 });
+    group.n += 1;
+    group.right += Number(agrees);
+  }
+  const agreesOf = (correct: boolean): boolean[] =>
+    judged.filter((each) => each.correct === correct).map(({ agrees }) => agrees);
+  return {
+    rightAccepted: shareOf(agreesOf(true)),
+    wrongRejected: shareOf(agreesOf(false)),
+    unparsed: cases.length - judged.length,
+    kinds,
+    mistakes: judged
+      .filter(({ agrees }) => !agrees)
+      .map(({ id, question, prediction, verdict }) => ({ id, question, prediction, verdict })),
+  };
+}
+
+/** @throws {ScoreError} JUDGE_UNCALIBRATED when a rate is below the minimum, JUDGE_UNPARSABLE when too few verdicts could be read. */
+export function checkCalibration(
+  { rightAccepted, wrongRejected, unparsed }: Calibration,
+  { minimum, maxUnparsed }: CalibrationBounds,
+): void {
+  checkUnparsed(unparsed, rightAccepted.n + wrongRejected.n + unparsed, maxUnparsed);
+  if ((rightAccepted.rate ?? 0) >= minimum && (wrongRejected.rate ?? 0) >= minimum) return;
+  throw new ScoreError(
+    "JUDGE_UNCALIBRATED",
+    `The judge accepts ${rightAccepted.count} of ${rightAccepted.n} answers known to be right and rejects ${wrongRejected.count} of ` +
+      `${wrongRejected.n} known to be wrong; both must reach ${minimum}. Take another model or --prompt, or lower --min-calibration ` +
+      "(0 accepts every judge) and report that beside the result.",
+  );
+}
+
+/** @throws {ScoreError} JUDGE_UNPARSABLE when more than the allowed share of verdicts could not be read. */
+export function checkUnparsed(unparsed: number, n: number, maxUnparsed: number): void {
+  if (unparsed <= maxUnparsed * n) return;
+  throw new ScoreError(
+    "JUDGE_UNPARSABLE",
+    `${unparsed} of ${n} verdicts of the judge could not be read, also after a second request; at most ${maxUnparsed} of all is allowed. ` +
+      "Raise --max-tokens if they were cut, use another --verdict-format or model, or raise --max-unparsed.",
+  );
 }

@@ -6,7 +6,6 @@ import { isHttpFailure, type Judge, type Verdict } from "./judge.ts";
 /** An answer to judge, with its question. */
 export interface AnswerToJudge {
   id: string;
-  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: readonly string[];
@@ -21,16 +20,12 @@ type NotEvaluated =
 
 /** A judged answer: a line of `verdicts.jsonl`. */
 export interface JudgedRow extends AnswerToJudge {
-  /** null if not evaluated. */
   correct: boolean | null;
   /** Verdict of each repeat, as the prompt spells it; null if it could not be read. Empty with `byRule`. */
   verdicts: (string | null)[];
-  /** The judge's reason, from the first repeat of the majority. */
   reason: string;
-  /** The answer is empty: wrong without asking. */
   byRule?: true;
   problem?: NotEvaluated;
-  /** Verdicts that needed a second request. */
   reasked: number;
   /** Each from 0 to 1, by the "squad" normalisation. */
   em: number;
@@ -48,9 +43,8 @@ export async function judgedRow(
   const prediction = answer.prediction ?? "";
   const { em, f1, cover_em } = answerScores({ prediction, references });
   const row = { ...answer, em: em ?? 0, f1: f1 ?? 0, cover_em: cover_em ?? 0 };
-  if (answer.prediction === null || saysNothing({ prediction, references })) {
+  if (answer.prediction === null || saysNothing({ prediction, references }))
     return { ...row, correct: false, verdicts: [], reason: "", byRule: true, reasked: 0 };
-  }
   try {
     const verdicts: Verdict[] = [];
     for (let repeat = 0; repeat < options.repeats; repeat++) {

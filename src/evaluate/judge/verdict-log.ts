@@ -8,7 +8,6 @@ import type { AnswerToJudge, JudgedRow } from "./judged-row.ts";
 
 /** Verdicts on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface VerdictLog {
-  /** Number of rows kept from an interrupted run. */
   readonly kept: number;
   /** A kept row; undefined if it is missing, or a request failed and is retried. */
   known(answer: AnswerToJudge): JudgedRow | undefined;
@@ -19,7 +18,6 @@ export interface VerdictLog {
 }
 
 interface LoggedRow extends JudgedRow {
-  /** Hash of the judge's identity and the answer's content: equal keys mean equal requests. */
   key: string;
 }
 
@@ -28,12 +26,8 @@ const VERDICTS_FILE = "verdicts.jsonl";
 export const RESULTS_FILE = "judge.json";
 
 /**
- * Opens `verdicts.jsonl` in a folder.
- *
- * @param options.identity hash of everything beside the answer that a verdict depends on.
- * @param options.resume continues with the rows of the file.
- * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another judge.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * Opens `verdicts.jsonl` in a folder. @param options.identity hash of all that a verdict depends on beside the answer.
+ * @throws {ConfigError} EVALUATION_EXISTS for rows without `resume`, or of another judge. @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openVerdictLog(
   folder: string,
@@ -65,17 +59,12 @@ export async function openVerdictLog(
   };
 }
 
-/**
- * Refuses a folder that already has verdicts, before the first request.
- * @throws {ConfigError} EVALUATION_EXISTS
- */
+/** Refuses a folder that already has verdicts, before the first request. @throws {ConfigError} EVALUATION_EXISTS */
 export function checkVerdictFolder(folder: string, resume: boolean): void {
   const path = join(folder, VERDICTS_FILE);
   if (resume || !existsSync(path)) return;
-  throw new ConfigError(
-    "EVALUATION_EXISTS",
-    `${path}: exists already. Continue it with --resume, or choose another --out.`,
-  );
+  const message = `${path}: exists already. Continue it with --resume, or choose another --out.`;
+  throw new ConfigError("EVALUATION_EXISTS", message);
 }
 
 /** A failed request is retried; an unreadable verdict is the judge's reply and stays. */
@@ -88,10 +77,8 @@ async function readRows(path: string, identity: string): Promise<Map<string, Log
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const row = value as LoggedRow;
     if (!String((value as Partial<LoggedRow> | null)?.key).startsWith(`${identity}-`)) {
-      throw new ConfigError(
-        "EVALUATION_EXISTS",
-        `${path}:${line}: was judged by another model, prompt or setting, and rows must not be mixed. Choose another --out.`,
-      );
+      const message = `${path}:${line}: was judged by another model, prompt or setting, and rows must not be mixed. Choose another --out.`;
+      throw new ConfigError("EVALUATION_EXISTS", message);
     }
     rows.set(row.key, row);
   }

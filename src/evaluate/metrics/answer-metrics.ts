@@ -1,13 +1,12 @@
 import { type Part, registry } from "../../base/registry.ts";
 import { type Normalization, normalizeAnswer } from "../../text/answer-normalizations.ts";
-import { coversText, coversWords, wordOverlap, type WordOverlap } from "../../text/answers.ts";
-import { dropScores, type DropScores } from "../../text/drop-answers.ts";
+import { type WordOverlap, coversText, coversWords, wordOverlap } from "../../text/answers.ts";
+import { type DropScores, dropScores } from "../../text/drop-answers.ts";
+import { mentionsIn } from "../../text/words.ts";
 
 /** A predicted answer with the accepted ones. */
 export interface ScoredAnswer {
-  /** null: no answer; scored as empty text. Several texts: the spans of one answer (DROP). */
   prediction: string | readonly string[] | null;
-  /** Accepted answers; the best counts. */
   references: readonly string[];
   /** Whether the references are the spans of one accepted answer; absent: they are alternatives. */
   spans?: boolean;
@@ -21,7 +20,6 @@ export interface AnswerMetric extends Part {
   /** Whether it is a share of right answers, so that Wilson's interval fits. */
   readonly isShare: boolean;
   readonly source: string;
-  /** Its fixed normalisation; null: the caller's. */
   readonly normalization: Normalization | null;
   /** null if it is not defined, as most metrics for answers of several spans. */
   of(answer: ReadAnswer): number | null;
@@ -42,7 +40,6 @@ export type AnswerMetricName =
 
 /** An answer prepared for metrics: shared intermediate results are computed once. */
 interface ReadAnswer {
-  /** Normalised; null for spans. */
   plain: { predicted: string; accepted: readonly string[] } | null;
   /** Normalised by "words"; null for spans. */
   spelledApart: { predicted: string; accepted: readonly string[] } | null;
@@ -139,11 +136,7 @@ export const answerMetrics = registry<AnswerMetric>("answer metric", [
 ]);
 
 /**
- * One answer by every metric.
- *
- * @param answer with at least one reference.
- * @param normalization for metrics without their own.
- * @returns null for a metric that is not defined.
+ * One answer (at least one reference) by every metric; null where it is not defined. `normalization`: for metrics without their own.
  * @example answerScores({ prediction: "Oslo fjord", references: ["oslo"] }).f1 // 2 · (1/2) · 1 / (3/2) = 2/3
  */
 export function answerScores(
@@ -178,4 +171,19 @@ function readAnswer(answer: ScoredAnswer, normalization: Normalization): ReadAns
 function once<T>(compute: () => T): () => T {
   let found: { value: T } | null = null;
   return () => (found ??= { value: compute() }).value;
+}
+
+/** Where a question's answer can come from: yes and no from a guess, the question's own words from copying, the rest only from reading or memory. */
+export const ANSWER_KINDS = ["yes-no", "in-question", "open"] as const;
+
+export type AnswerKind = (typeof ANSWER_KINDS)[number];
+
+/**
+ * Whether a reference is yes or no, or stands in the question; "open" only if none can be guessed or copied.
+ * @example answerKind("Which is older, Oslo or Bergen?", ["Bergen"]) // "in-question"
+ */
+export function answerKind(question: string, references: readonly string[]): AnswerKind {
+  const isGuess = (text: string): boolean => ["yes", "no"].includes(normalizeAnswer(text));
+  if (references.some(isGuess)) return "yes-no";
+  return references.some(mentionsIn(question)) ? "in-question" : "open";
 }

@@ -3,11 +3,8 @@ import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 
 /**
- * Unbiased estimate of the chance that one of k draws is right, from n draws of which c are: 1 − C(n−c, k) / C(n, k).
- *
+ * Unbiased estimate of the chance that one of k draws is right, c of n being right: 1 − C(n−c, k) / C(n, k).
  * Source: Chen et al., arXiv 2107.03374, section 2.1; as a product, which does not overflow.
- *
- * @param k at most n.
  * @example passAtK(4, 1, 2) // 1 − C(3, 2) / C(4, 2) = 0.5
  */
 export function passAtK(n: number, c: number, k: number): number {
@@ -25,12 +22,8 @@ export function passCounts(draws: number): number[] {
 }
 
 /**
- * The share of first-try failures that k tries solve: Σ pass@k · (1 − pass@1) / Σ (1 − pass@1) over questions.
- *
- * @param questions each question's pass@k and pass@1. The source takes pass@1 from a greedy run (0 or 1); an evaluation of draws alone
- *    takes it from the draws. `weight`: number of such questions.
- * @returns null if no question ever fails.
- *
+ * The share of first-try failures that k tries solve: Σ pass@k · (1 − pass@1) / Σ (1 − pass@1) over questions; null without a failure.
+ * @param questions pass@1 from a greedy run (as in the source) or from the draws; `weight`: number of such questions.
  * Source: Potential@k of arXiv 2505.23433.
  * @example potentialAtK([{ passK: 1, pass1: 0.5 }, { passK: 0, pass1: 0 }]) // (1 · 0.5 + 0 · 1) / (0.5 + 1) = 1/3
  */
@@ -47,11 +40,7 @@ export function potentialAtK(
 }
 
 /**
- * em of the answer that most draws gave (self-consistency): equal after the "squad" normalisation; the earlier answer wins a tie. Draws
- * without an answer have no vote.
- *
- * @param draws of one question; 0 without any answer.
- *
+ * em of the answer that most draws of a question gave, equal after the "squad" normalisation; the earlier one wins a tie, 0 without any.
  * Source: Wang et al., arXiv 2203.11171, section 2, the unweighted vote.
  */
 export function majorityRight(draws: readonly Pick<EvaluationRow, "answer" | "em">[]): number {

@@ -4,31 +4,18 @@ import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import { wordOverlap } from "../../text/answers.ts";
 
 /** A sentence of a passage: its title, and its number from 0. */
-export interface SupportingFact {
-  title: string;
-  sentence: number;
-}
+export type SupportingFact = { title: string; sentence: number };
 
 /** Gold annotations of one question. */
 export interface HotpotqaQuestion {
-  /** Accepted answers; HotpotQA has one. */
   references: readonly string[];
   facts: readonly SupportingFact[];
 }
 
 /** Its prediction; each half may be absent. */
-export interface HotpotqaPrediction {
-  answer?: string;
-  facts?: readonly SupportingFact[];
-}
+export type HotpotqaPrediction = { answer?: string; facts?: readonly SupportingFact[] };
 
-/** em, f1, precision and recall of answers, facts, or both. */
-interface Scores {
-  em: number;
-  f1: number;
-  precision: number;
-  recall: number;
-}
+type Scores = { em: number; f1: number; precision: number; recall: number };
 
 const SUBJECTS = ["", "sp_", "joint_"] as const;
 const MEASURES = ["em", "f1", "precision", "recall"] as const;
@@ -63,18 +50,11 @@ export const hotpotqaMetrics = registry<Part & { name: HotpotqaMetric }>(
 );
 
 /**
- * One question by HotpotQA's evaluation.
- *
- * A missing prediction scores 0, and so do its joint metrics. Facts are compared as sets of (title, sentence), with exact titles; two empty
- * sets have em 1 and the rest 0. An answer's f1, precision and recall are 0 where one side is yes, no or noanswer and the other differs.
- * Joint f1 is computed from the products of precisions and recalls, not the product of F1s. The mean over a file divides by the number of
- * gold questions.
- *
- * Source: `hotpot_evaluate_v1.py` of HotpotQA, arXiv 1809.09600. Different here: of several references the best counts, by f1
- * for precision and recall.
- *
- * @example of an answer with precision 1 and recall 1/2, facts with precision 2/3 and recall 1:
- * // joint_precision 2/3, joint_recall 1/2, joint_f1 4/7
+ * One question by HotpotQA's evaluation. A missing prediction scores 0. Facts are sets of (title, sentence); two empty sets have em 1 and the
+ * rest 0. An answer's f1, precision and recall are 0 where one side is yes, no or noanswer and the other differs. Joint f1 is computed from
+ * the products of precisions and recalls. The mean over a file divides by the number of gold questions.
+ * Source: `hotpot_evaluate_v1.py`, arXiv 1809.09600. Different here: of several references the best counts, by f1 for precision and recall.
+ * @example answer with precision 1, recall 1/2, facts 2/3, 1: // joint_precision 2/3, joint_recall 1/2, joint_f1 4/7
  */
 export function scoreHotpotqa(
   { references, facts }: HotpotqaQuestion,

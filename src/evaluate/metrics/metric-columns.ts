@@ -1,7 +1,10 @@
 /** How tables show metrics, from their registry. */
-import { fixed, type NumberFormat } from "../../base/format.ts";
+import { type NumberFormat, fixed } from "../../base/format.ts";
 import { rewards } from "../../rewards/index.ts";
+import { type FigureValues, type IntervalMethod, intervalsOf } from "../intervals.ts";
+import type { Interval } from "../statistics.ts";
 import { rowMetrics } from "./index.ts";
+import type { QuestionValues } from "./metric-sums.ts";
 import { metrics as ownMetrics } from "./own-metrics.ts";
 
 const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
@@ -35,10 +38,7 @@ export function shownValue(
   return isHidden ? null : value;
 }
 
-/**
- * The metrics that tables show of those that were measured: answers first, then searches and messages, then what the recipe measures. A
- * reward that is a headline metric by another name is left out.
- */
+/** The measured metrics that tables show: answers, searches and messages, then the recipe's; without rewards that are headline metrics. */
 export function shownMetrics(measured: Readonly<Record<string, unknown>>): string[] {
   return [...headlinesIn(measured, rowMetrics.parts), ...ownMeasures(measured)];
 }
@@ -72,4 +72,46 @@ function ownMeasures(measured: Readonly<Record<string, unknown>>): string[] {
     REWARDS_OF_METRICS.includes(name) ||
     rewards.added.some((reward) => reward.name === name && reward.metric !== undefined);
   return Object.keys(measured).filter((name) => measured[name] != null && !isOther(name));
+}
+
+/** em, f1 and cover_em always; others if they apply. */
+export type IntervalValues<T> = Record<"em" | "f1" | "cover_em", T> & Record<string, T>;
+
+/** The values of single questions, for metrics with an interval: eight bytes each. */
+export interface MetricSeries {
+  add(question: QuestionValues): void;
+  intervals(options: { seed: number; singleDraws: boolean }): {
+    intervals: IntervalValues<Interval>;
+    intervalMethods: IntervalValues<IntervalMethod>;
+  };
+}
+
+export function openMetricSeries(): MetricSeries {
+  const series = rowMetrics.parts.flatMap((metric, index) =>
+    metric.interval === null ? [] : [{ metric, index, values: [] as number[] }],
+  );
+  const own = new Map<string, number[]>();
+  return {
+    add({ means, own: measured }) {
+      for (const { index, values } of series) {
+        const value = means[index] ?? NaN;
+        if (!Number.isNaN(value)) values.push(value);
+      }
+      for (const [name, value] of measured) {
+        const values = own.get(name) ?? [];
+        own.set(name, values);
+        values.push(value);
+      }
+    },
+    intervals({ seed, singleDraws }) {
+      const figures = series
+        .filter(({ metric, values }) => metric.always || values.length > 0)
+        .map(({ metric, values }): FigureValues => {
+          const isShare = metric.interval === "wilson" && singleDraws;
+          return { name: metric.name, values, method: isShare ? "wilson" : "bootstrap" };
+        });
+      for (const [name, values] of own) figures.push({ name, values, method: "bootstrap" });
+      return intervalsOf(figures, { seed }) as ReturnType<MetricSeries["intervals"]>;
+    },
+  };
 }

@@ -1,11 +1,7 @@
 import { type CoreMetric, rowMetrics } from "./index.ts";
 import { passAtK, passCounts, potentialAtK } from "./draw-metrics.ts";
 
-/**
- * By metric, the mean over questions of each question's mean over its draws; NaN when nothing was measured. With k draws per
- * question also `avg@k` (which is em), `pass@1`, `pass@2`, `pass@4`, … `pass@k`, `majority@k` and `potential@k`. A metric that no
- * row has is absent.
- */
+/** By metric, the mean over questions of the means over draws; NaN when not measured. k draws: also `avg@k`, `pass@…`, `majority@k`, … */
 export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
 
 /** Sums of one question's measured draws. */
@@ -15,20 +11,15 @@ export interface QuestionValues {
   /** The same of what the recipe measures (`EvaluationRow.metrics`), by name. */
   own: ReadonlyMap<string, number>;
   draws: number;
-  /** Draws with em 1. */
   right: number;
-  /** em of the most frequent answer. */
   majority: number;
 }
 
 /** Sums over questions, for the means. Its size depends on neither questions nor draws. */
 export interface MetricSums {
   add(question: QuestionValues): void;
-  /** Questions. */
   readonly n: number;
-  /** @param requested draws per question. */
   values(draws: number): MetricValues;
-  /** Number of questions of each metric that not every question has. */
   counts(): Record<string, number>;
 }
 

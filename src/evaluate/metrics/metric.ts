@@ -1,9 +1,9 @@
 import { ConfigError } from "../../base/errors.ts";
-import { requireDescribed } from "../../base/part-members.ts";
+import { requireDescribed } from "../../base/registry.ts";
 import type { Resolved } from "../../base/schedule.ts";
 import type { z } from "../../base/schema.ts";
 import type { RewardContext } from "../../rewards/context.ts";
-import { defineReward, type RewardHead, type Scored } from "../../rewards/reward.ts";
+import { type RewardHead, type Scored, defineReward } from "../../rewards/reward.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { rowMetrics } from "./index.ts";
 import type { Metric } from "./own-metrics.ts";
@@ -14,18 +14,10 @@ export interface MeasuredDraw extends Scored {
 }
 
 /**
- * A metric, from its name, its options and one function, which returns null where the metric does not apply.
- *
- * @param described.range 0 to 1 when absent.
- * @param described.isShare whether the range is 0 to 1 when absent.
+ * A metric, from its name, its options and one function, which returns null where the metric does not apply. `range` 0 to 1 when absent.
  * @throws {ConfigError} PLUGIN_BAD_PART without its function, or with the name of a metric that every evaluation has.
- * @example
- * defineMetric({
- *   name: "answer-words",
- *   summary: "Words of the answer.",
- *   range: [0, Infinity],
- *   score: ({ row }) => row.answer?.split(/\s+/).length ?? null,
- * })
+ * @example defineMetric({ name: "answer-words", summary: "Words of the answer.", range: [0, Infinity],
+ * score: ({ row }) => row.answer?.split(/\s+/).length ?? null })
  */
 export function defineMetric<S extends z.ZodObject>({
   isShare,
@@ -42,10 +34,8 @@ export function defineMetric<S extends z.ZodObject>({
 }): Metric {
   requireDescribed("metric", { ...head, score } as { name: string }, ["score"]);
   if (rowMetrics.names.includes(head.name)) {
-    throw new ConfigError(
-      "PLUGIN_BAD_PART",
-      `the metric "${head.name}" already exists: every evaluation has it. Rename the plugin's part.`,
-    );
+    const message = `the metric "${head.name}" already exists: every evaluation has it. Rename the plugin's part.`;
+    throw new ConfigError("PLUGIN_BAD_PART", message);
   }
   const reward = defineReward<S>({
     ...head,

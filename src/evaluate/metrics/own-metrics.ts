@@ -3,7 +3,6 @@ import type { Reward } from "../../rewards/reward.ts";
 
 /** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
 export interface Metric extends Reward {
-  /** Whether it is a share from 0 to 1, for tables and for the tests of claims. */
   readonly isShare: boolean;
 }
 

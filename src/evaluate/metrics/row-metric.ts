@@ -4,18 +4,14 @@ import type { EvaluationRow } from "../evaluation-row.ts";
 /** A number of a row, or null; an evaluation reports its mean. */
 export interface RowMetric<Name extends string = string> extends Part {
   readonly name: Name;
-  /** Label of its column. */
   readonly label: string;
   readonly decimals: number;
   /** Whether tables of several metrics show it; lists of all metrics show the others. */
   readonly headline: boolean;
-  /** Smallest and largest value of a row. */
   readonly range: readonly [number, number];
   /** Whether every row has it. Others are absent from results if no row has them. */
   readonly always: boolean;
-  /** Source; "ours": defined here. */
   readonly source: string;
-  /** Method of its 95 % interval for one draw per question; null: no interval. For several draws it is a bootstrap. */
   readonly interval: "wilson" | "bootstrap" | null;
   /** null if it does not apply. Does not change the row. */
   of(row: EvaluationRow): number | null;
@@ -38,7 +34,6 @@ export function sparseRowMetric<const Name extends string>(
   return { ...defaultsOf(metric), ...metric, always: false };
 }
 
-/** Defaults: a share with three decimals, or an amount with two; the label is the name. */
 function defaultsOf({
   name,
   range = [0, 1],

@@ -32,18 +32,11 @@ export const squadV2Metrics = registry<Part & { name: SquadV2Metric }>(
 );
 
 /**
- * One question by SQuAD 2.0's evaluation. Text is normalised as in SQuAD v1.1. References that are empty then (".") are dropped; a
- * question without any other has no answer. If the prediction or the reference is empty, f1 is 1 when both are, else 0. The
- * best reference counts for each metric.
- *
- * @param prediction null: no prediction; scores 0.
- * @returns null for the metrics of the other subset.
- *
- * Source: `evaluate-v2.0.py` of SQuAD 2.0, arXiv 1806.03822, without thresholds of no-answer probabilities. Different here: the script
- * leaves questions without a prediction out of the mean.
- *
- * @example scoreSquadV2("", []).f1            // 1: rightly unanswered
- * @example scoreSquadV2("the cat", ["cats"])  // em 0, f1 0
+ * One question by SQuAD 2.0's evaluation, normalised as in v1.1; references that are empty then (".") are dropped, and without any other
+ * there is no answer. If the prediction or the reference is empty, f1 is 1 when both are, else 0. The best reference counts per metric.
+ * @param prediction null: none; scores 0. @returns null for the metrics of the other subset.
+ * Source: `evaluate-v2.0.py`, arXiv 1806.03822, without thresholds; the script leaves questions without a prediction out of the mean.
+ * @example scoreSquadV2("", []).f1 // 1: rightly unanswered; scoreSquadV2("the cat", ["cats"]) // em 0, f1 0
  */
 export function scoreSquadV2(
   prediction: string | null,

@@ -23,18 +23,14 @@ import { type Script, scriptsOf } from "./scripts.ts";
 /** One case of one reward, over all questions. */
 export interface CheckedCase {
   case: RewardCase;
-  /** The declared value, in words; null if none is declared. */
   expected: string | null;
-  /** Smallest and largest value given; null if a trajectory could not be scored. */
   got: readonly [number, number] | null;
   ok: boolean;
-  /** The first question with a wrong value. */
   failed: { question: string; value: number | null; answer: string | null } | null;
 }
 
 /** Result of a reward on every case. */
 export interface CheckedReward {
-  /** Its name in the recipe. */
   name: string;
   weight: WeightedReward["weight"];
   kind: Reward["kind"];
@@ -45,11 +41,8 @@ export interface CheckedReward {
 
 /** The combined reward, mean over the questions. */
 export interface CheckedSum {
-  /** False if some case without knowledge of the answer earns more than an accepted answer. */
   ok: boolean;
-  /** For an accepted answer, with or without a search before it. */
   golden: number;
-  /** The highest reward of a case whose script does not use the reference. */
   most: { case: RewardCase; value: number };
 }
 
@@ -57,35 +50,24 @@ export interface CheckedSum {
 export interface RewardCheck {
   ok: boolean;
   questions: number;
-  /** Trajectories played. */
   trajectories: number;
   rewards: CheckedReward[];
   /** null if not judged: a reward was checked alone, or an accepted answer could not be scored. */
   combined: CheckedSum | null;
-  /**
-   * The largest share of an accepted answer's combined reward that a case without knowledge of the answer earns; null if an accepted answer
-   * earns nothing.
-   */
+  /** The largest share of an accepted answer's reward that a case without the answer earns; null if an accepted answer earns nothing. */
   withoutAnswering: { case: RewardCase; share: number } | null;
-  /** Cases that cannot be written under the protocol. */
   notWritten: RewardCase[];
-  /** Why nothing was checked; absent otherwise. */
   notApplicable?: string;
 }
 
 export interface CheckRewardsOptions {
-  /** As the recipe uses them. */
   rewards: readonly WeightedReward[];
-  /** The reward expression, and models that rewards use. */
   scoring?: Pick<Scoring, "expression" | "roles">;
-  /** False checks each reward alone, and not the combined reward. */
   judgesSum?: boolean;
   /** The recipe's environment and protocol over `goldRetriever()`; a message may be long (`DEFAULT_TURN_TOKENS` would cut it). */
   environment: Environment;
-  /** A few real questions. */
   tasks: readonly Task[];
   signal: AbortSignal;
-  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 
@@ -93,11 +75,7 @@ interface Played extends Scored {
   script: Script;
 }
 
-/**
- * Checks rewards: a scripted policy writes every case, environment and protocol play it on every question, and rewards score it. An
- * answer reward must give what it declares for each case. The combined reward must not pay more for a case that does not know the answer
- * than for an accepted answer.
- */
+/** Checks rewards by scripted plays: each must give what it declares, and no case without the answer may earn more than an accepted one. */
 export async function checkRewards(options: CheckRewardsOptions): Promise<RewardCheck> {
   const { rewards, environment, tasks, signal, judgesSum = true } = options;
   const registry = options.registry ?? allRewards;
@@ -156,7 +134,6 @@ export function notCheckable(why: string): RewardCheck {
 
 const CASES = Object.keys(REWARD_CASES) as RewardCase[];
 
-/** Cases that end with an accepted answer, as a good policy gives it. */
 const ACCEPTED = new Set<RewardCase>(["golden", "golden-after-search"]);
 
 /** A search that always shows the accepted answers: rewards must not pay for them if the policy did not answer. */
@@ -206,7 +183,6 @@ function play(
   });
 }
 
-/** The combined reward of every trajectory; trajectories are not changed. */
 async function scoreCopies(
   played: readonly Played[],
   rewards: readonly WeightedReward[],
@@ -261,7 +237,6 @@ function expectationOf(
   return follows === "as-extracted" ? { from: -Infinity, below: Infinity } : follows;
 }
 
-/** Sums of a few fractions need not be exact. */
 const ROUNDING = 1e-9;
 
 function isMet(expected: Exclude<Expectation, "as-extracted">, value: number | null): boolean {

@@ -8,13 +8,10 @@ import type { Task } from "../../trajectory/task.ts";
 export interface Script {
   case: RewardCase;
   messages: readonly [string, ...string[]];
-  /** The accepted answer of its question that it uses, if it uses one. */
   reference: string;
 }
 
-/** How messages are written under a protocol. */
 interface Writing {
-  /** Text before and after an answer. */
   opening: string;
   closing: string;
   answer: (text: string) => string;
@@ -24,10 +21,7 @@ interface Writing {
   search: ((query: string) => string) | null;
 }
 
-/**
- * Every case of the check for one task. A case that the protocol cannot write is left out.
- * @param tasks all tasks of the check: wrong answers and candidates come from them.
- */
+/** Every case of the check for one task that the protocol can write. @param tasks all tasks: wrong answers come from them. */
 export function scriptsOf(environment: Environment, task: Task, tasks: readonly Task[]): Script[] {
   const { answer, think, opening, closing, search } = writingUnder(environment);
   const [reference = ""] = task.references;
@@ -49,7 +43,7 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["candidates", answer(candidates)],
     ["repeated", answer(Array.from({ length: 4 }, () => reference).join(" "))],
     ["very-long", answer(`${reference}${" word".repeat(1000)}`)],
-    ["unicode", answer(disguised(reference))],
+    ["unicode", answer(reference.replace(/\S/gu, "$&\u200b"))],
   ];
   const scripts: Script[] = [
     ...task.references.map((each): Script => {
@@ -82,10 +76,8 @@ function thoughts(
 /** Words of no language, and no number: a reference may contain any. */
 const GARBLED = "qzxv wkjpq %# xxzzq";
 
-/** A query without matches. */
 const NOWHERE = "qzvx nowhere";
 
-/** An answer of another task that shares no word with this one's. */
 function wrongAnswer(task: Task, tasks: readonly Task[]): string {
   const own = new Set(task.references.flatMap(wordsOf));
   const others = tasks.flatMap(({ references }) => references);
@@ -98,12 +90,6 @@ function wordsOf(text: string): string[] {
   return normalizeAnswer(text).split(" ");
 }
 
-/** Looks the same: a zero-width space after every visible character. */
-function disguised(text: string): string {
-  return text.replace(/\S/gu, "$&\u200b");
-}
-
-/** How messages are written: as the protocol itself writes them. */
 function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   const write = (tool: string, input: string): string =>
     protocol.write({ thought: "", action: { tool, input } }, toolSchemas);
@@ -121,7 +107,6 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   };
 }
 
-/** A placeholder answer, to find the protocol's text around it. */
 const MARK = "qzvx";
 
 /** Whether a protocol can write answers: its answer rule must find them. */

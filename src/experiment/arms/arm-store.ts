@@ -10,11 +10,11 @@ import {
   writeFileAtomic,
   writeJson,
 } from "../../base/files.ts";
-import { processMark } from "../../base/process-mark.ts";
-import { userCache } from "../../base/user-cache.ts";
+import { processMark } from "../../base/folder-lock.ts";
 import { z } from "../../base/schema.ts";
-import type { RunOrigin } from "../claims/run-origin.ts";
+import { userCache } from "../../base/user-cache.ts";
 import { MANIFEST_FILE, RESOLVED_FILE, RUN_FILE } from "../../run/folder/run-file.ts";
+import type { RunOrigin } from "../claims/run-origin.ts";
 
 /** A finished run of an arm, with what it came to. */
 export interface FinishedArm {

@@ -1,8 +1,7 @@
 import { mean, sampleVariance } from "../../base/statistics.ts";
-import { ROUNDING } from "../arm-comparison.ts";
-import { holmAdjusted } from "../../evaluate/paired-test.ts";
-import type { Interval } from "../../evaluate/statistics.ts";
+import { type Interval, holmAdjusted } from "../../evaluate/statistics.ts";
 import { centralQuantile, twoSidedP } from "../../evaluate/student-t.ts";
+import { ROUNDING } from "../arm-comparison.ts";
 
 /** What the runs of one arm measured. */
 export interface MeasuredArm {

@@ -1,21 +1,21 @@
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
-import { type AnswerKind, answerKind } from "../../evaluate/answer-kind.ts";
+import { type AnswerKind, answerKind } from "../../evaluate/metrics/answer-metrics.ts";
 import {
   type GroupDifference,
-  groupDifferences,
-  meanOverRuns,
   type MetricResult,
   type MetricTest,
+  groupDifferences,
+  meanOverRuns,
   testMetric,
   withVerdicts,
 } from "./compare-sides.ts";
-import { sharedMetrics, type Side } from "./compared-run.ts";
-import { checkProtocols, type ProtocolCheck } from "./protocol-differences.ts";
+import { type Side, sharedMetrics } from "./compared-run.ts";
+import { type ProtocolCheck, checkProtocols } from "./protocol-differences.ts";
 import {
+  type SharedQuestions,
   questionOf,
   sharedQuestions,
-  type SharedQuestions,
   sharedValues,
 } from "./shared-questions.ts";
 

@@ -1,12 +1,12 @@
-import { type ArmComparison, compareArms, type SeededValue } from "../arm-comparison.ts";
-import {
-  corrected,
-  type Corrected,
-  type PairedTest,
-  testPairs,
-} from "../../evaluate/paired-test.ts";
 import { mean, standardError } from "../../base/statistics.ts";
-import type { Interval } from "../../evaluate/statistics.ts";
+import {
+  type Corrected,
+  type Interval,
+  type PairedTest,
+  corrected,
+  testPairs,
+} from "../../evaluate/statistics.ts";
+import { type ArmComparison, type SeededValue, compareArms } from "../arm-comparison.ts";
 import type { ComparedRun, Side } from "./compared-run.ts";
 import {
   type Agreement,
@@ -17,7 +17,7 @@ import {
   shareEffect,
   smallestDetectable,
 } from "./paired.ts";
-import { sharedValues, type SharedValues } from "./shared-questions.ts";
+import { type SharedValues, sharedValues } from "./shared-questions.ts";
 
 /** One metric of two sides on the questions that they share. */
 export interface MetricTest extends PairedTest {

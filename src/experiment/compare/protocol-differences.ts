@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
-import { suggest } from "../../base/nearest.ts";
 import { quote } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import type { ComparedRun } from "./compared-run.ts";
 
 /** One difference between two protocols. */

@@ -2,13 +2,13 @@ import { ConfigError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { mean, standardError } from "../../base/statistics.ts";
 import {
-  bootstrapInterval,
   type Interval,
+  bootstrapInterval,
   newcombeInterval,
   wilsonInterval,
 } from "../../evaluate/statistics.ts";
 import { meanOverRuns } from "./compare-sides.ts";
-import { type ComparedRun, sharedMetrics, type Side } from "./compared-run.ts";
+import { type ComparedRun, type Side, sharedMetrics } from "./compared-run.ts";
 import { crossedBootstrap } from "./paired.ts";
 import { sharedValues } from "./shared-questions.ts";
 

@@ -1,7 +1,6 @@
-import { definer } from "../../base/define-part.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { requireReturned } from "../../base/registry.ts";
 
 /** Sums over the compared tokens of one side of a pair. */
 export interface ComparedSide {

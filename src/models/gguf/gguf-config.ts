@@ -4,8 +4,8 @@ import { quote } from "../../base/schema.ts";
 import { suggest } from "../../base/nearest.ts";
 import type { Architecture } from "../architectures/architecture.ts";
 import { architectures } from "../architectures/index.ts";
-import type { DecoderConfig } from "../config.ts";
 import { parseDecoderConfig } from "../config-json.ts";
+import type { DecoderConfig } from "../config.ts";
 import { ropeFrequencies } from "../rope.ts";
 import type { GgufFile, GgufValue } from "./gguf-file.ts";
 

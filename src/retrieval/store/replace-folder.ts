@@ -3,8 +3,7 @@ import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ExternalError } from "../../base/errors.ts";
 import { exists } from "../../base/files.ts";
-import { lockFolder } from "../../base/folder-lock.ts";
-import { isAlive, processMark } from "../../base/process-mark.ts";
+import { isAlive, lockFolder, processMark } from "../../base/folder-lock.ts";
 
 /**
  * Replaces a folder by a finished one: renames the old one aside, the new one to its name, and removes the old

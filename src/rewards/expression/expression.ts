@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { END_REASONS } from "../../trajectory/trajectory.ts";
 import { FACTS, type ScoringTime } from "./facts.ts";
-import { FUNCTIONS, type LeafValues, numberOf, type Term } from "./functions.ts";
+import { FUNCTIONS, type LeafValues, type Term, numberOf } from "./functions.ts";
 import { type InfixSign, type Node, parseExpression, problemAt } from "./parse.ts";
 
 /** How values of rewards become the combined reward of a trajectory: the recipe's `reward:`. docs/rewards.md */

@@ -1,8 +1,10 @@
-import { isInvalidTurn } from "../../trajectory/invalid-turn.ts";
+import {
+  type Trajectory,
+  isInvalidTurn,
+  policyTokenCount,
+  searchCount,
+} from "../../trajectory/trajectory.ts";
 import type { RewardHistory } from "../context.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import { policyTokenCount } from "../../trajectory/token-rows.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
 
 /** When a batch is scored. */
 export interface ScoringTime {

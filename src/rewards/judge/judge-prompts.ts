@@ -1,6 +1,6 @@
-import { partName } from "../../base/part-schema.ts";
+import { partName } from "../../base/define-part.ts";
 import { registry } from "../../base/registry.ts";
-import { defineJudgePrompt, type JudgePrompt } from "./judge-prompt.ts";
+import { type JudgePrompt, defineJudgePrompt } from "./judge-prompt.ts";
 
 /** The default: does the answer mean the same as an accepted one? */
 export const equivalence = defineJudgePrompt({

@@ -1,15 +1,15 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
+import { seedFrom } from "../../base/random.ts";
 import { type BudgetNow, budgetOf } from "../../env/budget.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { PrefixMessage } from "../../trajectory/task.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Message, MessageEnding, Input } from "../dialogue.ts";
+import type { DialogueSetting, Input, Message, MessageEnding } from "../dialogue.ts";
+import { type TextDraft, emptyTextDraft, textSegment } from "../draft.ts";
 import { beginningOf } from "../policy.ts";
-import { emptyTextDraft, type TextDraft, textSegment } from "../draft.ts";
-import type { EndpointSettings } from "./endpoint-settings.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
+import type { EndpointSettings } from "../model-settings.ts";
 
 /** A server's reply for one message. */
 export interface RemoteReply {
@@ -64,12 +64,7 @@ export function contextFull({ budgets }: DialogueSetting, { tokens }: RemotePlac
   return tokens >= (budgetOf(budgets, "context")?.limit ?? Infinity);
 }
 
-/**
- * Sends a request to a server. A refusal because of the context length is no failure.
- *
- * @returns null when its context is full.
- * @throws {RolloutError} with the code of the failed request.
- */
+/** Sends a request to a server; null when its context is full. @throws {RolloutError} with the code of the failed request. */
 export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();
@@ -80,12 +75,7 @@ export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Records a server's message as a call, cut as its protocol says.
- *
- * @param reply.text with tool calls written into it.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
- */
+/** Records a server's message, with tool calls written into it, cut as its protocol says. @throws COMPLETION_FILTERED, COMPLETION_EMPTY */
 export function recordReply(
   setting: DialogueSetting,
   place: RemotePlace,
@@ -97,14 +87,7 @@ export function recordReply(
   return recordMessage(setting, place, { draft, finish, replies: [reply], inputs });
 }
 
-/**
- * Adds a server's text to a message, up to the protocol's end.
- *
- * Servers omit the stop string; if the message is complete only with it, it is added again.
- *
- * @returns the finish reason.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
- */
+/** Adds a server's text up to the protocol's end, with an omitted stop string. @throws COMPLETION_FILTERED, COMPLETION_EMPTY */
 export function takeReply(
   setting: DialogueSetting,
   draft: TextDraft,
@@ -112,17 +95,14 @@ export function takeReply(
 ): CallFinish {
   const { finishReason, firstTokenMs } = reply;
   if (finishReason === "content_filter") {
-    throw new RolloutError(
-      "COMPLETION_FILTERED",
-      "the server's content filter blocked the message.",
-    );
+    const problem = "the server's content filter blocked the message.";
+    throw new RolloutError("COMPLETION_FILTERED", problem);
   }
   // With a finish reason, the model itself wrote nothing: its mistake, which counts.
   if (finishReason === null && (draft.text() + reply.text).trim() === "") {
-    throw new RolloutError(
-      "COMPLETION_EMPTY",
-      "the server sent a message without text and without a finish reason. Check the server's log.",
-    );
+    const problem =
+      "the server sent a message without text and without a finish reason. Check the server's log.";
+    throw new RolloutError("COMPLETION_EMPTY", problem);
   }
   if (firstTokenMs !== null) setting.onFirstToken?.(firstTokenMs);
   const stop =
@@ -134,7 +114,6 @@ export function takeReply(
   return stopped ? "stop" : finishReason === "length" ? "length" : "eos";
 }
 
-/** A server's message, from one reply or, if interrupted, from several. */
 interface RemoteMessage {
   draft: TextDraft;
   finish: CallFinish;
@@ -188,7 +167,6 @@ export function recordGiven(
   return place.last;
 }
 
-/** Null if one of them is unknown. */
 function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   const sum = { promptTokens: 0, completionTokens: 0 };
   for (const usage of usages) {

@@ -7,11 +7,9 @@ import { errorBody, ServedError } from "../served/served-error.ts";
 
 export interface AgentEndpoint {
   readonly url: string;
-  /** A key for one agent. */
   newKey(): string;
   /** Answers the requests of a key from now on; null: refuses them. */
   assign(key: string, serving: Serving | null): void;
-  /** Whether the server keeps this process running. */
   keepAlive(isNeeded: boolean): void;
   close(): void;
 }
@@ -23,7 +21,6 @@ export interface Serving {
   onFailure: (error: unknown) => void;
 }
 
-/** Largest body of a request, in bytes. */
 const BODY_LIMIT = 4 * 2 ** 20;
 
 export async function openAgentEndpoint(): Promise<AgentEndpoint> {

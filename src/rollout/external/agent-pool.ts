@@ -1,36 +1,26 @@
+import { spawn } from "node:child_process";
 import { setMaxListeners } from "node:events";
+import { createInterface } from "node:readline";
 import { RolloutError } from "../../base/errors.ts";
 import type { TokenPolicy } from "../policy.ts";
-import { type AgentEndpoint, openAgentEndpoint, type Serving } from "./agent-endpoint.ts";
-import { type AgentProcess, startAgent } from "./agent-process.ts";
+import { type AgentEndpoint, type Serving, openAgentEndpoint } from "./agent-endpoint.ts";
 
 export interface AgentSettings {
   command: readonly string[];
-  /** Agents at once. */
   processes: number;
   timeoutSeconds: number;
 }
 
 /** Agents that answer questions by the run's own policy. */
 export interface AgentPool {
-  /**
-   * @returns what the agent wrote as its answer: a line of stdout.
-   * @throws {RolloutError} AGENT_FAILED, AGENT_TIMEOUT
-   * @throws the signal's reason when it aborts.
-   */
+  /** @returns the agent's answer: a line of stdout. @throws {RolloutError} AGENT_FAILED, AGENT_TIMEOUT. @throws the signal's reason. */
   ask(question: string, serving: Serving, signal: AbortSignal): Promise<string>;
 }
 
-/** A slot for one agent, with a key of its own. */
-interface Slot {
-  key: string;
-  agent: AgentProcess | null;
-}
+type Slot = { key: string; agent: AgentProcess | null };
 
-/** Agents without work for this long are ended. */
 const IDLE_MS = 60_000;
 
-/** Stands for the question in a command. Such an agent starts anew for every rollout. */
 const PLACE = "{question}";
 
 const pools = new WeakMap<TokenPolicy, Map<string, AgentPool>>();
@@ -109,14 +99,12 @@ function openPool({ command, processes, timeoutSeconds }: AgentSettings): AgentP
   };
 }
 
-/** What an agent needs to find the policy, whatever its SDK. */
 function variables(url: string, key: string): Record<string, string> {
   const around = [process.env.NO_PROXY ?? process.env.no_proxy ?? "", "127.0.0.1"];
   const direct = around.filter((each) => each !== "").join(",");
   return { OPENAI_BASE_URL: url, OPENAI_API_KEY: key, NO_PROXY: direct, no_proxy: direct };
 }
 
-/** The answer within the deadline; otherwise the agent is killed. */
 async function bounded(
   answer: Promise<string>,
   {
@@ -134,7 +122,6 @@ async function bounded(
   const onAbort = (): void => {
     stop(signal.reason);
   };
-  // One listener for each agent.
   setMaxListeners(0, signal);
   signal.addEventListener("abort", onAbort);
   try {
@@ -147,4 +134,108 @@ async function bounded(
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+interface AgentProcess {
+  send(line: string): void;
+  /** The next line of its stdout; an empty one is an answer too. @throws {RolloutError} AGENT_FAILED when it ends without one. */
+  nextLine(): Promise<string>;
+  /** The last line of its stdout that is not empty, after it has ended well. @throws {RolloutError} AGENT_FAILED */
+  lastLine(): Promise<string>;
+  readonly isRunning: boolean;
+  /** An idle agent does not keep this process running; it ends when its stdin does. */
+  unref(): void;
+  kill(): void;
+}
+
+const TOLD = 500;
+
+const LONGEST = 2 ** 20;
+
+const MOST_LINES = 10_000;
+
+const running = new Set<AgentProcess>();
+process.once("exit", () => {
+  for (const agent of running) agent.kill();
+});
+
+/** @param environment added to this process's variables. */
+function startAgent(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): AgentProcess {
+  const [program = "", ...rest] = command;
+  const env = { ...process.env, ...environment };
+  const child = spawn(program, rest, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  let stderr = "";
+  let ended: string | null = null;
+  let code: number | null = null;
+  let changed = (): void => undefined;
+  const lines: string[] = [];
+  child.stdin.on("error", () => undefined);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-TOLD);
+  });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line.trim().slice(0, LONGEST));
+    if (lines.length > MOST_LINES) agent.kill();
+    changed();
+  });
+  const end = (why: string): void => {
+    ended ??= why;
+    running.delete(agent);
+    changed();
+  };
+  child.on("error", ({ message }) => {
+    end(`could not be started (${message})`);
+  });
+  // After its pipes are read: the last line may come behind the exit.
+  child.on("close", (status, signal) => {
+    code = status;
+    end(signal === null ? `ended with status ${status ?? 0}` : `was ended by ${signal}`);
+  });
+  const failed = (): RolloutError => {
+    const said = stderr.trim() === "" ? "It wrote nothing to stderr." : `Its stderr: ${stderr.trim()}`; // prettier-ignore
+    return new RolloutError("AGENT_FAILED", `agent ${program}: ${ended ?? "failed"} before it had answered. ${said}`); // prettier-ignore
+  };
+  const untilChanged = (): Promise<void> => new Promise((resolve) => (changed = resolve));
+  const agent: AgentProcess = {
+    send(line) {
+      // What it wrote behind its last answer answers nothing.
+      lines.length = 0;
+      child.stdin.write(`${line}\n`);
+    },
+    async nextLine() {
+      for (;;) {
+        const line = lines.shift();
+        if (line !== undefined) return line;
+        if (ended !== null) throw failed();
+        await untilChanged();
+      }
+    },
+    async lastLine() {
+      child.stdin.end();
+      while (ended === null) await untilChanged();
+      if (code !== 0) throw failed();
+      return lines.findLast((line) => line !== "") ?? "";
+    },
+    get isRunning() {
+      return ended === null;
+    },
+    unref() {
+      child.unref();
+      for (const pipe of [child.stdin, child.stdout, child.stderr])
+        (pipe as unknown as { unref(): void }).unref();
+    },
+    kill() {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+  running.add(agent);
+  agent.unref();
+  return agent;
 }

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { defineHint } from "./hint.ts";
-import { drawText, filled, hintText } from "./hint-text.ts";
+import { defineHint, drawText, filled, hintText } from "./hint.ts";
 import { answerIn, answers, endOfThought, thoughtShape } from "./places.ts";
 
 const beforeAnswerOptions = z.strictObject({
@@ -35,10 +34,7 @@ const answerReflectionOptions = z.strictObject({
   ...thoughtShape,
 });
 
-/**
- * Removes the answer and puts it into the thinking as a proposal; the policy continues from there. An answer in the protocol's own
- * grammar would end the message.
- */
+/** Moves the answer into the thinking as a proposal, from where the policy continues: in its own grammar it would end the message. */
 export const answerReflection = defineHint({
   name: "answer-reflection",
   summary: "Moves an answer back into the policy's thinking, to be checked first.",

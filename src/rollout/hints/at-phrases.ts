@@ -1,7 +1,6 @@
 import { z } from "../../base/schema.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import { defineHint } from "./hint.ts";
-import { drawText, hintText } from "./hint-text.ts";
+import { searchCount } from "../../trajectory/trajectory.ts";
+import { defineHint, drawText, hintText } from "./hint.ts";
 import {
   answers,
   endOfThought,

@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { firstThought as askFirstThought } from "../first-thought.ts";
-import { defineHint } from "./hint.ts";
-import { begunThought, drawText, filled, hintText, textsOf } from "./hint-text.ts";
+import { begunThought, defineHint, drawText, filled, hintText, textsOf } from "./hint.ts";
 
 const openingOptions = z.strictObject({
   text: hintText({ library: "search-opening" }),
@@ -34,10 +33,7 @@ const firstThoughtOptions = z.strictObject({
   thoughtOpening: z.string().default("<think>"),
 });
 
-/**
- * Asks the policy for a chain of thought without tools, in a separate dialogue; its first step is the prefill of the first message. An
- * empty step, or one that is already a whole message, gives no prefill.
- */
+/** Asks for a chain of thought without tools; its first step is the prefill of the first message, unless empty or a whole message. */
 export const firstThought = defineHint({
   name: "first-thought",
   summary: "The first message begins with the first step of the policy's own chain of thought.",
@@ -67,10 +63,7 @@ const withheldOptions = z.strictObject({
 /** The placeholders with gold values. */
 const GOLD = /\{(?:titles|answer|questions)\}/;
 
-/**
- * The policy reads this text, and training does not: the record keeps it apart from the prompt, and training rows leave it out. The
- * policy may repeat it; gates of a synthesis check for that.
- */
+/** The policy reads this text, and training rows leave it out. The policy may repeat it; gates of a synthesis check for that. */
 export const withheld = defineHint({
   name: "withheld",
   summary: "Adds text after the prompt that the policy reads but training does not.",

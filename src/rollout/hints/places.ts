@@ -20,16 +20,9 @@ export const occurrenceShape = {
 };
 
 /** A phrase in a message. */
-export interface Phrase {
-  at: number;
-  /** End (exclusive). */
-  end: number;
-}
+export type Phrase = { at: number; end: number };
 
-/**
- * Where a message's thinking ends: before the last end tag, else before the first call or answer, else at the end. Never within the
- * characters that must stay.
- */
+/** Where a message's thinking ends: before the last end tag, else the first call or answer, else at the end; never within fixed text. */
 export function endOfThought(moment: HintMoment, thinkingEnd: string): number {
   const { message, from, place } = moment;
   const thought = message.lastIndexOf(thinkingEnd);
@@ -66,18 +59,9 @@ export function phrasesIn(
   return Array.from(found, ({ index, 0: { length } }) => ({ at: index, end: index + length }));
 }
 
-/** Values of `occurrenceShape`. */
-interface Choice {
-  occurrence: "first" | "every" | "random";
-  probability: number;
-  times: number;
-}
+type Choice = { occurrence: "first" | "every" | "random"; probability: number; times: number };
 
-/**
- * The next place that gets a hint; null: none.
- * @param found all phrases of the message, so that each keeps its number between calls.
- * @param random of the hint: each place is drawn once, by its turn and number.
- */
+/** The next place that gets a hint; null: none. @param found all phrases. @param random draws each place once, by its number. */
 export function nextPlace(
   { from, fired, firedHere, place }: HintMoment,
   found: readonly Phrase[],

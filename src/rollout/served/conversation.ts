@@ -5,37 +5,42 @@
 import { seedFrom } from "../../base/random.ts";
 import type { TemplateMessage } from "../../chat/chat-template.ts";
 import { firstEnd } from "../../env/protocols/protocol.ts";
-import { sequenceIds } from "../../trajectory/token-rows.ts";
-import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
+import type { Task } from "../../trajectory/task.ts";
+import {
+  type Call,
+  type CallFinish,
+  type Segment,
+  sequenceIds,
+} from "../../trajectory/trajectory.ts";
 import { cutTokens } from "../cut-tokens.ts";
 import type { TokenPolicy } from "../policy.ts";
-import { recordedTemperature, type Sampling } from "../sampling.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { MessageTemplate } from "./message-template.ts";
+import { type Sampling, recordedTemperature } from "../sampling.ts";
 import { isLongerThan } from "./longer-than.ts";
-import { messageKeys, type WireCall, type WireMessage } from "./message-keys.ts";
+import {
+  type MessageTemplate,
+  type WireCall,
+  type WireMessage,
+  messageKeys,
+  toolCallsOf,
+} from "./message-keys.ts";
 import { ServedError } from "./served-error.ts";
-import { toolCallsOf } from "./tool-calls.ts";
 
 /** How one answer is drawn. */
 export interface Draw {
   sampling: Sampling;
   maxTokens: number;
   stop: readonly string[];
-  /** Leaves the stop string in the text that the client gets. */
   keepStop: boolean;
   seed: number | null;
 }
 
 /** An answer of the policy. */
 export interface Answer {
-  /** Index of its call. */
   call: number;
   /** Text for the client: without EOS and, by default, without the stop string. */
   text: string;
   calls: WireCall[];
   ids: number[];
-  /** Nats, one per id. */
   logprobs: number[];
   promptIds: number[];
   finish: CallFinish;
@@ -46,14 +51,9 @@ export interface Conversation {
   readonly calls: Call[];
   /** Text of each call's answer with its stop string, by index in `calls`. */
   readonly texts: string[];
-  /** Recorded tokens, over all calls. */
   tokens: number;
-  /** A request did not fit the context. */
   isFull: boolean;
-  /**
-   * @throws {ServedError} 400
-   * @throws as the policy's engine.
-   */
+  /** @throws {ServedError} 400. @throws as the policy's engine. */
   chat(messages: readonly WireMessage[], tools: readonly unknown[], draw: Draw): Promise<Answer>;
   /** @param prompt text, or token ids. @throws as `chat`. */
   complete(prompt: string | readonly number[], draw: Draw): Promise<Answer>;
@@ -61,7 +61,6 @@ export interface Conversation {
   sharedMessages(keys: readonly string[]): number;
   /** How much of a prompt is an earlier prompt with its answer, in characters or ids; 0: nothing. */
   sharedPrompt(prompt: string | readonly number[]): number;
-  /** Frees the engine's cache. */
   end(): void;
 }
 
@@ -70,7 +69,6 @@ export interface ConversationOptions {
   seed: number;
   policy: TokenPolicy;
   template: MessageTemplate;
-  /** Most tokens of a sequence. */
   room?: number;
   /** Whether the engine keeps its cache until `end`. It holds a slot that others wait for. */
   keepsCache: boolean;
@@ -79,21 +77,14 @@ export interface ConversationOptions {
 /** Stands for the answer in a rendered conversation, to find what the template puts after it. */
 const MARK = "\u2063answer\u2063";
 
-/** Most requests of a conversation: each is kept. */
 const MOST_CALLS = 1000;
 
 interface State {
-  /** Requests so far. */
   asked: number;
-  /** The engine works on the cached sequence. */
   isBusy: boolean;
 }
 
-/** What a request adds to the call that it continues. */
-interface Continued {
-  parent: number | null;
-  added: Segment[];
-}
+type Continued = { parent: number | null; added: Segment[] };
 
 export function openConversation(options: ConversationOptions): Conversation {
   const { id, policy, template } = options;
@@ -102,7 +93,6 @@ export function openConversation(options: ConversationOptions): Conversation {
   const texts: string[] = [];
   /** Calls by the messages up to and including their answer. */
   const heads = new Map<string, number>();
-  /** Whole texts of plain completions, with their calls. */
   const wholes: { text: string; call: number }[] = [];
   const most = longestSequence(policy, options.room);
   const begun = async (text: string): Promise<Continued> => {
@@ -171,11 +161,9 @@ export function openConversation(options: ConversationOptions): Conversation {
     isFull: false,
     async chat(messages, tools, draw) {
       if (tools.length > 0 && !template.showsTools) {
-        throw new ServedError(
-          400,
-          "tools: the model has no chat template that could tell it of them. Describe them in a message.",
-          { param: "tools" },
-        );
+        const message =
+          "tools: the model has no chat template that could tell it of them. Describe them in a message.";
+        throw new ServedError(400, message, { param: "tools" });
       }
       const keys = messageKeys(messages, tools);
       const continued = await continuedChat(messages, keys, tools);
@@ -272,19 +260,14 @@ async function write(
   return { answer: { call, text, calls: [], ids, logprobs, promptIds, finish }, whole };
 }
 
-/** Most tokens of a prompt with its answer. */
 function longestSequence(policy: TokenPolicy, room = Infinity): number {
   return Math.min(policy.maxPositions - 1, room);
 }
 
-/** @param tokens of the prompt; null: more than `most`, not all of them counted. */
 function tooLong(conversation: Conversation, most: number, tokens: number | null): ServedError {
   conversation.isFull = true;
-  return new ServedError(
-    400,
-    `The prompt has ${tokens ?? `more than ${most}`} tokens, and the model's context is ${most} tokens with its answer.`,
-    { code: "context_length_exceeded", param: "messages" },
-  );
+  const message = `The prompt has ${tokens ?? `more than ${most}`} tokens, and the model's context is ${most} tokens with its answer.`;
+  return new ServedError(400, message, { code: "context_length_exceeded", param: "messages" });
 }
 
 /** What follows an answer, without the end token that the model has written itself. */

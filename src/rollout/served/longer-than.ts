@@ -8,9 +8,8 @@ const PIECE = 2 ** 13;
 const CUT_TOKENS = 8;
 
 /**
- * Whether a text has more tokens than allowed, without encoding much more of it than that: encoding takes microseconds a token, and nothing else
- * runs meanwhile. The text is counted in pieces that end at white space, where tokenizers split first, and other requests get turns between them.
- * @param most tokens.
+ * Whether a text has more than `most` tokens, counted in pieces that end at white space, where tokenizers split first: other requests run
+ * in between, and little more than the limit is encoded.
  */
 export async function isLongerThan(
   most: number,
@@ -36,7 +35,6 @@ function pieceEnd(text: string, from: number): number {
   return most;
 }
 
-/** The end of the text, or white space after something else. */
 function isBreak(text: string, at: number): boolean {
   return at === text.length || /^\S\s$/.test(text.slice(at - 1, at + 1));
 }

@@ -1,20 +1,17 @@
 import { AgentrlError } from "../../base/errors.ts";
+import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { TokenPolicy } from "../policy.ts";
 import type { Answer, Conversation, Draw } from "./conversation.ts";
 import { messageKeys } from "./message-keys.ts";
-import { chatEvents, chatReply, completionReply } from "./openai-replies.ts";
-import { type DrawLimits, readChat, readCompletion } from "./openai-requests.ts";
-import { errorBody, ServedError } from "./served-error.ts";
+import { type Asked, type DrawLimits, readChat, readCompletion } from "./openai-requests.ts";
+import { ServedError, errorBody } from "./served-error.ts";
 
 /** A policy behind OpenAI's API, without a transport. */
 export interface OpenAiApi {
   policy: TokenPolicy;
-  /** Its name for clients. */
   model: string;
-  /** Names of loaded adapters. */
   adapters?: readonly string[];
   limits: DrawLimits;
-  /** The conversation that a request belongs to. */
   conversationOf(request: RequestOrigin): Conversation;
   /** Replaces what a request asks of the drawing. */
   drawAs?(draw: Draw): Draw;
@@ -33,11 +30,7 @@ export type ApiReply = { conversation: string | null } & (
   { status: number; json: object } | { status: 200; events: string }
 );
 
-/**
- * Answers a request of OpenAI's API.
- * @param path `/v1/models`, `/v1/chat/completions` or `/v1/completions`.
- * @throws what the engine throws, if it is no error of agentrl's own.
- */
+/** Answers a request of OpenAI's API: `/v1/models`, `/v1/chat/completions` or `/v1/completions`. @throws what the engine throws. */
 export async function answerOpenAi(
   api: OpenAiApi,
   method: string,
@@ -56,7 +49,6 @@ export async function answerOpenAi(
   }
 }
 
-/** Requests that the policy cannot take. */
 function refusalOf(error: unknown): ServedError | null {
   if (!(error instanceof AgentrlError)) return null;
   const { code, message } = error;
@@ -107,4 +99,113 @@ function jsonReply({ id }: Conversation, json: object): ApiReply {
 function eventReply({ id }: Conversation, events: readonly object[]): ApiReply {
   const lines = [...events.map((event) => JSON.stringify(event)), "[DONE]"];
   return { status: 200, events: lines.map((line) => `data: ${line}\n\n`).join(""), conversation: id }; // prettier-ignore
+}
+
+interface ReplyFacts extends Pick<Asked, "logprobs" | "tokenIds"> {
+  conversation: string;
+  model: string;
+  created: number;
+}
+
+function chatReply(answer: Answer, facts: ReplyFacts, tokenizer: Tokenizer): object {
+  const { text, calls } = answer;
+  const called = calls.length > 0;
+  return {
+    ...headOf(answer, facts, "chat.completion"),
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: called && text === "" ? null : text,
+          tool_calls: called ? calls : undefined,
+        },
+        finish_reason: finishOf(answer),
+        logprobs: facts.logprobs ? chatLogprobs(answer, tokenizer) : null,
+        ...idsOf(answer, facts),
+      },
+    ],
+    usage: usageOf(answer),
+  };
+}
+
+/** The same reply as events: the whole message in one delta, then its end. */
+function chatEvents(
+  answer: Answer,
+  { streamsUsage, ...facts }: ReplyFacts & Pick<Asked, "streamsUsage">,
+  tokenizer: Tokenizer,
+): object[] {
+  const head = headOf(answer, facts, "chat.completion.chunk");
+  const { text, calls } = answer;
+  const called = calls.map((call, index) => ({ index, ...call }));
+  const delta = {
+    role: "assistant",
+    content: called.length > 0 && text === "" ? null : text,
+    tool_calls: called.length > 0 ? called : undefined,
+  };
+  const logprobs = facts.logprobs ? chatLogprobs(answer, tokenizer) : null;
+  const first = { index: 0, delta, finish_reason: null, logprobs, ...idsOf(answer, facts) };
+  const last = { index: 0, delta: {}, finish_reason: finishOf(answer), logprobs: null };
+  return [
+    { ...head, choices: [first] },
+    { ...head, choices: [last] },
+    ...(streamsUsage ? [{ ...head, choices: [], usage: usageOf(answer) }] : []),
+  ];
+}
+
+function completionReply(answer: Answer, facts: ReplyFacts, tokenizer: Tokenizer): object {
+  const { text, ids, logprobs } = answer;
+  const tokens = ids.map((id) => tokenizer.decode([id]));
+  let offset = 0;
+  const offsets = tokens.map((token) => {
+    offset += token.length;
+    return offset - token.length;
+  });
+  const scores = { tokens, token_logprobs: logprobs, top_logprobs: null, text_offset: offsets };
+  return {
+    ...headOf(answer, facts, "text_completion"),
+    choices: [
+      {
+        index: 0,
+        text,
+        finish_reason: finishOf(answer),
+        logprobs: facts.logprobs ? scores : null,
+        ...idsOf(answer, facts),
+      },
+    ],
+    usage: usageOf(answer),
+  };
+}
+
+function headOf({ call }: Answer, { conversation, model, created }: ReplyFacts, object: string) {
+  return { id: `${conversation}-${call}`, object, created, model, conversation };
+}
+
+function finishOf({ calls, finish }: Answer): string {
+  if (calls.length > 0) return "tool_calls";
+  return finish === "length" || finish === "context" ? "length" : "stop";
+}
+
+function usageOf({ promptIds, ids }: Answer): object {
+  const [prompt, completion] = [promptIds.length, ids.length];
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  };
+}
+
+/** vLLM's fields for token ids. */
+function idsOf({ promptIds, ids }: Answer, { tokenIds }: ReplyFacts): object {
+  return tokenIds ? { prompt_token_ids: promptIds, token_ids: ids } : {};
+}
+
+function chatLogprobs({ ids, logprobs }: Answer, tokenizer: Tokenizer): object {
+  const content = ids.map((id, i) => ({
+    token: tokenizer.decode([id]),
+    logprob: logprobs[i],
+    bytes: [...tokenizer.bytes(id)],
+    top_logprobs: [],
+  }));
+  return { content, refusal: null };
 }

@@ -3,7 +3,6 @@ import type { Draw } from "./conversation.ts";
 import type { WireMessage } from "./message-keys.ts";
 import { checkedBody, ServedError } from "./served-error.ts";
 
-/** Messages, tools, and parts of a message. */
 const MOST_MESSAGES = 4096;
 const MOST_TOOLS = 1024;
 const MOST_PARTS = 256;
@@ -93,7 +92,6 @@ const NEUTRAL: Readonly<Record<string, readonly unknown[]>> = {
 export interface Asked {
   draw: Draw;
   streams: boolean;
-  /** A last event with the usage. */
   streamsUsage: boolean;
   user: string | null;
   logprobs: boolean;
@@ -134,11 +132,10 @@ export function readCompletion(
   const { prompt: given } = request;
   const [first] = given;
   const prompt = isPrompt(given) ? given : (first as Prompt);
-  if (typeof prompt !== "string" && prompt.some((id) => id >= limits.vocabSize)) {
+  if (typeof prompt !== "string" && prompt.some((id) => id >= limits.vocabSize))
     throw new ServedError(400, `prompt: the model has token ids up to ${limits.vocabSize - 1}.`, {
       param: "prompt",
     });
-  }
   const asked = askedOf(request, limits);
   return { ...asked, prompt, logprobs: typeof request.logprobs === "number" };
 }
@@ -184,10 +181,8 @@ function refuseUnless(
   const value = request[key] ?? null;
   if (value === null || neutral.includes(value)) return;
   const allowed = neutral.length === 0 ? "Leave it out" : `Set it to ${JSON.stringify(neutral[0])}`;
-  throw new ServedError(400, `${key} is not supported here. ${allowed}.`, {
-    code: "unsupported_value",
-    param: key,
-  });
+  const message = `${key} is not supported here. ${allowed}.`;
+  throw new ServedError(400, message, { code: "unsupported_value", param: key });
 }
 
 function wireMessage({

@@ -19,12 +19,10 @@ export class ServedError extends Error {
 }
 
 /** OpenAI's body of an error. */
-export function errorBody({
-  status,
-  message,
-  code,
-  param,
-}: Pick<ServedError, "status" | "message" | "code" | "param">): object {
+export function errorBody(
+  error: Pick<ServedError, "status" | "message" | "code" | "param">,
+): object {
+  const { status, message, code, param } = error;
   const type =
     status === 401
       ? "authentication_error"

@@ -39,12 +39,10 @@ async function playDecided(place: TurnPlace, callAt: number): Promise<PlayedTurn
   const opening = protocol.tags.find(({ holds }) => holds === "call")?.opening;
   const [prompt, ...others] = inputs;
   if (opening === undefined || prompt?.owner !== "template" || others.length > 0) {
-    throw new ConfigError(
-      "STRATEGY_UNFIT",
-      `strategy agent with callAt: it reads whole prompts before a call between tags, and environment "${name}" has none here. Set environment.reissue, or take callAt out.`,
-    );
+    const message = `strategy agent with callAt: it reads whole prompts before a call between tags, and environment "${name}" has none here. Set environment.reissue, or take callAt out.`;
+    throw new ConfigError("STRATEGY_UNFIT", message);
   }
-  const { requireLogprobs, textLogprob } = await import("../likelihood.ts");
+  const { requireLogprobs, textLogprob } = await import("../prompt-session.ts");
   const policy = requireLogprobs(options.policy, "Take callAt out.");
   const asked = { prompt: prompt.text, text: opening, signal: options.signal };
   const logprob = await textLogprob(policy, trajectory, asked);

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { withPrompts } from "../prompt-session.ts";
-import { requireLogprobs } from "../likelihood.ts";
+import { requireLogprobs, withPrompts } from "../prompt-session.ts";
 import { answerFromChain, chainPenalty, chainShape, extendChain } from "../retrieval-chain.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -31,9 +30,8 @@ export const bestOfN = defineStrategy({
   example: { settings: { steps: 2, chains: 3 } },
   run: (rollout, { steps, chains, temperature, pick }) =>
     withPrompts(rollout, async (session) => {
-      if (pick === "likelihood") {
+      if (pick === "likelihood")
         requireLogprobs(rollout.policy, "Set evaluation.strategy.pick: votes.");
-      }
       const { question } = rollout.task;
       const names = Array.from({ length: chains }, (_, i) => `chain-${i + 1}`);
       const ends = await session.branches(names, async (branch, i) => {

@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
-import type { AnsweredQuestion, Asked } from "../../env/asked.ts";
-import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { numbered, passagesIn, type ShownPassage } from "../../trajectory/passages.ts";
+import type { AnsweredQuestion, Asked } from "../../env/teacher.ts";
+import { type ShownPassage, numbered, passagesIn } from "../../trajectory/passages.ts";
+import { type PromptSession, withPrompts } from "../prompt-session.ts";
 import { firstLine } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 
@@ -20,9 +20,8 @@ const options = z.strictObject({
 type Settings = z.output<typeof options>;
 
 /**
- * Modules, each one prompt: decompose; for each sub-question, with the answers before it filled in: gate (look it up at all?), rewrite,
- * search, rerank, answer, verify; then compose and verify. An unsupported answer is retried: a sub-question from its query, the whole from
- * its decomposition; after the last try the answer stays.
+ * Modules, each one prompt: decompose; for each sub-question: gate, rewrite, search, rerank, answer, verify; then compose and verify. An
+ * unsupported answer is retried: a sub-question from its query, the whole from its decomposition; after the last try it stays.
  */
 export const composerag = defineStrategy({
   name: "composerag",
@@ -58,7 +57,6 @@ export const composerag = defineStrategy({
 interface Work {
   session: PromptSession;
   settings: Settings;
-  /** Prefix of module names in a retry of the whole. */
   prefix: string;
 }
 
@@ -81,7 +79,9 @@ const UNKNOWN = "unknown";
 
 /** @returns null when the question does not fit the context. */
 async function decompose(work: Work, question: string, rejected: string): Promise<string[] | null> {
-  const asked: Asked = { for: "plan", write: numberedLines };
+  const write = (questions: readonly string[]): string =>
+    questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
+  const asked: Asked = { for: "plan", write };
   const { text, turn } = await consult(work, "decompose", asked, [
     "Split the question into the simpler questions that must be answered first, one a line: 1. … 2. … A later one may hold #1 for the answer of the first, and so on. Do not split what is simple already.",
     ...(rejected === ""
@@ -97,11 +97,6 @@ async function decompose(work: Work, question: string, rejected: string): Promis
   return parts.length === 0 ? [question] : parts.slice(0, work.settings.subQuestions);
 }
 
-function numberedLines(questions: readonly string[]): string {
-  return questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
-}
-
-/** A sub-question with its references replaced by answers. */
 function fill(part: string, solved: readonly AnsweredQuestion[]): string {
   return part.replace(
     /#(\d+)/g,
@@ -112,9 +107,8 @@ function fill(part: string, solved: readonly AnsweredQuestion[]): string {
 async function solve(work: Work, question: string, index: number): Promise<AnsweredQuestion> {
   const { gate, reflections } = work.settings;
   const own = { ...work, prefix: `${work.prefix}${index + 1}/` };
-  if (gate && !(await needsSearch(own, question))) {
+  if (gate && !(await needsSearch(own, question)))
     return { question, answer: await answerFrom(own, question, []) };
-  }
   let answer = "";
   const failed: string[] = [];
   for (let attempt = 0; attempt <= reflections; attempt++) {
@@ -136,7 +130,6 @@ async function needsSearch(work: Work, question: string): Promise<boolean> {
   return !/^\W*certain/i.test(text);
 }
 
-/** @param failed queries whose passages did not support an answer. */
 async function retrieve(
   work: Work,
   question: string,

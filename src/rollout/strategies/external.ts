@@ -6,9 +6,9 @@ import type { EndReason, Trajectory } from "../../trajectory/trajectory.ts";
 import type { Serving } from "../external/agent-endpoint.ts";
 import { agentPool } from "../external/agent-pool.ts";
 import type { TokenPolicy } from "../policy.ts";
-import { record, type RolloutOptions, timed } from "../record.ts";
+import { type RolloutOptions, record, timed } from "../record.ts";
 import { type Conversation, openConversation } from "../served/conversation.ts";
-import { plainTemplate } from "../served/message-template.ts";
+import { plainTemplate } from "../served/message-keys.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 import { defineStrategy } from "./strategy.ts";
 
@@ -79,10 +79,8 @@ async function play(
 /** @throws {ConfigError} STRATEGY_UNFIT for a policy behind a server. */
 function tokensOf({ policy }: RolloutOptions): TokenPolicy {
   if (!("open" in policy)) return policy;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `strategy external: the policy is behind a server, which the agent can ask itself. Name a model of this machine by policy.from, or use another strategy.`,
-  );
+  const message = `strategy external: the policy is behind a server, which the agent can ask itself. Name a model of this machine by policy.from, or use another strategy.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 function conversationOf(
@@ -115,7 +113,6 @@ function apiOf(
   };
 }
 
-/** A line of an agent: text, or JSON with an answer and a reward. */
 function readAnswer(line: string): { answer: string | null; reward: number | null } {
   let value: unknown;
   try {
@@ -129,10 +126,7 @@ function readAnswer(line: string): { answer: string | null; reward: number | nul
   return { answer: answer === "" ? null : answer, reward };
 }
 
-/**
- * Every answer of the policy is a turn; what the agent sends behind it is the result of its action, if it has one. The agent's reward is that
- * of the last turn.
- */
+/** Every answer of the policy is a turn; what the agent sends next is its action's result. The agent's reward is that of the last turn. */
 function takeTurns(
   { environment: { protocol } }: RolloutOptions,
   trajectory: Trajectory,

@@ -14,10 +14,7 @@ const options = onceOptions.extend({
   gold: z.enum(["passages", "sentences"]).optional(),
 });
 
-/**
- * No search: the prompt shows the question's own passages, numbered from 1 in the dataset's order (distractor setting), and the policy
- * answers from them. Passages that do not fit the budget of an observation are cut off.
- */
+/** No search: the prompt shows the question's own passages, numbered in the dataset's order, as far as the budget of an observation allows. */
 export const given = defineStrategy({
   name: "given",
   summary: "No search: the policy answers from the question's own passages, numbered.",
@@ -36,27 +33,20 @@ function ownPassages(task: Task, gold?: "passages" | "sentences"): Observation {
   const { id, annotations } = task;
   const { context = [], supportingPassages = [] } = annotations;
   if (context.length === 0) {
-    throw new ConfigError(
-      "STRATEGY_UNFIT",
-      `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`,
-    );
+    const message = `strategy given: question ${id} has no passages of its own. Use a dataset with contexts, such as hotpotqa, or a generated world with distractors: 8.`;
+    throw new ConfigError("STRATEGY_UNFIT", message);
   }
-  const own = gold === undefined ? context : goldOf(context, supportingPassages);
+  const own =
+    gold === undefined ? context : context.filter(({ id }) => supportingPassages.includes(id));
   if (own.length === 0) {
-    throw new ConfigError(
-      "STRATEGY_UNFIT",
-      `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`,
-    );
+    const message = `strategy given: question ${id} does not say which of its passages are gold. Leave strategy.gold out, or use a dataset with supporting facts, such as hotpotqa.`;
+    throw new ConfigError("STRATEGY_UNFIT", message);
   }
   const shown = own.map((passage) => {
     const text = gold === "sentences" ? supportingText(passage, annotations) : passage.text;
     return { id: passage.id, text: `(Title: ${passage.title}) ${text}` };
   });
   return { tool: "given", text: numbered(shown), passageIds: own.map((each) => each.id) };
-}
-
-function goldOf(context: readonly Passage[], ids: readonly string[]): Passage[] {
-  return context.filter(({ id }) => ids.includes(id));
 }
 
 /** The sentences of a passage that the dataset marks; the whole text where it marks none of them. */

@@ -4,10 +4,10 @@ import type { Strategy } from "./strategy.ts";
 /** All inference strategies. */
 export const strategies: Registry<Strategy> = registry("strategy", {
   agent: async () => (await import("./agent.ts")).agent,
-  direct: async () => (await import("./direct.ts")).direct,
-  rag: async () => (await import("./rag.ts")).rag,
+  direct: async () => (await import("./answer-once.ts")).direct,
+  rag: async () => (await import("./answer-once.ts")).rag,
   given: async () => (await import("./given.ts")).given,
-  cot: async () => (await import("./cot.ts")).cot,
+  cot: async () => (await import("./answer-once.ts")).cot,
   ircot: async () => (await import("./ircot.ts")).ircot,
   "iter-retgen": async () => (await import("./iter-retgen.ts")).iterRetgen,
   react: async () => (await import("./react.ts")).react,

@@ -11,10 +11,7 @@ const options = z.strictObject({
   passages: z.int().min(1).default(15),
 });
 
-/**
- * The first query is the question; then the policy repeatedly writes one sentence of reasoning from all passages so far, which is the next
- * query. A sentence with "answer is" ends the loop; without one, an answer is forced at the end.
- */
+/** Each sentence of reasoning from all passages so far is the next query; "answer is" ends the loop, else an answer is forced. */
 export const ircot = defineStrategy({
   name: "ircot",
   summary: "IRCoT: one sentence of reasoning at a time, each the next search; passages add up.",

@@ -8,10 +8,7 @@ const options = z.strictObject({
   iterations: z.int().min(1).default(2),
 });
 
-/**
- * A search with the question and an answer from its passages, then again: the next query is the question with the last answer behind it, and the
- * answer counts that was made last. Prompts are those of `rag`, so that a policy that knows these can play it.
- */
+/** A search and an answer from its passages, again with question and last answer as query. Prompts are those of `rag`. */
 export const iterRetgen = defineStrategy({
   name: "iter-retgen",
   summary: "Iter-RetGen: search and answer in turn; the last answer is part of the next query.",

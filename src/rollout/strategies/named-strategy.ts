@@ -11,7 +11,6 @@ export type NamedStrategy = string | ({ name: string } & Record<string, unknown>
 /** A strategy with its options. */
 export interface OpenedStrategy {
   name: string;
-  /** Whether it ever uses the environment's search. */
   searches: boolean;
   /** Whether it reveals gold annotations or references to the policy. */
   readsGold: boolean;
@@ -22,10 +21,7 @@ export interface OpenedStrategy {
   runAll: (options: RolloutOptions) => Promise<Trajectory[]>;
 }
 
-/**
- * @param where the recipe key or flag that named it, for messages.
- * @throws {ConfigError} PART_UNKNOWN, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE
- */
+/** @param where the recipe key or flag, for messages. @throws {ConfigError} PART_UNKNOWN, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE */
 export function openStrategy(named: NamedStrategy, where: string): OpenedStrategy {
   const { name, ...settings } = typeof named === "string" ? { name: named } : named;
   const strategy = strategies.get(name, where);
@@ -50,11 +46,7 @@ export function loadStrategy(named: NamedStrategy, where: string): Promise<Opene
   return withParts(() => openStrategy(named, where));
 }
 
-/**
- * Refuses a strategy in an environment that lacks what it needs.
- * @param where the recipe key or flag that named it.
- * @throws {ConfigError} STRATEGY_UNFIT .
- */
+/** Refuses a strategy in an environment that lacks what it needs. @throws {ConfigError} STRATEGY_UNFIT */
 export function requireFitting(
   named: NamedStrategy,
   environment: Environment,
@@ -64,10 +56,8 @@ export function requireFitting(
   const needs = strategies.get(name, where).needs(settings);
   const lacks = needs.filter((each) => !isCapable(environment, each)).join(" and ");
   if (lacks === "") return;
-  throw new ConfigError(
-    "STRATEGY_UNFIT",
-    `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Use the strategy "agent", which fits every environment.`,
-  );
+  const message = `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Use the strategy "agent", which fits every environment.`;
+  throw new ConfigError("STRATEGY_UNFIT", message);
 }
 
 /** A strategy in a protocol's fingerprint: the name alone if it has no options. */

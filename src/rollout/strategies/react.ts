@@ -14,10 +14,8 @@ const options = z.strictObject({
 });
 
 /**
- * A transcript grows by `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two of each step. If a message has no
- * action, its first line is kept as a thought and a second request asks for the action. Without steps left there is no answer.
- *
- * This is a strategy and not a protocol: steps are numbered, and the agent's loop has no second request.
+ * A transcript of `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two. Of a message without an action the first
+ * line is kept as a thought, and a second request asks for the action. Without steps left there is no answer.
  */
 export const react = defineStrategy({
   name: "react",
@@ -62,12 +60,7 @@ const INSTRUCTIONS = [
   "The observation is what the action shows; it is written for you.",
 ].join("\n");
 
-interface AskedStep {
-  thought: string;
-  action: string;
-  /** Turn of the action. */
-  turn: Turn;
-}
+type AskedStep = { thought: string; action: string; turn: Turn };
 
 async function askStep(
   session: PromptSession,
@@ -86,9 +79,8 @@ async function askStep(
   if (message === null) return null;
   const [before = "", after] = message.text.split(/\n?Action(?: \d+)?:/, 2);
   const first = turns[message.turn];
-  if (after !== undefined && first !== undefined) {
+  if (after !== undefined && first !== undefined)
     return { thought: before.trim(), action: firstLine(after), turn: first };
-  }
   first?.problems.push({ code: "no-action", message: "a thought without an action" });
   const thought = firstLine(message.text);
   const second = await session.ask(`${prompt} ${thought}\nAction ${step}:`, {
@@ -106,10 +98,7 @@ function actionText({ action: { tool, input } }: PlannedMessage): string {
   return ` ${tool === "answer" ? "Finish" : "Search"}[ ${input}]`;
 }
 
-interface Call {
-  tool: "search" | "lookup" | "finish";
-  input: string;
-}
+type Call = { tool: "search" | "lookup" | "finish"; input: string };
 
 function readAction(action: string): Call | null {
   const [, name = "", input = ""] = /^(\w+)\[(.*)\]/s.exec(action) ?? [];
@@ -145,7 +134,6 @@ async function observe({ session, page, turn, call, action }: Observing): Promis
   return text;
 }
 
-/** The passages of the last search, for Lookup. */
 class Page {
   #sentences: string[] = [];
   #words = "";

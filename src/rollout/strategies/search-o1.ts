@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import type { Observation, Trajectory } from "../../trajectory/trajectory.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 import { promptSession, type PromptSession } from "../prompt-session.ts";
 import { record } from "../record.ts";
 import { rollOutOn } from "../roll-out.ts";
@@ -14,10 +14,7 @@ const options = z.strictObject({
 const MARK = "Final Information";
 const NOTHING = "No helpful information found.";
 
-/**
- * The agent's loop, but the policy reads passages in a separate prompt, with its own reasoning so far, and only its summary enters the
- * chain. The record keeps the passages.
- */
+/** The agent's loop, but the policy reads passages in a separate prompt, and only its summary enters the chain; the record keeps them. */
 export const searchO1 = defineStrategy({
   name: "search-o1",
   summary: "Search-o1: an agent that condenses passages before they enter its chain.",
@@ -50,7 +47,7 @@ async function condense(
   { action, condensedTokens }: { action: number; condensedTokens: number },
 ): Promise<Observation> {
   const { trajectory } = session;
-  const main = mainLine(trajectory);
+  const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const query = main.at(-1)?.actions[action]?.input ?? "";
   const prompt = [
     "Someone reasons about a question and has searched for something. Read what was found and write down what of it helps their next step, given their reasoning so far: facts only, without an answer to the whole question.",
@@ -67,12 +64,7 @@ async function condense(
   return { ...observation, text: text === "" ? NOTHING : text };
 }
 
-/** The policy may repeat the mark, in bold or not. */
 function afterMark(text: string): number {
   const last = [...text.matchAll(/Final Information\W*/g)].at(-1);
   return last === undefined ? 0 : last.index + last[0].length;
-}
-
-function mainLine({ turns }: Trajectory): Trajectory["turns"] {
-  return turns.filter(({ chain }) => chain === undefined);
 }

@@ -1,10 +1,11 @@
-import { partSchema } from "../../base/part-schema.ts";
-import type { Registry } from "../../base/registry.ts";
+import { partSchema } from "../../base/define-part.ts";
+import { allSettled } from "../../base/in-order.ts";
 import { seedFrom } from "../../base/random.ts";
+import type { Registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import { appendBranch, record } from "../record.ts";
 import { voteOn } from "../votes.ts";
-import { defineStrategy, type Strategy } from "./strategy.ts";
+import { type Strategy, defineStrategy } from "./strategy.ts";
 
 /** Strategies whose draws are not counted: itself, and programs that decide what they answer. */
 const NOT_REPEATED = ["self-consistency", "external"];
@@ -36,7 +37,7 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
     example: { settings: { draws: 3 } },
     run: (rollout, { strategy: { name, ...settings }, draws, temperature }) =>
       record(rollout, async (trajectory) => {
-        const drawn = await settled(
+        const drawn = await allSettled(
           Array.from({ length: draws }, (_, draw) =>
             inner
               .get(name, "strategy")
@@ -66,14 +67,5 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
         trajectory.confidence = confidence;
         return "answered";
       }),
-  });
-}
-
-/** All results, or the first failure after all work has ended. */
-async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
-  const results = await Promise.allSettled(work);
-  return results.map((result) => {
-    if (result.status === "rejected") throw result.reason;
-    return result.value;
   });
 }

@@ -26,11 +26,9 @@ const options = z.strictObject({
 });
 
 /**
- * At each turn several messages are drawn and their actions run. Messages with a problem are dropped; of the others the one with the most
- * frequent outcome (observations or answer) continues. The first wins a tie; if none is valid, the first message continues, so that the
- * policy reads its correction.
- *
- * The others are recorded with their searches, as candidates. `confidence` is the share of all candidates that gave the answer.
+ * At each turn several messages are drawn and their actions run. Of those without a problem the one with the most frequent outcome
+ * (observations or answer) continues; the first wins a tie, or continues if none is valid, so that the policy reads its correction.
+ * The others are recorded as candidates. `confidence` is the share of all candidates that gave the answer.
  */
 export const selfConsistentActions = defineStrategy({
   name: "self-consistent-actions",
@@ -54,11 +52,7 @@ export const selfConsistentActions = defineStrategy({
     }),
 });
 
-/** A candidate and its turn. */
-interface Candidate {
-  played: PlayedTurn;
-  turn: Trajectory["turns"][number];
-}
+type Candidate = { played: PlayedTurn; turn: Trajectory["turns"][number] };
 
 async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | null> {
   const { options: rollout, trajectory, turn } = place;
@@ -89,11 +83,7 @@ async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | n
   return kept.played;
 }
 
-/** Outcome of a message; null if it has no vote. */
-interface Outcome {
-  kind: "answer" | "observation";
-  text: string;
-}
+type Outcome = { kind: "answer" | "observation"; text: string };
 
 function vote(candidates: readonly Candidate[]): { first: number | null; votes: number } {
   return majority(candidates.map(outcomeOf), (left, right) => {

@@ -1,11 +1,9 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
-/** Facts of a strategy for its contract tests. */
 interface StrategyExample {
   /** Options that need few messages; default: its defaults. */
   readonly settings?: object;
@@ -32,10 +30,7 @@ export interface Strategy extends PartWithOptions {
   readsGold: (settings?: unknown) => boolean;
   /** Trajectories that one training rollout makes, at most. */
   leaves: (settings?: unknown) => number;
-  /**
-   * @param settings its options; default: its defaults.
-   * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
-   */
+  /** @param settings its options; default: its defaults. @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE */
   run: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory>;
   /** In training, where a rollout makes several trajectories that branch off from each other; absent: `run` makes the one. */
   runAll?: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory[]>;

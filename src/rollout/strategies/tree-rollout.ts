@@ -10,10 +10,7 @@ const options = z.strictObject({
   depth: z.int().min(1).default(2),
 });
 
-/**
- * In training each rollout is a tree whose leaves are trajectories; the estimator `tree-sibling` compares the segments. In an evaluation it
- * is the agent's plain rollout.
- */
+/** In training each rollout is a tree for the estimator `tree-sibling`; in an evaluation it is the agent's plain rollout. */
 export const treeRollout = defineStrategy({
   name: "tree-rollout",
   summary: "In training a rollout branches at its first turns; each leaf is a trajectory.",

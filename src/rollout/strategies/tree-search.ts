@@ -1,15 +1,14 @@
 import { z } from "../../base/schema.ts";
-import { withPrompts, type PromptSession } from "../prompt-session.ts";
-import { requireLogprobs } from "../likelihood.ts";
+import { type PromptSession, requireLogprobs, withPrompts } from "../prompt-session.ts";
 import {
+  type ChainLink,
+  type ProposedQuery,
   answerFromChain,
   answerQuery,
-  type ChainLink,
   chainPenalty,
   chainShape,
   extendChain,
   isAsked,
-  type ProposedQuery,
   proposeQuery,
 } from "../retrieval-chain.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -32,9 +31,7 @@ const options = z.strictObject({
 const SPARE = 1.5;
 
 /**
- * Breadth first: each chain is continued by several queries; each of these is judged by rollouts of a few more steps, by the mean
- * penalty of their ends; the best are kept.
- *
+ * Breadth first: each chain is continued by several queries, judged by the mean penalty of rollouts of a few more steps; the best are kept.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS before anything is asked.
  */
 export const treeSearch = defineStrategy({
@@ -68,7 +65,6 @@ export const treeSearch = defineStrategy({
 
 type Search = z.output<typeof options> & { question: string; step: number };
 
-/** Several chains from one, each with one more link; fewer if the policy repeats queries. */
 async function expandChain(
   session: PromptSession,
   links: readonly ChainLink[],
@@ -87,7 +83,6 @@ async function expandChain(
   return grown;
 }
 
-/** The chains with the lowest mean penalty, best first. */
 async function best(
   session: PromptSession,
   states: readonly ChainLink[][],

@@ -1,9 +1,9 @@
+import { type OnPolicyOptions, lossesOf, recomputesOld } from "../../algorithms/algorithm.ts";
+import { algorithms } from "../../algorithms/index.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { cannotHold } from "../../engine/held-weights.ts";
+import { cannotHold } from "../../engine/engine.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
-import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../algorithms/algorithm.ts";
-import { algorithms } from "../../algorithms/index.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { BudgetFinding } from "./budget-facts.ts";
 

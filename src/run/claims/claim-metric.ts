@@ -1,8 +1,8 @@
 import { suggest } from "../../base/nearest.ts";
-import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
-import { isShare } from "../../evaluate/metrics/metric-columns.ts";
+import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { rowMetrics } from "../../evaluate/metrics/index.ts";
+import { isShare } from "../../evaluate/metrics/metric-columns.ts";
 import { setsOf } from "../evaluation-sets.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { stageList } from "../settings/stages.ts";

@@ -1,9 +1,8 @@
 import { rmdir } from "node:fs/promises";
-import { errorMessage, ExternalError } from "../../base/errors.ts";
-import { isStalledDisk } from "../../base/waits/disk.ts";
+import { ExternalError, errorMessage } from "../../base/errors.ts";
 import { makeFolder } from "../../base/files.ts";
-import { type FolderLock, type LockHolder, lockFolder } from "../../base/folder-lock.ts";
-import { processOf } from "../../base/process-mark.ts";
+import { type FolderLock, type LockHolder, lockFolder, processOf } from "../../base/folder-lock.ts";
+import { isStalledDisk } from "../../base/waits/disk.ts";
 
 /** In a run's folder while a process writes it. */
 const LOCK = "run.lock";

@@ -1,25 +1,25 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { cachePlace, hubNameText, parseHubName, hubSettings } from "../../hub/hub-cache.ts";
-import { readDecoderConfig, storedTypeOf } from "../../models/checkpoint.ts";
-import type { DecoderConfig } from "../../models/config.ts";
 import { readJson } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
+import { cachePlace, hubNameText, hubSettings, parseHubName } from "../../hub/hub-cache.ts";
+import { readDecoderConfig, storedTypeOf } from "../../models/checkpoint.ts";
+import type { DecoderConfig } from "../../models/config.ts";
+import { describeGguf } from "../../models/gguf/convert-gguf.ts";
 import {
   ADAPTER_CONFIG,
   baseOfAdapter,
   isAdapterFolder,
   parseAdapterConfig,
 } from "../../models/lora/adapter-folder.ts";
-import { describeGguf } from "../../models/gguf/convert-gguf.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 import { findBase, folderOfName, knownNames } from "../bases.ts";
-import { namedModel } from "../named-models.ts";
-import { isGgufName } from "../gguf-policy.ts";
 import { freshConfig } from "../fresh-policy.ts";
+import { isGgufName } from "../gguf-policy.ts";
+import { namedModel } from "../named-models.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 /** As much of a model as a plan needs: its shape, not its weights. */

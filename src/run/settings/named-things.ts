@@ -1,5 +1,5 @@
-import { suggest } from "../../base/nearest.ts";
 import { declarationsIn, type z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 
 /** An option that names something which the recipe does not have. */
 interface UnknownName {

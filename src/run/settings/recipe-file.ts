@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readText } from "../../base/files.ts";
-import { suggest } from "../../base/nearest.ts";
-import { loadPlugin } from "../../base/plugins.ts";
 import { packageRoot } from "../../base/package-root.ts";
+import { loadPlugin } from "../../base/plugins.ts";
 import { checkOptions } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
+import { parseYaml } from "../../base/yaml.ts";
 import { checkClaims, checkUnits } from "../claims.ts";
 import { basesFolder, recipesIn, shippedBases } from "./base-names.ts";
 import {
-  extendingSchema,
   type RecipeFile,
   TIERS,
   type Tier,
+  extendingSchema,
   recipeSchema,
 } from "./recipe-schema.ts";
-import { parseYaml } from "../../base/yaml.ts";
 
 const shippedFolder = join(packageRoot, "recipes");
 

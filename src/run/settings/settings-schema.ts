@@ -1,40 +1,41 @@
+import { algorithms, unwrittenField } from "../../algorithms/index.ts";
+import type { PreferenceSettings } from "../../algorithms/preference.ts";
+import { onDemand, partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { onDemand, partSchema } from "../../base/part-schema.ts";
 import { deferred } from "../../base/registry.ts";
 import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
 import {
+  type SettingEffect,
   affects,
   declaredEffect,
   ignoredWhen,
   isSet,
-  type SettingEffect,
   when,
 } from "../../base/setting-effect.ts";
 import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
-import { datasets, DEFAULT_DATASET } from "../../worlds/datasets.ts";
-import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { samplingWeightTypes, storageDtypes } from "../../engine/local/storage-dtypes.ts";
+import { dialectNames } from "../../engine/tinker/dialect.ts";
 import { budgetsSchema } from "../../env/budget.ts";
-import { environments } from "../../worlds/environments.ts";
-import { serverAddress } from "../../http/http-options.ts";
 import { metrics } from "../../evaluate/metrics/own-metrics.ts";
+import { serverAddress } from "../../http/http-options.ts";
 import { targetModules } from "../../models/lora/target-modules.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
 import { rewards } from "../../rewards/index.ts";
-import { chatSchema } from "../../rollout/chat-settings.ts";
-import type { EndpointSettings } from "../../rollout/endpoint/endpoint-settings.ts";
-import type { ModelsSettings } from "../../rollout/model-settings.ts";
+import {
+  type EndpointSettings,
+  type ModelsSettings,
+  chatSchema,
+} from "../../rollout/model-settings.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { type NamedStrategy, openStrategy } from "../../rollout/strategies/named-strategy.ts";
-import { algorithms, unwrittenField } from "../../algorithms/index.ts";
 import type { SynthSettings } from "../../synth/synth-settings.ts";
-import type { PreferenceSettings } from "../../algorithms/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
+import { DEFAULT_DATASET, datasets, environments } from "../../worlds/datasets.ts";
 import { unknownNames } from "./named-things.ts";
 import { checkpointsSchema, rollbackSchema } from "./run-settings.ts";
 import type { SftSettings } from "./sft-settings.ts";
@@ -42,7 +43,7 @@ import { stagesSchema } from "./stages.ts";
 
 // What few recipes have is loaded where a recipe has it.
 const endpointSchema = onDemand<EndpointSettings>(
-  async () => (await import("../../rollout/endpoint/endpoint-settings.ts")).endpointSchema,
+  async () => (await import("../../rollout/model-settings.ts")).endpointSchema,
 );
 const modelsSchema = onDemand<ModelsSettings>(
   async () => (await import("../../rollout/model-settings.ts")).modelsSchema,

@@ -1,14 +1,14 @@
 import { dirname } from "node:path";
+import { withNamedParts } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { withNamedParts } from "../../base/part-schema.ts";
+import { leavesOf } from "../../base/leaves.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { pathsFrom, withModels } from "../../base/setting-path.ts";
+import { parseYamlValue } from "../../base/yaml.ts";
 import { atTier } from "./base-names.ts";
 import { withFullSets } from "./full-sets.ts";
-import { isObject, Layers } from "./layers.ts";
-import { leavesOf } from "../../base/leaves.ts";
+import { Layers, isObject } from "./layers.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "./recipe-schema.ts";
-import { parseYamlValue } from "../../base/yaml.ts";
 
 /** A setting from outside the file: a flag, `--set`, or an arm of a claim. */
 export interface Override {

@@ -1,5 +1,5 @@
-import { suggest } from "../../base/nearest.ts";
 import { z } from "../../base/schema.ts";
+import { suggest } from "../../base/nearest.ts";
 import { stageHeads } from "./stage-heads.ts";
 
 const stage = z

@@ -1,12 +1,12 @@
 import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PolicyEngine } from "../../engine/engine.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Dataset } from "../../data/dataset.ts";
 import type { LongestSequence } from "../plan/longest-sequence.ts";
+import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Session } from "../session.ts";
-import type { StageHead } from "../settings/stage-heads.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { RunRecord } from "../settings/resolved-yaml.ts";
+import type { StageHead } from "../settings/stage-heads.ts";
 
 /** What a stage leaves: the folder of the policy that it trained, and numbers that claims may name (`stages.NAME.facts`). */
 export interface StageResult {

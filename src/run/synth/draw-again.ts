@@ -3,12 +3,11 @@ import { ConfigError, ExternalError } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { quote, z } from "../../base/schema.ts";
 import { questionDrawer } from "../../synth/draw.ts";
-import { openPipeline, type PipelineResult } from "../../synth/pipeline.ts";
-import { sampleOf } from "../../synth/select.ts";
+import { type PipelineResult, openPipeline, sampleOf } from "../../synth/select.ts";
 import { readRows, taskShape } from "../../trajectory/sample-files.ts";
 import type { PolicyDownload } from "../assemble.ts";
-import { openSynthFolder, type SynthFolder } from "./synth-folder.ts";
-import { findSynthesis, stepResources, type Synthesis } from "./synthesis.ts";
+import { type SynthFolder, openSynthFolder } from "./synth-folder.ts";
+import { type Synthesis, findSynthesis, stepResources } from "./synthesis.ts";
 
 export interface DrawAgainOptions {
   /** Rows by their ids; all where absent. */

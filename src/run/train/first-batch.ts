@@ -1,12 +1,11 @@
-import { formatTiny } from "../../base/format.ts";
 import { DataError } from "../../base/errors.ts";
+import { formatTiny } from "../../base/format.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { lintContextOf } from "../../rollout/lint-context.ts";
-import { recomputeLogprobs, type RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
-import { openLint, type Violation } from "../../trajectory/lint/open-lint.ts";
-import { segmentText } from "../../trajectory/segment-text.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { type RecomputedSummary, recomputeLogprobs } from "../../rollout/recomputed-logprobs.ts";
+import { type Violation, openLint } from "../../trajectory/lint/open-lint.ts";
+import { type Trajectory, segmentText } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { givesLogprobsOf } from "../checks/remote-engine.ts";
 import type { Settings } from "../settings/settings-schema.ts";

@@ -1,14 +1,13 @@
 import { join } from "node:path";
-import { deferring } from "../../base/deferring.ts";
-import { ConfigError } from "../../base/errors.ts";
-import type { Dataset } from "../../data/dataset.ts";
-import { withParts } from "../../base/registry.ts";
-import type { PolicyEngine } from "../../engine/engine.ts";
-import { heldWeights } from "../../engine/held-weights.ts";
-import { evaluationName } from "../../evaluate/evaluation-name.ts";
-import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { algorithms, readsReference } from "../../algorithms/index.ts";
 import { type LoopState, type OnPolicyStep, trainOnPolicy } from "../../algorithms/on-policy.ts";
+import { deferring } from "../../base/deferring.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { withParts } from "../../base/registry.ts";
+import type { Dataset } from "../../data/dataset.ts";
+import { type PolicyEngine, heldWeights } from "../../engine/engine.ts";
+import { evaluationName } from "../../evaluate/policy-label.ts";
+import { noneRetriever } from "../../retrieval/controls/none.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { environmentOver, openNamedDataset, policyOf } from "../assemble.ts";
 import { checkBeforeTraining } from "../check-rewards.ts";
@@ -19,9 +18,9 @@ import { checkpointFolder } from "../folder/checkpoints.ts";
 import { runStage } from "../folder/run-file.ts";
 import {
   type AroundTraining,
-  aroundTraining,
   type EvaluationSet,
   type Measured,
+  aroundTraining,
   setsOf,
 } from "../evaluation-sets.ts";
 import {

@@ -1,8 +1,7 @@
-import type { Dataset } from "../../data/dataset.ts";
-import type { PolicyEngine } from "../../engine/engine.ts";
-import type { HeldWeights } from "../../engine/held-weights.ts";
 import { algorithms } from "../../algorithms/index.ts";
 import type { OnPolicyOptions, OnPolicyRun } from "../../algorithms/on-policy.ts";
+import type { Dataset } from "../../data/dataset.ts";
+import type { HeldWeights, PolicyEngine } from "../../engine/engine.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { Roles } from "../../trajectory/role.ts";
 import {

@@ -5,11 +5,11 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { AgentrlError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { openConversation } from "../../rollout/served/conversation.ts";
-import { answerOpenAi, type ApiReply } from "../../rollout/served/openai-api.ts";
-import { checkedBody, errorBody, ServedError } from "../../rollout/served/served-error.ts";
-import type { MessageTemplate } from "../../rollout/served/message-template.ts";
 import type { TokenPolicy } from "../../rollout/policy.ts";
+import { openConversation } from "../../rollout/served/conversation.ts";
+import type { MessageTemplate } from "../../rollout/served/message-keys.ts";
+import { type ApiReply, answerOpenAi } from "../../rollout/served/openai-api.ts";
+import { ServedError, checkedBody, errorBody } from "../../rollout/served/served-error.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { listen } from "../listen.ts";
 import { serverApp } from "../server-app.ts";

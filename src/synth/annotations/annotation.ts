@@ -1,16 +1,13 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Policy } from "../../rollout/policy.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 
 /** What annotations may use. */
 export interface AnnotationResources {
-  /** The teacher. */
   policy: Policy;
   environment: Environment;
-  /** The run's corpus, for searches beside the environment's own. */
   passages: () => Iterable<Passage> | AsyncIterable<Passage>;
   seed: number;
 }
@@ -25,7 +22,6 @@ export interface TaskAnnotation extends PartWithOptions {
 export interface OpenedAnnotation {
   /** @returns the question with its additions; the same object if there are none. */
   annotate(task: Task, signal: AbortSignal): Promise<Task>;
-  /** Closes its retrievers. */
   close(): Promise<void>;
 }
 

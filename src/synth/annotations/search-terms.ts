@@ -1,14 +1,13 @@
 import { RolloutError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
+import { requireSearching } from "../../env/environments/environment.ts";
 import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
-import { requireSearching } from "../../env/environments/environment.ts";
 import { withPrompts } from "../../rollout/prompt-session.ts";
 import { runTools } from "../../rollout/record.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
-import { stepQuestions } from "../../trajectory/step-questions.ts";
-import type { Task } from "../../trajectory/task.ts";
+import { type Task, stepQuestions } from "../../trajectory/task.ts";
 import { type AnnotationResources, defineAnnotation } from "./annotation.ts";
 
 const options = z.strictObject({
@@ -23,14 +22,10 @@ const options = z.strictObject({
 });
 
 /**
- * Finds, for each step of a question's decomposition (or each of its triples, if it has none), search queries that work, as `searchTerms`:
- * a query is kept if it is valid for at least half of the retrievers; queries that work for more retrievers come first.
- *
- * A query is valid if the step's gold passage is among the hits, by its id or its title; without a gold passage, if a hit contains the
- * step's answer; without both, if there is a hit. The queries tried are the step's question with earlier answers filled in, its content
- * words, name and relation in both orders, and the teacher's rewrites.
- *
- * Different here: the paper lets GPT-4o decompose and rewrite, and calls any result of an engine valid; here the dataset decomposes.
+ * Finds, for each step of a question's decomposition (or each triple), search queries that work, as `searchTerms`: valid for at least half
+ * of the retrievers, those that work for more first. A query is valid if the gold passage is among the hits, by id or title; without one, if
+ * a hit contains the step's answer; without both, if there is a hit. Tried are the step's question, its content words, name and relation in
+ * both orders, and the teacher's rewrites. Different here: the paper lets GPT-4o decompose and calls any result valid.
  */
 export const searchTerms = defineAnnotation({
   name: "search-terms",
@@ -39,9 +34,8 @@ export const searchTerms = defineAnnotation({
   options,
   async open(settings, resources) {
     const further: Retriever[] = [];
-    for (const each of settings.retrievers) {
+    for (const each of settings.retrievers)
       further.push(await openRetriever(each, resources.passages));
-    }
     const searches = [
       ownSearch(resources),
       ...further.map((each) => searchOf(each, settings.topK)),
@@ -75,37 +69,27 @@ export const searchTerms = defineAnnotation({
   },
 });
 
-/** The goal of a step. */
 interface Sought {
-  /** The step's question, with the answers of earlier steps filled in. */
   question: string;
   /** Subject and relation, if the question separates them. */
   parts: { subject: string; relation: string } | null;
-  /** "" if unknown. */
   answer: string;
-  /** Id of the passage with the answer, and its title if the question's own passages have it. */
   passage: { id: string; title: string | undefined } | null;
 }
 
-/** Result of a search. */
-interface Found {
-  ids: readonly string[];
-  titles: readonly string[];
-  text: string;
-}
+type Found = { ids: readonly string[]; titles: readonly string[]; text: string };
 
 type Search = (query: string, task: Task, signal: AbortSignal) => Promise<Found>;
 
 function soughtIn({ annotations }: Task): Sought[] {
   const { decomposition = [], evidences = [], context = [] } = annotations;
-  if (decomposition.length === 0) {
+  if (decomposition.length === 0)
     return evidences.map(({ subject, relation, object }) => ({
       question: `${relation} of ${subject}`,
       parts: { subject, relation },
       answer: object,
       passage: null,
     }));
-  }
   const questions = stepQuestions(decomposition);
   return decomposition.map(({ question: asked, answer, passage: id }, i) => {
     const filled = questions[i] ?? asked;
@@ -125,7 +109,6 @@ function partsOf(question: string): Sought["parts"] {
   return { subject: name, relation: label };
 }
 
-/** Wordings of a step's query, the most specific first. */
 function wordings({ question, parts }: Sought): string[] {
   const words = question.split(/\s+/).filter((piece) => {
     const own = wordsOf(piece);
@@ -139,14 +122,8 @@ function wordings({ question, parts }: Sought): string[] {
   ];
 }
 
-interface Vote {
-  step: Sought;
-  task: Task;
-  searches: readonly Search[];
-  signal: AbortSignal;
-}
+type Vote = { step: Sought; task: Task; searches: readonly Search[]; signal: AbortSignal };
 
-/** For how many retrievers each query works; queries with the same words are tried once. */
 async function votes(
   queries: readonly string[],
   { step, task, searches, signal }: Vote,
@@ -197,16 +174,9 @@ function searchOf(retriever: Retriever, topK: number): Search {
   };
 }
 
-interface Rewriting {
-  rewrites: number;
-  resources: AnnotationResources;
-  signal: AbortSignal;
-}
+type Rewriting = { rewrites: number; resources: AnnotationResources; signal: AbortSignal };
 
-/**
- * The teacher's rewrites of a step, one a line.
- * @throws {RolloutError} when its server fails.
- */
+/** The teacher's rewrites of a step, one a line. @throws {RolloutError} when its server fails. */
 async function rewritesOf(
   { question }: Sought,
   task: Task,
@@ -235,7 +205,6 @@ async function rewritesOf(
   throw new RolloutError(error.code as RolloutError["code"], error.message);
 }
 
-/** Without the number, mark or quotes that a list puts around an item. */
 function bareLine(line: string): string {
   return line
     .replace(/^\s*(?:\d+[.):]|[-*•])\s*/, "")

@@ -3,31 +3,23 @@ import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
 /** A tool call, removed from a message's text. */
-export interface MessageCall {
-  /** Unique in its conversation. */
-  id: string;
-  name: string;
-  arguments: Record<string, unknown>;
-}
+export type MessageCall = { id: string; name: string; arguments: Record<string, unknown> };
 
 /** A message of a trajectory's conversation. */
 export interface Message {
   role: "system" | "user" | "assistant" | "tool";
   /** For the assistant exactly what the policy wrote, without its calls if these are in `calls`. */
   content: string;
-  /** Reasoning of a remote model, if its server returned it separately. */
   reasoning?: string;
   calls?: MessageCall[];
   /** For a tool's result: the call that it answers, and the tool's name. */
   callId?: string;
   name?: string;
-  /** For an assistant's message: index of its turn. */
   turn?: number;
 }
 
 /** How trajectories become conversations. */
 export interface Telling {
-  /** Text of a segment, without EOS. */
   textOf: (segment: Segment) => string;
   /** Splits a first prompt that was rendered by the teacher's chat template. */
   promptOf: (text: string) => { system: string | null; user: string };
@@ -35,15 +27,11 @@ export interface Telling {
   hints: "keep" | "remove";
   /** `text`: messages stay as written, and observations are user messages. `native`: tool_calls and tool messages. */
   calls: "text" | "native";
-  /** Of the run's environment, with its tools. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
 }
 
-/**
- * A trajectory's main line as conversations: one, or, with new prompts, one for each prompt that no other call continues. Drafts, other
- * chains and other roles are left out.
- */
+/** A trajectory's main line as conversations: one, or one for each prompt that no other call continues; without drafts and other roles. */
 export function conversationsOf(trajectory: Trajectory, telling: Telling): Message[][] {
   const { calls, turns } = trajectory;
   const main = new Map(
@@ -79,7 +67,6 @@ function continues(longer: readonly number[], chain: readonly number[]): boolean
   return longer.length > chain.length && chain.every((call, i) => longer[i] === call);
 }
 
-/** What the policy read before a message: the question, or observations. */
 function promptMessages(
   { parent, prompt }: Call,
   answered: { turn: Turn; i: number } | undefined,
@@ -111,7 +98,6 @@ function promptMessages(
   }));
 }
 
-/** The shown part of each observation: all, or what the budget left. */
 function shownResults(observations: readonly Observation[], reply: string): string[] {
   let from = 0;
   return observations.map(({ text }) => {
@@ -179,7 +165,6 @@ function halfPairs(hint: string, tags: readonly ProtocolTag[]): string {
   return left.join("");
 }
 
-/** Segments at the end of a prompt that are the message's prefill; other inserted segments are left out. */
 function openingOf(
   { prompt, completion }: Call,
   turn: Turn | undefined,
@@ -199,14 +184,10 @@ function openingOf(
 interface SplitMessage {
   content: string;
   calls: { name: string; given: Record<string, unknown> | null }[];
-  /** Argument of a call whose grammar has only a text. */
   inputs: string[];
 }
 
-/**
- * A message without its calls, and its calls: JSON between tool_call tags, or the first pair of tags with a tool's name. Text after a call
- * was never shown and is left out. null: no call can be removed.
- */
+/** A message without its calls, and its calls (JSON between tool_call tags, or a tool's first pair of tags); null: no call can be removed. */
 function splitCalls(text: string, tools: readonly ToolSchema[]): SplitMessage | null {
   const json = [...text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)];
   if (json.length > 0) {
@@ -238,7 +219,6 @@ function readCall(body: string): SplitMessage["calls"][number] | null {
   }
 }
 
-/** Name of a tool's argument. */
 function argumentOf(tool: string, tools: readonly ToolSchema[]): string {
   const schema = tools.find(({ function: { name } }) => name === tool)?.function;
   return Object.keys((schema?.parameters["properties"] as object | undefined) ?? {})[0] ?? "query";

@@ -6,9 +6,7 @@ import type { Message, Telling } from "./conversation.ts";
 export type ExportedRows = object[] | string;
 
 interface Format extends Part {
-  /** Source of the layout: a library's page or file. */
   readonly source: string;
-  /** Default form of tool calls. */
   readonly calls: Telling["calls"];
   /** Parts of a record that the format cannot hold; reported once. */
   readonly loses: readonly string[];
@@ -17,7 +15,6 @@ interface Format extends Part {
 /** Another program's file layout for samples. */
 export interface SampleFormat extends Format {
   readonly takes: "samples";
-  /** @param index of the record in its file, from 0. */
   rows(
     sample: Sample,
     conversations: readonly Message[][],

@@ -3,14 +3,7 @@ import type { Action, Turn } from "../../trajectory/trajectory.ts";
 import { pairedTags } from "../steps/paired-tags.ts";
 import type { Message, Telling } from "./conversation.ts";
 
-/**
- * Reads a conversation's messages back by the protocol, before they are written: tags must be paired, and each message must have the
- * action that the environment read.
- *
- * @param turns of the trajectory.
- * @param follows false for a strategy with its own prompts, whose messages need no action of the protocol.
- * @returns what is wrong with the first message that cannot be read; null: nothing.
- */
+/** Reads messages back: paired tags, and the action that was read. @param follows false: own prompts. @returns the first problem. */
 export function misread(
   messages: readonly Message[],
   turns: readonly Turn[],
@@ -50,7 +43,6 @@ function isSame(actions: readonly Action[], others: readonly Action[]): boolean 
   );
 }
 
-/** Chat servers refuse calls without results; only the last message may end with calls. */
 function unanswered(messages: readonly Message[], at: number): string | null {
   const calls = messages[at]?.calls ?? [];
   const following = messages.slice(at + 1, at + 1 + calls.length);

@@ -10,11 +10,7 @@ export interface TeacherFiles {
   template: ChatTemplate | null;
 }
 
-/**
- * Decodes a teacher's messages and prompts.
- * @param teacher null: the text itself was recorded, as for a server's model.
- * @throws {DataError} EXPORT_TOKENS when `textOf` needs a tokenizer and there is none.
- */
+/** Decodes a teacher's messages and prompts. @param teacher null: the text itself was recorded. @throws {DataError} EXPORT_TOKENS */
 export function teacherText(
   teacher: TeacherFiles | null,
   where: string,
@@ -25,10 +21,8 @@ export function teacherText(
     textOf({ ids, text }) {
       if (ids.length === 0) return text ?? "";
       if (teacher === null) {
-        throw new DataError(
-          "EXPORT_TOKENS",
-          `${where}: has token ids, but the teacher's tokenizer was not saved. Give the folder of the teacher's model with --tokenizer.`,
-        );
+        const message = `${where}: has token ids, but the teacher's tokenizer was not saved. Give the folder of the teacher's model with --tokenizer.`;
+        throw new DataError("EXPORT_TOKENS", message);
       }
       const { tokenizer } = teacher;
       const { beginId, endIds } = tokenizer;
@@ -49,7 +43,6 @@ const MARKS = ["\u2063system\u2063", "\u2063user\u2063"] as const;
 
 type Frame = (text: string) => { system: string | null; user: string } | null;
 
-/** The template's text around a first prompt, with and without a system message. */
 function framesOf(template: ChatTemplate): Frame[] {
   const [system, user] = MARKS;
   const asked = { role: "user", content: user };

@@ -24,10 +24,7 @@ export const trlMessages: SampleFormat = {
     })),
 };
 
-/**
- * One row for each message of the policy: everything before it is the prompt, and the message is the completion. A trainer with a
- * completion-only loss then trains exactly what the policy wrote, with any chat template.
- */
+/** One row for each message of the policy, with everything before it as the prompt: a completion-only loss trains what the policy wrote. */
 export const trlPromptCompletion: SampleFormat = {
   name: "trl-prompt-completion",
   summary: "prompt and completion, one row for each message of the policy.",
@@ -87,7 +84,6 @@ export const trlPreference: PairFormat = {
   },
 };
 
-/** A side's conversation, split where the comparison starts; null: it has several. */
 function comparedMessages(
   conversations: readonly Message[][],
   { fromTurn = 0, turns = Infinity }: Pick<PreferencePair, "fromTurn" | "turns">,

@@ -1,16 +1,14 @@
 import { readTasks } from "../../data/tasks.ts";
-import { composed, WORD_SEPARATOR } from "../../text/fold.ts";
+import { WORD_SEPARATOR, composed } from "../../text/fold.ts";
 import { isFunctionWord, wordsOf } from "../../text/words.ts";
-import { hashWord, shingles, wholeHash, wordHashes } from "./shingles.ts";
+import { hashWord, shingles, wholeHash, wordHashes } from "./seen-texts.ts";
 
 interface OverlapOptions {
-  /** Length of the compared word n-grams; shorter for short questions: a third of their words, at least 3. */
   words: number;
   /** Share of a benchmark question's n-grams that counts as an overlap. */
   share: number;
 }
 
-/** Questions that training data must not contain. */
 interface BenchmarkQuestions {
   readonly count: number;
   /** Whether a question is one of them, or contains nearly all of one. */
@@ -25,7 +23,6 @@ const LONG = 5;
 
 const FEWEST_WORDS = 3;
 
-/** A benchmark's question; words as hashes. */
 interface BenchmarkQuestion {
   words: number[];
   /** Kind of each word: a function word, a name or number, or any other. */
@@ -33,16 +30,11 @@ interface BenchmarkQuestion {
 }
 
 /**
- * Finds benchmark questions in questions that were changed a little, wrapped in other text or spelt differently. A match contains all names
- * and numbers of the benchmark question, four fifths of its other content words, and a share of its word n-grams. So the same pattern about
- * another entity does not match, nor another question about the same entity. A benchmark question without capitals must match with all
- * content words, because any of them may be a name.
- *
- * N-grams of 8 (Tülu 3, arXiv 2411.15124: overlap of 8-grams) and 13 words (GPT-3, arXiv 2005.14165) are published for long texts; half of
- * HotpotQA's questions are shorter than 16 words, so n-grams shrink with the question.
- *
- * @param files in any layout that questions are read from, streamed; about 1 kB a question stays in memory.
- * @throws {DataError} as `readTasks`.
+ * Finds benchmark questions in changed, wrapped or differently spelt questions. A match contains all names and numbers, four fifths of the
+ * other content words, and a share of the word n-grams; without capitals all content words, because any may be a name.
+ * Published n-grams are of 8 (Tülu 3, arXiv 2411.15124) and 13 words (GPT-3, arXiv 2005.14165); half of HotpotQA's questions have fewer
+ * than 16 words, so n-grams shrink with the question.
+ * @param files in any layout of questions, streamed; about 1 kB a question stays in memory. @throws {DataError} as `readTasks`.
  */
 export async function benchmarkQuestions(
   files: readonly string[],
@@ -72,7 +64,6 @@ export async function benchmarkQuestions(
   };
 }
 
-/** Index of the questions by a few of their rarest required words: a match has at least one of them. */
 function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, BenchmarkQuestion[]> {
   const frequency = countsOf(questions.flatMap(({ words }) => [...new Set(words)]));
   const holders = new Map<number, BenchmarkQuestion[]>();
@@ -91,7 +82,6 @@ function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, Bench
   return holders;
 }
 
-/** Names, with repetitions; all content words where there are no names. */
 function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
   const names = words.filter((_, i) => kinds[i] === "name");
   return names.length > 0 ? names : words.filter((_, i) => kinds[i] === "content");
@@ -99,9 +89,7 @@ function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
 
 interface Asked {
   words: number[];
-  /** How often each word occurs. */
   counts: Map<number, number>;
-  /** Word n-grams by n, computed when first needed. */
   rows: Map<number, Set<number>>;
 }
 
@@ -122,7 +110,6 @@ function holdsQuestion(
   return own.filter((row) => rows.has(row)).length >= share * own.length;
 }
 
-/** Share of some words, counted with repetitions, that a question has. */
 function foundShare({ counts }: Asked, words: readonly number[]): number {
   if (words.length === 0) return 1;
   let found = 0;
@@ -136,7 +123,6 @@ function countsOf(words: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** Removes optional punctuation: "U.S.", "Poison's", "65,000". */
 function withoutMarks(text: string): string {
   return composed(text).replaceAll(/[.'’"“”]|(?<=\d),(?=\d)/g, "");
 }

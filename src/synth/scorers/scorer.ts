@@ -1,23 +1,17 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
-import { requireLogprobs, type ScoringPolicy } from "../../rollout/likelihood.ts";
 import type { Policy } from "../../rollout/policy.ts";
+import { type ScoringPolicy, requireLogprobs } from "../../rollout/prompt-session.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 
 /** What scorers may use. */
-export interface ScorerResources {
-  policy: Policy;
-  environment: Environment;
-  seed: number;
-}
+export type ScorerResources = { policy: Policy; environment: Environment; seed: number };
 
 /** Computes scores of a drawn trajectory that need the teacher's model or a search. The sample records them by name. */
 export interface SampleScorer extends PartWithOptions {
   readonly source: string;
-  /** Names of the scores that it gives. */
   readonly gives: readonly string[];
   /** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS if the teacher gives no log-probabilities. */
   open(options: object, resources: ScorerResources): OpenedScorer;
@@ -43,25 +37,16 @@ export const defineScorer = definer<SampleScorer>()("sample scorer", {
   },
 });
 
-/**
- * The teacher, if it can score texts.
- * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
- */
+/** The teacher, if it can score texts. @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS */
 export function scoringTeacher(policy: Policy, scorer: string): ScoringPolicy {
   const instead = `Set synth.teacher to { name: model }, or remove ${scorer}.`;
   return requireLogprobs(policy, instead, `synth.scores (${scorer})`);
 }
 
 /** Log-probability (nats) of a text after a prompt: the sum over its tokens, and their number. */
-export interface TextLikelihood {
-  sum: number;
-  tokens: number;
-}
+export type TextLikelihood = { sum: number; tokens: number };
 
-/**
- * Likelihood of a text after a prompt.
- * @returns null when the two do not fit the policy's context, or the text has no token.
- */
+/** Likelihood of a text after a prompt; null when they do not fit the context, or the text has no token. */
 export async function likelihoodOf(
   policy: ScoringPolicy,
   promptIds: readonly number[],

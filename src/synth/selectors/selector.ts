@@ -1,9 +1,8 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { Random } from "../../base/random.ts";
-import { z } from "../../base/schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import { requireReturned } from "../../base/registry.ts";
+import { z } from "../../base/schema.ts";
 
 /** Facts of a sample for selectors: a few numbers, so that a hundred thousand fit in memory. */
 export interface SampleFacts {
@@ -11,11 +10,9 @@ export interface SampleFacts {
   taskId: string;
   type: string | null;
   hops: number | null;
-  /** Name of its draw. */
   draw: string;
   reward: number | null;
   scores: Readonly<Record<string, number>>;
-  /** Characters that the policy wrote. */
   length: number;
   searches: number;
 }
@@ -45,24 +42,17 @@ export const defineSelector = definer<Selector>()("sample selector", {
         const sorted = [...selected.kept, ...selected.dropped].map(({ id }) => id);
         if (new Set(sorted).size === samples.length && sorted.length === samples.length)
           return selected;
-        throw new ConfigError(
-          "PLUGIN_FAILED",
-          `${what} returned ${sorted.length} of ${samples.length} samples: expected each once, in kept or in dropped. Correct its code.`,
-        );
+        const message = `${what} returned ${sorted.length} of ${samples.length} samples: expected each once, in kept or in dropped. Correct its code.`;
+        throw new ConfigError("PLUGIN_FAILED", message);
       },
     },
   },
 });
 
-/** A sample and one number of it. */
-interface Valued {
-  sample: SampleFacts;
-  value: number;
-}
+type Valued = { sample: SampleFacts; value: number };
 
 /**
- * The samples with their value, in order; samples without a value are dropped.
- * @param by a score's name, or `reward`, `length`, `searches`, `hops`. @param selector name of the part, for messages.
+ * The samples with their value (a score's name, or `reward`, `length`, `searches`, `hops`), in order; those without one are dropped.
  * @throws {ConfigError} RECIPE_BAD_VALUE if no sample has the value: no part of the pipeline gives it.
  */
 export function valuesOf(
@@ -78,10 +68,8 @@ export function valuesOf(
   }
   if (valued.length > 0 || samples.length === 0) return { valued, dropped };
   const known = [...new Set(samples.flatMap(({ scores }) => Object.keys(scores)))].sort();
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops if known. Use one of these, or add the scorer or step that gives "${by}" before it.`,
-  );
+  const message = `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops if known. Use one of these, or add the scorer or step that gives "${by}" before it.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: string) {
@@ -89,10 +77,7 @@ function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: st
   return scores[by] ?? own[by] ?? null;
 }
 
-/**
- * The rank of each value from the largest (1) to the smallest; equal values share the mean of their ranks.
- * @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5]
- */
+/** The rank of each value from the largest (1); equal values share the mean rank. @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5] */
 export function placesFromLargest(values: readonly number[]): number[] {
   const order = values.map((_, i) => i).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0));
   const places = new Array<number>(values.length).fill(0);
@@ -113,10 +98,7 @@ export const difficultyShape = {
   easiness: z.string().optional(),
 };
 
-interface DifficultyOptions {
-  difficulty?: string | undefined;
-  easiness?: string | undefined;
-}
+type DifficultyOptions = { difficulty?: string | undefined; easiness?: string | undefined };
 
 /** For `refine`: whether at most one of the two is set. */
 export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): boolean {
@@ -126,11 +108,7 @@ export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): bo
 /** The schema's error message. */
 export const ONE_DIFFICULTY = "expected either difficulty or easiness";
 
-/**
- * Difficulty of the samples: a large value is hard. Samples without one are dropped.
- * @param usual default of the options.
- * @throws as `valuesOf`.
- */
+/** Difficulty of the samples, large being hard; those without one are dropped. @param usual default of the options. @throws as `valuesOf`. */
 export function difficultiesOf(
   samples: readonly SampleFacts[],
   { difficulty, easiness }: DifficultyOptions,
@@ -152,10 +130,7 @@ export const amountShape = {
   share: z.number().gt(0).max(1).optional(),
 };
 
-interface Amount {
-  count?: number | undefined;
-  share?: number | undefined;
-}
+type Amount = { count?: number | undefined; share?: number | undefined };
 
 /** Number of samples to keep. @param of all samples. */
 export function amountOf({ count, share = 1 }: Amount, of: number): number {

@@ -2,20 +2,24 @@ import { z } from "../../base/schema.ts";
 import { exactMatch } from "../../text/answers.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
-import { shingles, wordHashes } from "../overlap/shingles.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { shingles, wordHashes } from "../overlap/seen-texts.ts";
 import { stepAnswers } from "../teachers/sought-steps.ts";
-import { callsOf, mainTurns, policyText, shownAfter, shownBefore } from "./main-line.ts";
-import { defineGate } from "./step.ts";
+import {
+  type TextOf,
+  callsOf,
+  defineGate,
+  mainTurns,
+  policyText,
+  shownAfter,
+  shownBefore,
+} from "./step.ts";
 
 const PLACES = ["hint", "query", "thought"] as const;
 
 type Place = (typeof PLACES)[number];
 
-/**
- * Looks for the references, and in queries for the answers of the question's steps, except those in the question, yes and no, and words such as "who". An answering message may contain text that
- * the policy did not read: the gate `supported` checks that.
- */
+/** The references, and in queries the steps' answers, except those in the question, yes, no and function words. See also `supported`. */
 export const noLeak = defineGate({
   name: "no-leak",
   summary:
@@ -40,12 +44,7 @@ export const noLeak = defineGate({
   },
 });
 
-/** Whether a query contains a text that was not shown before. */
-function asksWith(
-  trajectory: Trajectory,
-  secret: string,
-  textOf: (segment: Segment) => string,
-): boolean {
+function asksWith(trajectory: Trajectory, secret: string, textOf: TextOf): boolean {
   const tells = (text: string): boolean => mentionsIn(text)(secret);
   const shown = shownAfter(trajectory, textOf);
   let isRead = tells(shownBefore(trajectory));
@@ -69,7 +68,7 @@ function secretsOf({ question }: Task, answers: readonly string[]): string[] {
 function leakIn(
   trajectory: Trajectory,
   secrets: readonly string[],
-  textOf: (segment: Segment) => string,
+  textOf: TextOf,
   places: ReadonlySet<Place>,
 ): Place | null {
   const tells = (text: string) => secrets.some(mentionsIn(text));
@@ -135,11 +134,7 @@ function namesToSeek(answer: string, { question, references }: Task): string[] {
   return names.filter((name) => !wordsOf(name).every(isFunctionWord));
 }
 
-function isShown(
-  trajectory: Trajectory,
-  names: readonly string[],
-  textOf: (segment: Segment) => string,
-): boolean {
+function isShown(trajectory: Trajectory, names: readonly string[], textOf: TextOf): boolean {
   const shown = [shownBefore(trajectory), ...shownAfter(trajectory, textOf)];
   return shown.some((text) => names.some(mentionsIn(text)));
 }

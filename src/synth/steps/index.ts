@@ -13,8 +13,7 @@ import { benchmarkOverlap, nearDuplicate, repetition } from "./overlap-filters.t
 import { bestWorstPairs, stepPairs } from "./pairs.ts";
 import { executed, format } from "./protocol-gates.ts";
 import { importanceWeights, likeliest, perQuestion } from "./ranking.ts";
-import { dropHints, dropRepeatedCalls } from "./repairs.ts";
-import { dropPassages, referenceAnswer } from "./rewrites.ts";
+import { dropHints, dropPassages, dropRepeatedCalls, referenceAnswer } from "./repairs.ts";
 import type { SynthStep } from "./step.ts";
 
 /** All steps of a synthesis: gates, filters, repairs, weights, pairs. */

@@ -2,8 +2,7 @@ import { z } from "../../base/schema.ts";
 import { coverExactMatch, exactMatch, tokenF1 } from "../../text/answers.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { callsOf, mainTurns } from "./main-line.ts";
-import { defineGate, defineStep, sortedOut } from "./step.ts";
+import { callsOf, defineGate, defineStep, mainTurns, sortedOut } from "./step.ts";
 
 const FAILED = new Set(["tool-error", "model-error", "timeout", "cancelled"]);
 const UNFINISHED = new Set(["turn-limit", "token-limit", "context-limit", "budget-limit"]);
@@ -29,7 +28,6 @@ export const answered = defineGate({
   },
 });
 
-/** Options of steps that check whether a trajectory is right. */
 const rightShape = {
   /** The measure: the run's own reward, or a match of the answer with the references. */
   by: z.enum(["reward", "exact-match", "token-f1", "cover"]).default("reward"),
@@ -41,7 +39,6 @@ type Right = z.output<z.ZodObject<typeof rightShape>>;
 
 const MEASURES = { "exact-match": exactMatch, "token-f1": tokenF1, cover: coverExactMatch };
 
-/** Whether a candidate is right; null where it has no reward. */
 function isRight({ trajectory }: Candidate, task: Task, right: Right): boolean | null {
   const { reward, answer } = trajectory;
   if (right.by === "reward") return reward === null ? null : reward >= right.atLeast;
@@ -96,10 +93,7 @@ export const mostCalls = defineGate({
   },
 });
 
-/**
- * Gives all candidates of a question the teacher's share of right answers as the score `pass-rate`. It must see wrong candidates too:
- * put it before gates that drop them.
- */
+/** Gives all candidates of a question its share of right answers as `pass-rate`; put it before gates that drop wrong candidates. */
 export const passRate = defineStep({
   name: "pass-rate",
   kind: "filter",
@@ -141,10 +135,7 @@ export const passRate = defineStep({
   }),
 });
 
-/**
- * It must see wrong candidates too: put it before gates that drop them. A question without a candidate of the other draw is dropped,
- * because it is unknown whether that draw solves it.
- */
+/** Put it before gates that drop wrong candidates. A question without a candidate of the other draw is dropped: it may be solved there. */
 export const solvedOnlyBy = defineStep({
   name: "solved-only-by",
   kind: "filter",
@@ -179,10 +170,7 @@ export const solvedOnlyBy = defineStep({
   }),
 });
 
-/**
- * If a direct answer is right, the right direct answers stay; else the right answers with tools; a question that neither solves is dropped,
- * for reinforcement learning. It must see wrong candidates too: put it before gates that drop them.
- */
+/** Keeps right direct answers, else right answers with tools, else nothing. Put it before gates that drop wrong candidates. */
 export const toolNeed = defineStep({
   name: "tool-need",
   kind: "filter",

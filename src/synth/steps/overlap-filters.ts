@@ -1,10 +1,8 @@
 import { z } from "../../base/schema.ts";
 import { sentencesOf } from "../../rollout/sentences.ts";
 import { benchmarkQuestions } from "../overlap/benchmark-questions.ts";
-import { seenTexts } from "../overlap/seen-texts.ts";
-import { shingles, wholeHash, wordHashes } from "../overlap/shingles.ts";
-import { mainTurns, policyText } from "./main-line.ts";
-import { defineGate, defineStep, sortedOut } from "./step.ts";
+import { seenTexts, shingles, wholeHash, wordHashes } from "../overlap/seen-texts.ts";
+import { defineGate, defineStep, mainTurns, policyText, sortedOut } from "./step.ts";
 
 /** With fewer n-grams a share means nothing. */
 const FEWEST_ROWS = 8;

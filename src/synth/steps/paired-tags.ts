@@ -1,15 +1,11 @@
 import { nearestName } from "../../base/nearest.ts";
-import { anyTag, type ProtocolTag, tagOf } from "../../env/protocols/protocol.ts";
+import { type ProtocolTag, anyTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
-  /** End of its closing tag. */
   end: number;
 }
 
-/**
- * The tag pairs of a message in order, or their problem.
- * @example pairedTags("a</think>", protocol.tags) // "unpaired tag"
- */
+/** The tag pairs of a message in order, or their problem. @example pairedTags("a</think>", protocol.tags) // "unpaired tag" */
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;

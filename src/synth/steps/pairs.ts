@@ -6,8 +6,7 @@ import { type ValuedCandidate, valuedCandidates } from "./ranking.ts";
 import { defineStep } from "./step.ts";
 
 /**
- * Pairs the best draw of a question with its worst; a question with equal draws makes no pair. The seed breaks ties. All draws stay.
- *
+ * Pairs the best draw of a question with its worst, if they differ; the seed breaks ties. All draws stay.
  * Tool-Star's self-critic pairs are those with `{ chosenAtLeast: 1, rejectedBelow: 1 }`.
  */
 export const bestWorstPairs = defineStep({
@@ -47,13 +46,9 @@ export const bestWorstPairs = defineStep({
 });
 
 /**
- * Pairs actions of one state: messages of draws whose text and tokens are the same up to that turn. The value of an action is the
- * mean reward of the draws that took it; the best action of a state is chosen, the worst rejected, and the seed breaks ties. Only
- * that turn of a pair is compared (`turns: 1`).
- *
- * All first messages of a question share a state; later messages do if the draws started with the same messages.
- *
- * Different here: RAG-Gym ranks ten actions drawn at every step by a judge; here the rewards of whole draws rank their actions, as in its
+ * Pairs actions of one state: messages of draws whose text and tokens are the same up to that turn (all first messages of a question share
+ * one). The value of an action is the mean reward of its draws; the best is chosen, the worst rejected, the seed breaks ties. Only that turn
+ * is compared (`turns: 1`). Different here: RAG-Gym ranks ten actions per step by a judge; here rewards of whole draws do, as in its
  * "rollout" labels.
  */
 export const stepPairs = defineStep({
@@ -95,9 +90,7 @@ export const stepPairs = defineStep({
 
 /** A turn that draws reached with the same tokens, and the action of each. */
 interface State {
-  /** Index in the trajectories' turns. */
   turn: number;
-  /** By the message's text. */
   actions: Map<string, ValuedCandidate[]>;
 }
 
@@ -120,7 +113,6 @@ function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
   return states;
 }
 
-/** The model's context before a message: tokens, or text where a server keeps the tokens. */
 function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
   const prompts: Segment[][] = [];
   let call: Call | undefined = calls[index];

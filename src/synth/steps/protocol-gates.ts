@@ -1,14 +1,10 @@
 import { z } from "../../base/schema.ts";
-import { answerIn, type Protocol } from "../../env/protocols/protocol.ts";
+import { type Protocol, answerIn } from "../../env/protocols/protocol.ts";
 import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { callsOf, mainTurns, writtenText } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
-import { defineGate } from "./step.ts";
+import { callsOf, defineGate, mainTurns, writtenText } from "./step.ts";
 
-/**
- * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, no text may follow a message's
- * action, and the policy may not write observations. A message must have the text of its tokens.
- */
+/** By the protocol's parse and, more strictly, its tags: paired, not nested, nothing after the action, no observations, text as its tokens. */
 export const format = defineGate({
   name: "format",
   summary:
@@ -32,7 +28,6 @@ export const format = defineGate({
   },
 });
 
-/** Exactly one message answers, and it is the last. */
 function wrongAnswers(
   { answer }: Trajectory,
   turns: readonly Turn[],
@@ -87,25 +82,21 @@ export const executed = defineGate({
   },
 });
 
-/** Compares a message's text with its turn's actions. */
 function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   const written = callsOf(protocol.parse(turn.text));
   const asked = callsOf(turn);
   // A strategy's own messages do not follow the protocol: the strategy searches for them.
   const speaks = protocol.parse(turn.text).actions.length > 0 || turn.problems.length > 0;
   if (!speaks) return null;
-  if (written.some((call, i) => !isSame(call, asked[i]))) return "not executed";
+  const isOther = ({ tool, input }: Action, i: number): boolean =>
+    tool !== asked[i]?.tool || input !== asked[i].input;
+  if (written.some(isOther)) return "not executed";
   if (asked.length > written.length) return "not asked";
   const tags = protocol.tags.filter(({ holds }) => holds === "call");
   const openings = tags.map(({ closing }) => turn.text.split(closing).length - 1);
   return openings.reduce((sum, count) => sum + count, 0) > asked.length ? "not executed" : null;
 }
 
-function isSame(call: Action, other: Action | undefined): boolean {
-  return call.tool === other?.tool && call.input === other.input;
-}
-
-/** Whether each call has its observation. */
 function notAnswered(turn: Turn, dropFailed: boolean): string | null {
   const calls = callsOf(turn);
   const { observations } = turn;
@@ -119,7 +110,6 @@ function notAnswered(turn: Turn, dropFailed: boolean): string | null {
     : null;
 }
 
-/** Whether exactly the observations come before the next message. */
 function notShown(trajectory: Trajectory): string | null {
   const turns = mainTurns(trajectory);
   for (const [i, { call }] of turns.entries()) {

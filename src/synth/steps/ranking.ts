@@ -1,21 +1,13 @@
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import { policyTokenCount } from "../../trajectory/token-rows.ts";
-import { mainTurns, policyText } from "./main-line.ts";
-import { defineStep, sortedOut, type StepResources } from "./step.ts";
+import { policyTokenCount, searchCount } from "../../trajectory/trajectory.ts";
+import { type StepResources, defineStep, mainTurns, policyText, sortedOut } from "./step.ts";
 
 /** A candidate and its value for comparisons. */
-export interface ValuedCandidate {
-  candidate: Candidate;
-  value: number;
-}
+export type ValuedCandidate = { candidate: Candidate; value: number };
 
-/**
- * The candidates that have a value, shuffled by the seed: a stable sort by value then breaks ties by the seed, not by the draws' order.
- * @param by `reward`, or the name of a score.
- */
+/** The candidates with a value (`reward`, or a score), shuffled by the seed: a stable sort then breaks ties by the seed. */
 export function valuedCandidates(
   candidates: readonly Candidate[],
   { by, seed, taskId }: { by: string; seed: number; taskId: string },
@@ -50,7 +42,6 @@ export const perQuestion = defineStep({
   }),
 });
 
-/** Sort key; smaller is better. */
 function keyOf({ trajectory }: Candidate, { textOf }: StepResources): number[] {
   const { reward } = trajectory;
   const characters = mainTurns(trajectory).reduce(
@@ -74,10 +65,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/**
- * Keeps the draw of a question after which the gold answer is likeliest, right or wrong; the seed breaks ties, the order stays. After
- * `correct` it chooses among right draws; before it, a question whose likeliest draw is wrong is lost.
- */
+/** Keeps the draw after which the gold answer is likeliest; the seed breaks ties. After `correct` it chooses among right draws. */
 export const likeliest = defineStep({
   name: "likeliest",
   summary: "Keeps the draw of each question after which its answer is likeliest.",
@@ -105,13 +93,9 @@ export const likeliest = defineStep({
 });
 
 /**
- * Weighs each draw of a question by the likelihood of the gold answer after it: w(z) ∝ p(y | x, z), times its own weight. Draws without a
- * likelihood are dropped.
- *
- * Different here: normalised over the draws of one question, as the paper's formula says; the code samples one draw and multiplies its loss
- * by 4·exp(−c), with c the mean cross-entropy of the answer: `{ scale: plain }`. (The code's other branch intends a softmax but gives
- * weights in the opposite order; it is not available here.)
- *
+ * Weighs each draw of a question by the likelihood of the gold answer after it: w(z) ∝ p(y | x, z), times its own weight; draws without one
+ * are dropped. Different here: normalised over the draws of one question, as the paper's formula says; the code samples one draw and
+ * multiplies its loss by 4·exp(−c), with c the mean cross-entropy of the answer: `{ scale: plain }`.
  * @example log-likelihoods log 0.3 and log 0.1 → weights 0.75 and 0.25
  */
 export const importanceWeights = defineStep({
@@ -153,7 +137,6 @@ export const importanceWeights = defineStep({
   },
 });
 
-/** Softmax; the maximum is subtracted first against overflow. */
 function softmax(logs: readonly number[]): number[] {
   const largest = Math.max(...logs);
   const powers = logs.map((log) => Math.exp(log - largest));

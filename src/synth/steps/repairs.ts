@@ -3,12 +3,11 @@ import { wordsOf } from "../../text/words.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { callsOf, mainTurns } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
-import { defineStep, type StepResources, type SynthStep } from "./step.ts";
+import { type StepResources, type SynthStep, callsOf, defineStep, mainTurns } from "./step.ts";
 
 /** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or the reason why it cannot repair. */
-export function defineRepair(
+function defineRepair(
   part: Pick<SynthStep, "name" | "summary" | "source">,
   repair: (trajectory: Trajectory, resources: StepResources, task: Task) => Trajectory | string,
 ): SynthStep {
@@ -37,11 +36,7 @@ export function defineRepair(
   });
 }
 
-/**
- * Removes the segments of hints from calls and their text from messages. Everything else stays, except the log-probabilities of tokens that
- * were sampled after a hint. A trajectory is dropped if a message's action, or the partner of one of its tags, is in a hint. Gates that look for hints must come
- * before this step.
- */
+/** Removes hints, and log-probabilities after them; drops a trajectory whose action or tag partner is in one. Gates for hints come before. */
 export const dropHints = defineRepair(
   {
     name: "drop-hints",
@@ -84,7 +79,6 @@ function withoutHints(
   return { ...rest, calls: resampled, turns };
 }
 
-/** The segment of a call that equals the hint. */
 function findHint(
   call: Call,
   hint: string,
@@ -99,16 +93,12 @@ function findHint(
   return null;
 }
 
-/** A message without the first hint at or after a place. */
 function cutOut(message: string, hint: string, place: number): string {
   const at = message.indexOf(hint, Math.max(0, place));
   return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
 }
 
-/**
- * Removes a message whose calls all repeat earlier calls, and its observations, as if the policy had not written it. Drops the trajectory
- * if that is impossible: a prompt was rebuilt, or other chains continue it.
- */
+/** Removes a message whose calls all repeat earlier ones, with its observations; drops the trajectory where that is impossible. */
 export const dropRepeatedCalls = defineRepair(
   {
     name: "drop-repeated-calls",
@@ -129,7 +119,7 @@ function withoutRepeats(trajectory: Trajectory): Trajectory | string {
 function firstRepeat(turns: readonly Turn[]): Turn | null {
   const asked = new Set<string>();
   for (const turn of turns) {
-    const calls = callsOf(turn).map(nameOf);
+    const calls = callsOf(turn).map(({ tool, input }) => [tool, ...wordsOf(input)].join(" "));
     const answers = turn.actions.length > calls.length;
     if (!answers && calls.length > 0 && calls.every((call) => asked.has(call))) return turn;
     for (const call of calls) asked.add(call);
@@ -137,19 +127,10 @@ function firstRepeat(turns: readonly Turn[]): Turn | null {
   return null;
 }
 
-function nameOf({ tool, input }: Action): string {
-  return [tool, ...wordsOf(input)].join(" ");
-}
-
 /**
- * A trajectory without one message and its observations, as if the policy had never written it:
- * - the next call continues the call before the message, from the prompt before it;
- * - indices of calls (parents, turns, hints, addresses of rewards) count the remaining calls;
- * - later completions were sampled after other text, so their log-probabilities are dropped.
- *
- * @param call of the message.
- * @returns null if the message cannot be removed: no call or several calls follow it, a later prompt was rebuilt, or a prompt beside it
- * contains an inserted hint.
+ * A trajectory without one message (of `call`) and its observations, as if the policy had never written it: the next call continues the one
+ * before, indices count the remaining calls, and later completions lose their log-probabilities.
+ * @returns null if no call or several calls follow it, a later prompt was rebuilt, or a prompt beside it contains a hint.
  */
 function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null {
   const gone = trajectory.calls[call];
@@ -191,16 +172,92 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   };
 }
 
-/** A segment without its log-probabilities, which are no longer valid. */
-export function unsampled(segment: Segment): Segment {
+function unsampled(segment: Segment): Segment {
   return { ...segment, logprobs: null };
 }
 
-/** A call and all calls that continue it. */
 function descendants(calls: readonly Call[], from: number): Set<number> {
   const found = new Set([from]);
   calls.forEach(({ parent }, i) => {
     if (parent !== null && found.has(parent)) found.add(i);
   });
   return found;
+}
+
+/** Takes passages out of the first prompt (`given`, `rag`), so that training sees messages without them; drops what cannot be separated. */
+export const dropPassages = defineRepair(
+  {
+    name: "drop-passages",
+    summary: "Takes the passages that a strategy showed out of the first prompt.",
+    source: "RARE, arXiv 2503.23513: fine-tuning with and without retrieved knowledge",
+  },
+  withoutPassages,
+);
+
+function withoutPassages(
+  trajectory: Trajectory,
+  { protocol, textOf }: StepResources,
+): Trajectory | string {
+  const { given = [], ...rest } = trajectory;
+  const [first, ...later] = trajectory.calls;
+  if (given.length === 0 || first === undefined) return trajectory;
+  let prompt = first.prompt.map(textOf).join("");
+  for (const shown of given) {
+    const context = protocol.renderContext(shown);
+    if (!prompt.includes(context)) return "passages stay";
+    prompt = prompt.replace(context, () => "");
+  }
+  const bare: Segment = { owner: "template", ids: [], logprobs: null, text: prompt };
+  return {
+    ...rest,
+    calls: [
+      { ...first, prompt: [bare], completion: first.completion.map(unsampled) },
+      ...later.map((call) => ({ ...call, completion: call.completion.map(unsampled) })),
+    ],
+  };
+}
+
+/**
+ * Writes the question's first reference in place of the drawn answer, without log-probabilities; trajectories without one are dropped. Hints
+ * in the last message become its own text: `drop-hints` comes before.
+ * @example "<think> so</think><answer> Bergen</answer>", reference "Oslo" → "<think> so</think><answer> Oslo</answer>"
+ */
+export const referenceAnswer = defineRepair(
+  {
+    name: "reference-answer",
+    summary: "Writes the reference in place of the drawn answer.",
+    source: "EXSEARCH, arXiv 2505.20128: fine-tuning maximises p(y, z | x); mangopy/SearchLM",
+  },
+  withReference,
+);
+
+function withReference(
+  trajectory: Trajectory,
+  { protocol, tools, textOf }: StepResources,
+  { references: [reference] }: Task,
+): Trajectory | string {
+  const last = mainTurns(trajectory).at(-1);
+  const at = last?.text.lastIndexOf(protocol.answerOpening) ?? -1;
+  const answers = last?.actions.at(-1)?.tool === "answer";
+  if (last === undefined || reference === undefined || !answers || at < 0) return "no answer";
+  const action: Action = { tool: "answer", input: reference };
+  const text = last.text.slice(0, at) + protocol.write({ thought: "", action }, tools);
+  if (text === last.text) return trajectory;
+  const rewritten = (call: Call): Call => {
+    const isForced = ({ owner }: Segment): boolean => owner === "inserted";
+    const own = call.completion.findIndex((segment) => !isForced(segment));
+    const opening = call.completion.slice(0, Math.max(0, own));
+    const forced = [...call.prompt.filter(isForced), ...opening].map(textOf).join("");
+    const written = text.slice(forced.length);
+    const completion: Segment = { owner: "policy", ids: [], logprobs: null, text: written };
+    return { ...call, completion: [...opening, completion] };
+  };
+  return {
+    ...trajectory,
+    answer: reference,
+    calls: trajectory.calls.map((call, i) => (i === last.call ? rewritten(call) : call)),
+    turns: trajectory.turns.map((turn) =>
+      turn === last ? { ...turn, text, actions: [...turn.actions.slice(0, -1), action] } : turn,
+    ),
+  };
 }

@@ -1,18 +1,14 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { z } from "../../base/schema.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Segment } from "../../trajectory/trajectory.ts";
+import type { Action, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
 /** The remaining draws of one question. */
-export interface SampleGroup {
-  task: Task;
-  candidates: readonly Candidate[];
-}
+export type SampleGroup = { task: Task; candidates: readonly Candidate[] };
 
 /** Result of a step on a group. */
 export interface StepResult {
@@ -20,18 +16,14 @@ export interface StepResult {
   kept: readonly Candidate[];
   /** Ids with the reason: a few words from a fixed set, to be counted. */
   dropped: readonly { id: string; reason: string }[];
-  /** Ids of kept candidates that were repaired. */
   mended?: readonly string[];
-  /** Pairs made from the group. */
   pairs?: readonly Omit<PreferencePair, "task">[];
 }
 
 /** What steps may use. */
 export interface StepResources {
-  /** Protocol of the messages. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** Text of a segment. */
   textOf: (segment: Segment) => string;
   seed: number;
 }
@@ -41,12 +33,8 @@ export interface OpenedStep {
   apply(group: SampleGroup): StepResult;
 }
 
-/**
- * A step of synthesis over the draws of one question. A pure function of the draws, so that it can run again on the same draws. A part that
- * needs a model or a search is a scorer.
- */
+/** A step of synthesis over the draws of one question: a pure function, which can run again. A part that needs a model is a scorer. */
 export interface SynthStep extends PartWithOptions {
-  /** For lists and the table of yields. */
   readonly kind: "gate" | "filter" | "repair" | "weight" | "pairs";
   /** Its publication, and the differences here. */
   readonly source?: string;
@@ -82,7 +70,6 @@ interface DescribedGate<S extends z.ZodObject> extends Pick<
 > {
   options?: S;
   kind?: "gate" | "filter";
-  /** Reason to drop a candidate; null: keep it. */
   why: (candidate: Candidate, task: Task, tools: GateTools<S>) => string | null;
 }
 
@@ -119,4 +106,55 @@ export function sortedOut(
     else dropped.push({ id: candidate.id, reason });
   }
   return { kept, dropped };
+}
+
+export type TextOf = (segment: Segment) => string;
+
+/** The turns that led to the answer: no drafts, and no other chains. */
+export function mainTurns({ turns }: Pick<Trajectory, "turns">): Turn[] {
+  return turns.filter(({ chain }) => chain === undefined);
+}
+
+/** The tool calls of a message. */
+export function callsOf({ actions }: Pick<Turn, "actions">): Action[] {
+  return actions.filter(({ tool }) => tool !== "answer");
+}
+
+/** The policy's own text in a turn's message, without inserted text and EOS. */
+export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): string {
+  const { completion = [] } = trajectory.calls[turn.call] ?? {};
+  const written = writtenText(trajectory, turn, textOf);
+  const at = written.indexOf(turn.text);
+  const behind = at < 0 ? 0 : written.length - at - turn.text.length;
+  return completion
+    .map((segment, i) => {
+      if (segment.owner !== "policy") return "";
+      const text = textOf(segment);
+      return i === completion.length - 1 ? text.slice(0, text.length - behind) : text;
+    })
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** The text of a message's segments, with inserted text and prefill. */
+export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
+  const { prompt = [], completion = [] } = calls[call] ?? {};
+  const openings = prompt.filter(({ owner }) => owner === "inserted");
+  return [...openings, ...completion].map(textOf).join("");
+}
+
+/** The observations that the policy read after each turn of the main line, cut as in the next prompt; in full if that was rebuilt. */
+export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
+  const turns = mainTurns(trajectory);
+  return turns.map(({ call, observations }, i) => {
+    const next = trajectory.calls[turns[i + 1]?.call ?? -1];
+    const shown =
+      next?.parent === call ? next.prompt.filter(({ owner }) => owner === "environment") : [];
+    return (shown.length > 0 ? shown.map(textOf) : observations.map(({ text }) => text)).join("\n");
+  });
+}
+
+/** The passages that a strategy showed before the first message. */
+export function shownBefore({ given = [] }: Pick<Trajectory, "given">): string {
+  return given.map(({ text }) => text).join("\n");
 }

@@ -1,17 +1,12 @@
-import { random, type Random } from "../../base/random.ts";
-import { stepQueries } from "../../worlds/index.ts";
-import type { Asked, AnsweredQuestion } from "../../env/asked.ts";
-import type { ScriptPlace } from "../../env/teacher.ts";
+import { type Random, random } from "../../base/random.ts";
+import { textAfter } from "../../env/protocols/protocol.ts";
+import type { ScriptPlace, AnsweredQuestion, Asked } from "../../env/teacher.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
-import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
-import { textAfter } from "../../env/planned-text.ts";
+import { stepQueries } from "../../worlds/index.ts";
 import type { Behaviour } from "./behaviour.ts";
+import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
 
-/**
- * The gold reply to a strategy's own prompt, from a decomposition into whole questions (as worlds give them). Behaviour `search`: to look a
- * question up where the strategy asks whether it must; `continue`: to go on after a known step; `fullQuery`, `reword`: as in the agent's
- * messages.
- */
+/** The gold reply to a strategy's own prompt, by the behaviours `search`, `continue`, `fullQuery` and `reword` of the agent's messages. */
 export function askedReply(asked: Asked, place: ScriptPlace, behaviour: Behaviour): string {
   const { task, turns } = place;
   const steps = task.annotations.decomposition ?? [];
@@ -87,7 +82,6 @@ function knownSteps(steps: readonly SolutionStep[], known: readonly AnsweredQues
   return missing < 0 ? steps.length : missing;
 }
 
-/** The step that a question asks for, where the passages state it. */
 function stepTold(
   { question, passages }: Extract<Asked, { for: "sub-answer" | "order" }>,
   steps: readonly SolutionStep[],
@@ -99,7 +93,6 @@ function stepTold(
   );
 }
 
-/** The passage that states the fact comes first, the others follow in their order. */
 function orderOf(
   asked: Extract<Asked, { for: "order" }>,
   steps: readonly SolutionStep[],

@@ -1,10 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { malformedSchema } from "./malformed.ts";
 
-/**
- * A gold-chain teacher's probabilities of the good choice. All 1 is an oracle; lower values give a mixture of good and bad trajectories,
- * from which reinforcement can then select.
- */
+/** A gold-chain teacher's probabilities of the good choice: all 1 is an oracle; lower values give a mixture to select from. */
 export const behaviourSchema = z.strictObject({
   /** To search instead of guessing from the question. */
   search: z.number().min(0).max(1).default(1),

@@ -18,10 +18,7 @@ export function factsOf(steps: readonly Pick<SolutionStep, "question" | "answer"
   return steps.map(({ question, answer }) => `the ${question} is ${answer}`).join(" ");
 }
 
-/**
- * A message with its blocks.
- * @param read steps that the passages read last answer; null: nothing was read yet, so that only the thought can have a block.
- */
+/** A message with its blocks. @param read steps that the passages read last answer; null: nothing was read yet, only thoughts. */
 export function withBlocks(
   message: PlannedMessage,
   blocks: Blocks,

@@ -6,13 +6,11 @@ import type { Turn } from "../../trajectory/trajectory.ts";
 import { factsOf } from "./blocks.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** The teacher's thoughts before its actions. */
 const THOUGHTS = { search: "I must look it up", answer: "I can answer now", guess: "I know this" };
 
 /** The teacher's fixed texts: a tokenizer must know their words. */
 export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);
 
-/** Where a trajectory is. */
 interface BriefPlace {
   task: Task;
   turns: readonly Turn[];
@@ -21,11 +19,8 @@ interface BriefPlace {
 }
 
 /**
- * The next message of one search trajectory from a decomposition into whole questions (as worlds give them): search for each step in turn,
- * then answer. The returned passages show which steps are known. A guess is the name in the question: wrong, but copied, so that a policy
- * does not learn to invent names.
- *
- * @param seed seed of the trajectory.
+ * The next message of a search trajectory from a decomposition into whole questions: search for each step in turn, then answer. A guess is
+ * the name in the question: wrong, but copied, so that a policy does not learn to invent names. @param seed of the trajectory.
  */
 export function briefPlan(
   { task, turns: all, remembered = null }: BriefPlace,
@@ -63,10 +58,7 @@ export function briefPlan(
   return answer(THOUGHTS.guess, namedInQuestion(task));
 }
 
-/**
- * The answer to a prompt with an answer prefill: the reference if the prompt shows it or no passage could, else the question's own name.
- * @param promptText the prompt as text.
- */
+/** The answer to a prompt with a prefill: the reference if the prompt shows it or no passage could, else the question's own name. */
 export function briefForcedAnswer(task: Task, promptText: string): PlannedMessage {
   const [reference = ""] = task.references;
   // The question of a comparison names its answer as well: only passages count as showing it.
@@ -75,11 +67,7 @@ export function briefForcedAnswer(task: Task, promptText: string): PlannedMessag
   return answer("", isRight ? reference : namedInQuestion(task));
 }
 
-/**
- * An answer from passages in the prompt, where no tool runs: the thought goes through the steps that they tell, and may stop early
- * (`behaviour.continue`).
- * @param promptText the prompt as text.
- */
+/** An answer from passages in the prompt: the thought goes through the steps that they tell, and may stop early (`behaviour.continue`). */
 export function briefReasoned(
   task: Task,
   promptText: string,
@@ -101,7 +89,6 @@ export function briefReasoned(
   return { message, read: [...read] };
 }
 
-/** An answer from memory: the thought goes through all steps. */
 function recalled(
   steps: readonly { question: string }[],
   remembered: readonly string[],

@@ -1,15 +1,14 @@
+import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { ConfigError, RolloutError } from "../../base/errors.ts";
-import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
+import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
+import { behaviourSchema } from "./behaviour.ts";
 import { blocksSchema, withBlocks } from "./blocks.ts";
 import { briefForcedAnswer, briefPlan, briefReasoned, stepsReadLast } from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
-import { textAfter } from "../../env/planned-text.ts";
-import { behaviourSchema } from "./behaviour.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
 
 const options = z.strictObject({
@@ -28,15 +27,9 @@ const options = z.strictObject({
 type GoldChainSettings = z.output<typeof options>;
 
 /**
- * A teacher without a model that follows a dataset's gold annotations in the real environment: every query is run, and its results decide
- * the next message. Messages follow the environment's protocol.
- *
- * The same question, seed and turns give the same message.
- *
- * With style brief it also answers a strategy's own prompts, where the strategy says what they ask for.
- *
- * A rollout fails with TEACHER_GAVE_UP if its searches do not find what the answer needs, and with TEACHER_CANNOT_PLAY (a ConfigError: the
- * run stops) if it cannot answer a strategy's own prompts.
+ * A teacher without a model that follows gold annotations in the real environment: every query is run, and its results decide the next
+ * message. Equal question, seed and turns give the same message. With style brief it also answers a strategy's own prompts.
+ * @throws TEACHER_GAVE_UP if searches do not find what the answer needs; TEACHER_CANNOT_PLAY (the run stops) for prompts it cannot answer.
  */
 export const goldChain = defineTeacher({
   name: "gold-chain",
@@ -74,10 +67,8 @@ export const askedStrategies = (): string[] =>
     .map(({ name }) => name);
 
 function cannotPlay(): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${goldChainStrategies().join(", ")}, and with "style: brief" also ${askedStrategies().join(", ")}; choose one of these, or a teacher with a model.`,
-  );
+  const message = `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${goldChainStrategies().join(", ")}, and with "style: brief" also ${askedStrategies().join(", ")}; choose one of these, or a teacher with a model.`;
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage {
@@ -91,13 +82,11 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   const searches = settings.searches ?? defaultSearches(task);
   const mustAnswer = isForced || turns.length >= place.maxTurns;
   const planned = tellingPlan({ task, turns, shown, seed, mustAnswer }, { behaviour, searches });
-  if (planned === null) {
+  if (planned === null)
     throw gaveUp(`${turns.length} turns did not find all that the answer needs`);
-  }
   return planned;
 }
 
-/** The next message in the style brief. */
 function briefMessage(
   { task, turns, shown, seed, tools }: ScriptPlace,
   { behaviour, blocks }: GoldChainSettings,

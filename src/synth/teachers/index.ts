@@ -1,14 +1,60 @@
-import { partSchema } from "../../base/part-schema.ts";
+import { partSchema } from "../../base/define-part.ts";
+import { ConfigError, RolloutError } from "../../base/errors.ts";
+import { random } from "../../base/random.ts";
 import { type Registry, registry } from "../../base/registry.ts";
 import { choice, z } from "../../base/schema.ts";
 import { isModel } from "../../base/setting-path.ts";
-import type { Teacher } from "../../env/teacher.ts";
-import { chatSchema } from "../../rollout/chat-settings.ts";
-import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
+import { textAfter } from "../../env/protocols/protocol.ts";
+import { type Teacher, defineTeacher } from "../../env/teacher.ts";
+import { chatSchema, endpointSchema } from "../../rollout/model-settings.ts";
 import { worlds } from "../../worlds/index.ts";
 import { goldChain } from "./gold-chain.ts";
-import { player } from "./player.ts";
-import { reference } from "./reference.ts";
+
+/**
+ * Answers with the first reference at once, which teaches nothing where a question does not tell its answer.
+ * @throws TEACHER_GAVE_UP without a reference; TEACHER_CANNOT_PLAY (the run stops) for a strategy's own prompts.
+ */
+export const reference = defineTeacher({
+  name: "reference",
+  summary: "Answers with the first reference at once.",
+  open: () => (place) => {
+    if (place.ownPrompt) {
+      const problem =
+        "teacher reference: the strategy has its own prompts, which only a model can answer. Choose strategy: direct, or a teacher with a model.";
+      throw new ConfigError("TEACHER_CANNOT_PLAY", problem);
+    }
+    const [input] = place.task.references;
+    if (input === undefined) {
+      const message = `teacher reference: the question ${place.task.id} has no reference.`;
+      throw new RolloutError("TEACHER_GAVE_UP", message);
+    }
+    return textAfter(place.prefill, { thought: "", action: { tool: "answer", input } }, place);
+  },
+});
+
+/**
+ * Plays as an environment's own player does: well-formed messages without skill, a start for reinforcement.
+ * @throws {ConfigError} TEACHER_CANNOT_PLAY where the environment has no player, or a strategy asks with prompts of its own.
+ */
+export const player = defineTeacher({
+  name: "player",
+  summary: "Plays at random, by the environment's own player.",
+  open(_, { name, player, toolSchemas }) {
+    if (player === undefined) throw cannotPlay(`the environment "${name}" has no player`);
+    const tools = toolSchemas.map((tool) => tool.function.name);
+    return (place) => {
+      if (place.ownPrompt) throw cannotPlay("the strategy asks with prompts of its own");
+      const turns = place.turns.filter(({ chain }) => chain === undefined);
+      const draw = random(place.seed).derive("player", turns.length);
+      return textAfter(place.prefill, player({ task: place.task, turns, tools }, draw), place);
+    };
+  },
+});
+
+function cannotPlay(why: string): ConfigError {
+  const message = `teacher player: ${why}. Choose another teacher, or strategy: agent in an environment with a player, such as tool-qa.`;
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
+}
 
 /** All teachers without a model: those for any dataset, and those of the worlds. */
 export const teachers: Registry<Teacher> = registry("teacher", [

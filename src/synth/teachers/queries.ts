@@ -15,30 +15,23 @@ export interface Query {
 /** The searcher's knowledge before a query. */
 export interface Knowledge {
   question: string;
-  /** Replies as shown. */
   read: string;
-  /** Whether the question or a reply contains a text. */
   isKnown: (text: string) => boolean;
   isRead: (passage: NeededPassage) => boolean;
-  /** Needed passages that were read. */
   found: readonly NeededPassage[];
 }
 
-/** Most words of a query made from clues. */
 const MOST_CLUES = 12;
 
 /**
- * Queries for a step, best first, with words from the question or the replies only: the step's own phrase, the name of its passage, the
- * question, its content words, then the content words of question and found passages that the gold passage contains.
- *
- * The gold annotations choose among such queries and add no word: a searcher without them could have written any of these queries.
+ * Queries for a step, best first, with words from question or replies only: the step's phrase, its passage's name, the question, its content
+ * words, then those of question and found passages that the gold passage contains. A searcher without gold could have written any of them.
  */
 export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Query> {
   const { question, isKnown, found } = knowledge;
   const { passage, wanted, names } = step;
-  if (wanted !== null && (names.length === 0 || names.some(isKnown))) {
+  if (wanted !== null && (names.length === 0 || names.some(isKnown)))
     yield { text: wanted, reason: "wanted" };
-  }
   const known = [...names, ...(passage === null ? [] : namesOf(passage))].find(isKnown);
   const name = known === undefined ? undefined : asWritten(known, knowledge);
   if (name !== undefined) yield { text: name, reason: "named", name };
@@ -54,9 +47,8 @@ export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Q
   yield { text: asked.join(" "), reason: "clues" };
   yield { text: nameClues(read, own).join(" "), reason: "clues" };
   yield { text: [...asked, ...nameClues(read, own)].join(" "), reason: "clues" };
-  for (const { title } of found) {
+  for (const { title } of found)
     yield { text: `${title} ${contentOf(question, title)}`, reason: "clues" };
-  }
 }
 
 /** A name as the question or a reply spells it; its own spelling if neither contains it exactly. */
@@ -68,7 +60,6 @@ function asWritten(name: string, { question, read }: Knowledge): string {
   return name;
 }
 
-/** Content words that two texts share. */
 function clues(text: string, other: ReadonlySet<string>): string[] {
   return distinctWords(text, (words) => {
     return words.some((word) => other.has(word) && !isFunctionWord(word));

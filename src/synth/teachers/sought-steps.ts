@@ -5,11 +5,8 @@ import type { Turn } from "../../trajectory/trajectory.ts";
 
 /** A passage that the answer needs, with the dataset's facts about it. */
 export interface NeededPassage {
-  /** null if only its title is known. */
   id: string | null;
-  /** "" where it is not known. */
   title: string;
-  /** "" where it is not known. */
   text: string;
   /** Texts that must have been shown: its supporting sentences, else those with its facts, else all of it; none if the text is unknown. */
   parts: readonly string[];
@@ -20,9 +17,8 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
   const { supportingPassages, supportingFacts = [], context = [] } = annotations;
   const titles = [...new Set(supportingFacts.map(({ title }) => title))];
   const known = context.filter(({ id }) => supportingPassages?.includes(id) === true);
-  if (supportingPassages === undefined) {
+  if (supportingPassages === undefined)
     return titles.map((title) => ({ id: null, title, text: "", parts: [] }));
-  }
   return supportingPassages.map((id, i) => {
     const passage = context.find((each) => each.id === id);
     if (passage === undefined) {
@@ -38,7 +34,6 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
   });
 }
 
-/** Answers of the steps that a passage gives. */
 function factsOf(
   { id }: Passage,
   known: readonly Passage[],
@@ -49,10 +44,7 @@ function factsOf(
   return [...steps.map(({ answer }) => answer), ...triples.map(({ object }) => object)];
 }
 
-/**
- * The first sentence of a text that mentions each fact; the whole text if there are no facts or one is written otherwise. A long passage
- * is often cut: its end is not needed if the facts stand before it.
- */
+/** The first sentence that mentions each fact; the whole text if there are none, or one is written otherwise. Long passages are often cut. */
 function stating(facts: readonly string[], text: string): string[] {
   const sentences = sentencesOf(text);
   const stated = facts.flatMap((fact) => {
@@ -64,11 +56,7 @@ function stating(facts: readonly string[], text: string): string[] {
 /** Share of a needed text that must be shown where a corpus splits or spells its passages differently. */
 const MOST = 0.6;
 
-/**
- * Which passages were read: a search returned the passage and its needed texts were shown. For a corpus with other ids, most of each needed
- * text was shown; its title is enough only if no text is known. A title alone proves nothing: several passages may have it.
- * @param shown replies as shown; they may be shorter than the found passages.
- */
+/** Which passages a search returned with their needed texts shown; in other corpora, most of each. A title alone proves nothing. */
 export function readingOf(
   turns: readonly Turn[],
   shown: string,
@@ -89,7 +77,6 @@ const TITLED = [
   (title: string): string => `(Title: "${title}")`,
 ];
 
-/** Share of a text's runs of three words that another text has. */
 function shareShown(text: string, shown: string): number {
   const all = new Set(runsOf(shown));
   const own = runsOf(text);
@@ -108,18 +95,13 @@ export interface SoughtStep {
   passage: NeededPassage | null;
   /** The wanted fact: "director of Polish-Russian War", or a question; null: the passage itself. */
   wanted: string | null;
-  /** Names that the query may need; the first known one is used. */
   names: readonly string[];
-  /** Indices of the steps whose answers it uses. */
   uses: readonly number[];
   /** Its answer; null if the dataset has none. */
   answer: string | null;
 }
 
-/**
- * The facts to find, from the dataset's gold: a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA), or only passages
- * (HotpotQA), each with its passage. Empty if the dataset has only answers.
- */
+/** The facts to find, from a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA) or passages (HotpotQA); else empty. */
 export function soughtSteps(task: Task): SoughtStep[] {
   const { decomposition = [], evidences = [] } = task.annotations;
   const passages = neededPassages(task);
@@ -162,7 +144,10 @@ function decomposed(
       (whole, number: string) => decomposition[Number(number) - 1]?.answer ?? whole,
     );
     return {
-      passage: id === null ? null : (passages.find((each) => each.id === id) ?? unnamed(id)),
+      passage:
+        id === null
+          ? null
+          : (passages.find((each) => each.id === id) ?? { id, title: "", text: "", parts: [] }),
       wanted: asPhrase(filled),
       names: [],
       uses: numbers,
@@ -175,10 +160,6 @@ function decomposed(
 function asPhrase(question: string): string {
   const [, subject, relation] = /^(.+?)\s*>>\s*(.+)$/.exec(question) ?? [];
   return subject === undefined || relation === undefined ? question : `${relation} of ${subject}`;
-}
-
-function unnamed(id: string): NeededPassage {
-  return { id, title: "", text: "", parts: [] };
 }
 
 function tripled(
@@ -209,9 +190,8 @@ function passageAbout<P extends Pick<NeededPassage, "title">>(
       const own = new Set(wordsOf(title));
       const both = [...own].filter((word) => words.has(word)).length;
       const shared = both / (own.size + words.size - both);
-      if (shared >= best.shared && shared > 0 && (best.passage === null || shared > best.shared)) {
+      if (shared >= best.shared && shared > 0 && (best.passage === null || shared > best.shared))
         best = { passage, shared };
-      }
     }
   }
   return best.passage;

@@ -19,26 +19,18 @@ import { answerThought, hastyThought, searchThought, type ThoughtPlace } from ".
 /** State of a trajectory before a message. */
 export interface PlanPlace {
   task: Task;
-  /** Turns of its main line. */
   turns: readonly Turn[];
-  /** The prompt, then each reply, as shown. */
   shown: readonly string[];
   seed: number;
-  /** Whether the message must answer. */
   mustAnswer: boolean;
 }
 
 /** How the planner decides. */
-export interface TellingSettings {
-  behaviour: Behaviour;
-  /** Most searches. */
-  searches: number;
-}
+export type TellingSettings = { behaviour: Behaviour; searches: number };
 
 /** Share of the trajectories that first search for the whole question, so that draws of one question differ. */
 const QUESTION_FIRST = 0.25;
 
-/** A place with all facts derived from it. */
 interface View extends Knowledge, ThoughtPlace {
   place: PlanPlace;
   steps: readonly SoughtStep[];
@@ -48,14 +40,9 @@ interface View extends Knowledge, ThoughtPlace {
 }
 
 /**
- * The next message of a search trajectory from the dataset's gold: searches for what the answer still needs, and answers once that was
- * read. A pure function of the place.
- *
- * The teacher answers a question with known passages when it read all of them and they contain the answer (unless the answer is yes or no,
- * or one of the question's own names); without known passages, when the replies contain the answer. Without queries or searches left, it
- * gives an answer that one of the passages contains.
- *
- * @returns null when it gives up.
+ * The next message of a search trajectory from gold: searches for what the answer still needs, and answers once that was read: all known
+ * passages, and they contain the answer (unless it is yes, no or a name of the question); without known passages, a reply that contains the
+ * answer. Without queries or searches left, it gives an answer that one of the passages contains. Null when it gives up.
  */
 export function tellingPlan(place: PlanPlace, settings: TellingSettings): PlannedMessage | null {
   const view = viewOf(place);
@@ -119,7 +106,6 @@ function viewOf(place: PlanPlace): View {
   };
 }
 
-/** Whether the teacher read everything that the answer needs. */
 function isAnswerable(view: View): boolean {
   const { needed, found, place } = view;
   if (found.length < needed.length) return false;
@@ -163,14 +149,12 @@ function hastyAnswer(view: View, draw: Random): PlannedMessage {
   return { thought, action: { tool: "answer", input: plain(input) } };
 }
 
-/** Some trajectories first search for the question itself; null for the others, and later. */
 function firstQuery({ place: { task, seed, turns }, question }: View): Query | null {
   if (turns.length > 0) return null;
   const isPlain = random(seed).derive("gold-chain", task.id, "start").next() < QUESTION_FIRST;
   return isPlain ? { text: question, reason: "question" } : null;
 }
 
-/** The best new query that does not contain an unknown answer. */
 function nextQuery(view: View): Query | null {
   const { steps, isDone, isKnown, asked, place } = view;
   const secrets = [...place.task.references, ...stepAnswers(place.task)];
@@ -192,7 +176,6 @@ function nextQuery(view: View): Query | null {
   return null;
 }
 
-/** A query without names: too vague to find its subject. */
 function vague(query: string, question: string): string {
   const bare = (text: string): string => contentOf(text.replace(/[\p{Lu}\p{N}]\S*/gu, " "));
   return bare(query) || bare(question) || query;

@@ -5,14 +5,12 @@ import type { NeededPassage, SoughtStep } from "./sought-steps.ts";
 
 /** Results of the searches so far that a thought may mention. */
 export interface ThoughtPlace {
-  /** Steps that the last search answered. */
   settled: readonly SoughtStep[];
   /** Passages that were read, of those needed. */
   found: readonly NeededPassage[];
   /** Whether there was a search, and whether one found anything. */
   hasSearched: boolean;
   hasFound: boolean;
-  /** Whether the replies contain a text. */
   isTextRead: (text: string) => boolean;
   inQuestion: (text: string) => boolean;
 }
@@ -106,11 +104,10 @@ function reasonsFor(query: Required<Query>, place: ThoughtPlace): string[] {
 }
 
 function reasonsForName(name: string, place: ThoughtPlace): string[] {
-  if (place.inQuestion(name)) {
+  if (place.inQuestion(name))
     return place.hasFound
       ? [`I should read about ${name} as well`, `The question names ${name}, too`]
       : [`I begin with ${name}`, `The question names ${name}, so I look that up first`];
-  }
   const source = sourceOf(name, place);
   if (source === null)
     return [`${name} comes up there, so I look that up`, `That leads to ${name}`];
@@ -121,7 +118,6 @@ function reasonsForName(name: string, place: ThoughtPlace): string[] {
   ];
 }
 
-/** The title of a read passage that contains a text; null if none is known. */
 function sourceOf(text: string, { found }: ThoughtPlace): string | null {
   const passage = found.find((each) => each.title !== "" && mentionsIn(each.text)(text));
   return passage?.title ?? null;
@@ -139,7 +135,6 @@ function listed(names: readonly string[]): string {
     .join(" and ");
 }
 
-/** A sentence with one punctuation mark at its end. */
 function ended(sentence: string): string {
   return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -6,17 +6,11 @@ import type { LintReading } from "./lint-reading.ts";
 import { readTrajectory } from "./lint-shape.ts";
 
 /** A trajectory of a line, with the line's facts about it. */
-export interface LintUnit {
-  /** The line's id, unique in the file. */
-  id: string;
-  trajectory: Trajectory;
-  provenance?: Provenance;
-}
+export type LintUnit = { id: string; trajectory: Trajectory; provenance?: Provenance };
 
 /** The content of a line: its trajectories, and the problems of the line itself. */
 export interface ReadLine {
   units: LintUnit[];
-  /** Ids that no other line may have. */
   ids: string[];
   findings: { id: string | null; code: string; message: string }[];
 }

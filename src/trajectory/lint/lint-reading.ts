@@ -5,19 +5,15 @@ import type { Observation, Segment, Trajectory } from "../trajectory.ts";
 export interface LintGrammar {
   /** Where a message ends for the environment (exclusive); null keeps all. */
   findCut(text: string): number | null;
-  /** A message's observations as the policy sees them. */
   renderObservations(observations: readonly Observation[]): string;
   /** The final answer by the protocol's rule; null when there is none. */
   answerOf(texts: { prompt: string; messages: readonly string[] }): string | null;
-  /** Whether that rule looks at the prompt too. */
   readsPrompt: boolean;
 }
 
 /** How trajectories were made, as far as known. */
 export interface LintContext {
-  /**
-   * Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts.
-   */
+  /** Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts. */
   grammar: LintGrammar | null;
   /** Sampling temperature of the messages; null: unknown, or not the same for all. */
   temperature: number | null;
@@ -25,9 +21,7 @@ export interface LintContext {
 
 /** What the rules need to read trajectories. */
 export interface LintReading {
-  /** Text of a segment; null without both text and tokenizer. */
   textOf: (segment: Segment) => string | null;
-  /** Ids with which a model ends a message; null without a tokenizer. */
   endIds: readonly number[] | null;
   /** Highest id plus 1; null without a tokenizer. */
   vocabSize: number | null;

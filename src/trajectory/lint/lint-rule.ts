@@ -4,10 +4,7 @@ import type { TrajectoryLintReading } from "./lint-reading.ts";
 
 /** A rule for every trajectory; its name is the code of its violations. */
 export interface LintRule extends Part {
-  /**
-   * The violations, one sentence each.
-   * @returns null where the rule cannot decide, because the reading lacks something.
-   */
+  /** The violations, one sentence each; null where the rule cannot decide, because the reading lacks something. */
   find(trajectory: Trajectory, reading: TrajectoryLintReading): readonly string[] | null;
 }
 

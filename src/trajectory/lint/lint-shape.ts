@@ -57,10 +57,7 @@ const trajectorySchema = z.looseObject({
   reward: anyNumber.nullable(),
 });
 
-/**
- * A value as a trajectory, or the first problem. Unknown keys are allowed: a later version may
- * write them.
- */
+/** A value as a trajectory, or the first problem. Unknown keys are allowed: a later version may write them. */
 export function readTrajectory(value: unknown): { trajectory: Trajectory } | { problem: string } {
   const checked = checkOptions(trajectorySchema, value);
   if (checked.problem === null) return { trajectory: value as Trajectory };

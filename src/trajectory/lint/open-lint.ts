@@ -6,18 +6,14 @@ import type { LintReading } from "./lint-reading.ts";
 export interface Violation {
   /** Of the trajectory, sample or pair; null: of the line, or of the whole run. */
   id: string | null;
-  /** From 1; null: of the whole run. */
   line: number | null;
-  /** The rule's name. */
   code: string;
   message: string;
 }
 
 /** Result for a file. */
 export interface LintReport {
-  /** Checked trajectories. */
   checked: number;
-  /** Violations by code; codes without violations are absent. */
   counts: Record<string, number>;
   /** In the order found; at most `keep` of each code. */
   violations: Violation[];
@@ -27,16 +23,12 @@ export interface LintReport {
 
 /** A file being checked. Memory holds the report and the ids of the lines. */
 export interface Lint {
-  /** @returns the line's trajectories if the line has no violation, for further checks. */
   line(value: unknown, number: number): LintUnit[];
   add(violation: Violation): void;
   report(): LintReport;
 }
 
-/**
- * Checks trajectories against all rules, line by line.
- * @param options.keep most violations of one code that are kept; all are counted.
- */
+/** Checks trajectories against all rules. @param options.keep most violations of one code that are kept; all are counted. */
 export function openLint(reading: LintReading, { keep }: { keep: number }): Lint {
   const seen = new Map<string, number>();
   const report: LintReport = { checked: 0, counts: {}, violations: [], unknown: {} };
@@ -46,7 +38,6 @@ export function openLint(reading: LintReading, { keep }: { keep: number }): Lint
     report.counts[code] = count;
     if (count <= keep) report.violations.push(violation);
   };
-  /** @returns whether it breaks no rule. */
   const checkUnit = (unit: LintUnit, line: number): boolean => {
     const own = readingOf(unit, reading);
     let isSound = true;

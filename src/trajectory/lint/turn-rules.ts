@@ -128,7 +128,6 @@ function isShown(
 /** Most characters of a mark behind a text that was cut (`ending` of a budget). */
 const ENDING = 32;
 
-/** Whether a text shows observations of which marked ones are cut, with the protocol's own text around them. */
 function isShortened(
   text: string,
   observations: readonly Observation[],
@@ -155,7 +154,6 @@ function isShortened(
     });
 }
 
-/** The longest beginning of a text that occurs in another. */
 function longestBeginning(of: string, text: string): string {
   let [least, most] = [0, of.length];
   while (least < most) {
@@ -166,7 +164,6 @@ function longestBeginning(of: string, text: string): string {
   return of.slice(0, least);
 }
 
-/** Whether a text ends with a prefix of another, at least one character. */
 function endsWithin(text: string, wanted: string): boolean {
   const trimmed = text.trimEnd();
   for (let from = Math.max(0, trimmed.length - wanted.length); from < trimmed.length; from++) {
@@ -212,7 +209,7 @@ export const end: LintRule = {
     if (failed && error === undefined) found.push(`end is ${reason}, but no error is recorded.`);
     if (!failed && reason !== "timeout" && reason !== "cancelled" && error !== undefined)
       found.push(`end is ${reason}, but an error is recorded (${error.code}).`);
-    const answers = last !== undefined && isAnswer(last);
+    const answers = last?.actions[0]?.tool === "answer";
     if (reason === "answered" && given === null && !answers)
       found.push("end is answered, but there is neither an answer nor a message that gives one.");
     if (["turn-limit", "invalid", "no-answer"].includes(reason) && answers)
@@ -224,10 +221,6 @@ export const end: LintRule = {
     return found;
   },
 };
-
-function isAnswer({ actions }: Turn): boolean {
-  return actions[0]?.tool === "answer";
-}
 
 function hasProblem({ problems, observations }: Turn): boolean {
   return problems.length > 0 || observations.some(({ problem }) => problem !== undefined);

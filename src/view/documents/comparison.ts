@@ -12,8 +12,8 @@ import {
   shorten,
   signed,
 } from "../../base/format.ts";
-import { disagreementNotes } from "../../evaluate/paired-test.ts";
 import type { MetricComparison, RetrievalScores } from "../../evaluate/retrieval-scores.ts";
+import { disagreementNotes } from "../../evaluate/statistics.ts";
 import type {
   ChangedQuestion,
   Comparison,

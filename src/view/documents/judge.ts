@@ -9,11 +9,10 @@ import {
 import { visibleLine } from "../../base/visible-text.ts";
 import type { Agreement } from "../../evaluate/judge/agreement.ts";
 import type { AttackResult } from "../../evaluate/judge/attacks.ts";
-import type { Calibration } from "../../evaluate/judge/calibrate.ts";
 import type { HumanAgreement } from "../../evaluate/judge/human-verdicts.ts";
 import type { JudgeTraffic } from "../../evaluate/judge/judge-asker.ts";
 import type { JudgeSummary } from "../../evaluate/judge/judge-summary.ts";
-import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
+import type { Calibration, JudgeIdentity } from "../../evaluate/judge/judge.ts";
 import type { Interval, Share } from "../../evaluate/statistics.ts";
 import { type Block, heading, note, table } from "../document.ts";
 

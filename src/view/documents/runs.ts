@@ -1,4 +1,3 @@
-import { SEVERAL } from "../../run/folder/run-file.ts";
 import { basename } from "node:path";
 import {
   ABSENT,
@@ -8,38 +7,39 @@ import {
   formatScore,
   orAbsent,
   plural,
-  shorten,
   shortNumber,
+  shorten,
   withPlus,
 } from "../../base/format.ts";
-import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
-import { disagreementNotes } from "../../evaluate/paired-test.ts";
+import { parseEvaluationName } from "../../evaluate/policy-label.ts";
+import { disagreementNotes } from "../../evaluate/statistics.ts";
 import type { ArmComparison } from "../../experiment/arm-comparison.ts";
+import { SEVERAL } from "../../run/folder/run-file.ts";
 import {
   type Block,
-  code,
   type Column,
   type Document,
   type Figure,
-  heading,
   type Inline,
+  type Table,
+  code,
+  heading,
   named,
   note,
   small,
   strong,
   table,
-  type Table,
 } from "../document.ts";
-import { type Arm, type ArmComparisonBase, armsOf, type EffectOf } from "../runs/arms.ts";
+import { type Arm, type ArmComparisonBase, type EffectOf, armsOf } from "../runs/arms.ts";
 import { type HeldOutFigure, heldOutComparison } from "../runs/held-out-comparison.ts";
-import { lastFigures, type LastFigure, lastStepsText } from "../runs/last-steps.ts";
+import { type LastFigure, lastFigures, lastStepsText } from "../runs/last-steps.ts";
 import type { RunFiles } from "../runs/run-files.ts";
-import { partsOf, runLabel, runName, type RunPart } from "../runs/run-parts.ts";
-import { sampleTrajectories, type TrajectoryBounds } from "../runs/run-trajectories.ts";
-import { RUN_SPEC, runItems, type RunReading, type SampledStep } from "../viewer/run-items.ts";
+import { type RunPart, partsOf, runLabel, runName } from "../runs/run-parts.ts";
+import { type TrajectoryBounds, sampleTrajectories } from "../runs/run-trajectories.ts";
+import { RUN_SPEC, type RunReading, type SampledStep, runItems } from "../viewer/run-items.ts";
 import { stepsText } from "./run-detail.ts";
-import { differenceCells, differenceColumns, PAIRED_NOTE } from "./scores.ts";
+import { PAIRED_NOTE, differenceCells, differenceColumns } from "./scores.ts";
 
 /** Options of a report of runs. */
 export interface RunsOptions {

@@ -1,5 +1,6 @@
 /** Scores of evaluations: the tables that terminals, Markdown and pages share. */
 import {
+  type NumberFormat,
   formatCount,
   formatDuration,
   formatFineScore,
@@ -11,26 +12,25 @@ import {
   formatPercent,
   formatRate,
   formatScore,
-  type NumberFormat,
   plural,
   withPlus,
 } from "../../base/format.ts";
 import {
   type EvaluationSummary,
-  failuresText,
   type GroupSummary,
+  failuresText,
 } from "../../evaluate/evaluation-summary.ts";
 import {
   chartedMetrics,
-  shownMetrics,
   metricFormat,
   metricLabel,
+  shownMetrics,
   shownValue,
 } from "../../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../../evaluate/metrics/metric-sums.ts";
-import { disagreementNotes } from "../../evaluate/paired-test.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
 import type { RowsSummary } from "../../evaluate/rows-file.ts";
+import { disagreementNotes } from "../../evaluate/statistics.ts";
 import type { EvaluationTimings } from "../../evaluate/timings.ts";
 import type { MeterReading } from "../../http/meter.ts";
 import type { AroundTraining } from "../../run/evaluation-sets.ts";
@@ -40,11 +40,11 @@ import {
   type Block,
   type Cell,
   type Column,
+  type RowGroup,
+  type Table,
   named,
   note,
-  type RowGroup,
   table,
-  type Table,
 } from "../document.ts";
 import type { PairedDifference } from "../runs/held-out-comparison.ts";
 import type { GroupScores } from "../score-groups.ts";

@@ -7,25 +7,25 @@ import {
   formatRate,
   formatScore,
 } from "../../base/format.ts";
-import type { Decode } from "../../trajectory/segment-text.ts";
 import type { SynthOutcome, SynthResult } from "../../run/synth/run-synth.ts";
 import type { DrawYield, StepYield } from "../../synth/yields.ts";
+import type { Decode } from "../../trajectory/trajectory.ts";
 import {
   type Block,
   type Cell,
-  code,
   type Column,
   type Document,
-  heading,
   type Inline,
+  code,
+  heading,
   note,
   strong,
   table,
 } from "../document.ts";
 import type { Synthesis, SynthesisFiles } from "../synthesis-files.ts";
 import { type TriggerRate, triggerRates } from "../trigger-rates.ts";
-import { requestsText } from "./scores.ts";
 import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
+import { requestsText } from "./scores.ts";
 
 type Yields = readonly (Omit<StepYield, "kind"> & { kind: string })[];
 type Facts = Pick<Synthesis, "dataset" | "questions" | "recipe" | "tier" | "seed"> & {

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AgentrlError, errorMessage } from "../../base/errors.ts";
+import { evaluationName } from "../../evaluate/policy-label.ts";
+import type { Interval } from "../../evaluate/statistics.ts";
 import { compareRuns } from "../../experiment/compare/compare-runs.ts";
 import type { MetricResult } from "../../experiment/compare/compare-sides.ts";
 import type { ComparedRun, Side } from "../../experiment/compare/compared-run.ts";
 import { UNLIKE_ADVICE } from "../../experiment/compare/protocol-differences.ts";
 import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
-import { evaluationName } from "../../evaluate/evaluation-name.ts";
-import type { Interval } from "../../evaluate/statistics.ts";
 import type { Arm } from "./arms.ts";
 import type { RunEvaluation } from "./run-evaluations.ts";
 import type { RunFiles } from "./run-files.ts";

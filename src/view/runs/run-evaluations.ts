@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
-import { evaluationName } from "../../evaluate/evaluation-name.ts";
+import { evaluationName } from "../../evaluate/policy-label.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 
 /** A run's evaluation on held-out questions at one step. */

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isAlive, processOf } from "../../base/process-mark.ts";
-import { readOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
+import { isAlive, processOf } from "../../base/folder-lock.ts";
 import { RESOLVED_FILE, RUN_FILE, SEVERAL } from "../../run/folder/run-file.ts";
+import { type RunOutcome, readOutcome } from "../../watch/run-outcome.ts";
 import type { LoggedEvent } from "./run-events.ts";
 
 /** Kind of a run: the name of its stage, or `stages` for several. */

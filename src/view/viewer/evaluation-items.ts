@@ -1,12 +1,12 @@
-import { fixed, formatCount, type NumberFormat } from "../../base/format.ts";
+import { type NumberFormat, fixed, formatCount } from "../../base/format.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
+import { type Decode, textsBy } from "../../trajectory/trajectory.ts";
 import { type ReportRow, type ResultFiles, rowId, scoredTrajectories } from "../results-files.ts";
 import type { GoldOf } from "../run-figures.ts";
-import { type Decode, textsBy } from "../../trajectory/segment-text.ts";
+import { trajectoryBlocks } from "../trajectory-blocks.ts";
+import { referencesFact, shownFacts, subtitleOf } from "../trajectory-facts.ts";
 import type { Verdict, ViewerDetail } from "./contract.ts";
 import type { ItemSpec, ViewerItem } from "./embed.ts";
-import { referencesFact, shownFacts, subtitleOf } from "../trajectory-facts.ts";
-import { trajectoryBlocks } from "../trajectory-blocks.ts";
 
 /** A result with the tokenizer and gold of its trajectories. */
 export interface ReadableResult {

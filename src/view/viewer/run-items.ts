@@ -1,11 +1,15 @@
 import { rounded } from "../../base/format.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import { type Decode, promptText, textsBy } from "../../trajectory/segment-text.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { ViewerDetail } from "./contract.ts";
-import type { ItemSpec, ViewerItem } from "./embed.ts";
+import {
+  type Decode,
+  type Trajectory,
+  promptText,
+  searchCount,
+  textsBy,
+} from "../../trajectory/trajectory.ts";
 import { trajectoryBlocks } from "../trajectory-blocks.ts";
 import { shownFacts, subtitleOf, trajectoryFacts, verdictOf } from "../trajectory-facts.ts";
+import type { ViewerDetail } from "./contract.ts";
+import type { ItemSpec, ViewerItem } from "./embed.ts";
 
 /** Facts of a run's question. */
 export interface AskedQuestion {

@@ -1,8 +1,6 @@
 import { rounded } from "../../base/format.ts";
-import { searchCount } from "../../trajectory/search-count.ts";
-import { type Decode, textsBy } from "../../trajectory/segment-text.ts";
+import { type Decode, searchCount, textsBy } from "../../trajectory/trajectory.ts";
 import type { SynthesisFiles } from "../synthesis-files.ts";
-import type { ItemSpec, ViewerItem } from "./embed.ts";
 import { trajectoryBlocks } from "../trajectory-blocks.ts";
 import {
   sampleFacts,
@@ -11,6 +9,7 @@ import {
   trajectoryFacts,
   verdictOf,
 } from "../trajectory-facts.ts";
+import type { ItemSpec, ViewerItem } from "./embed.ts";
 
 /** Viewer settings for samples. */
 export const SAMPLES_SPEC: ItemSpec = {

@@ -1,4 +1,4 @@
-import { partSchema } from "../../base/part-schema.ts";
+import { partSchema } from "../../base/define-part.ts";
 import { z } from "../../base/schema.ts";
 import { type AlarmAction, alarmActions } from "./alarm.ts";
 import { alarms } from "./index.ts";

@@ -1,6 +1,5 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { MetricsLine } from "../metrics-line.ts";
 
 /** What an alarm does: warn; stop the run; roll back to the best checkpoint with a lower learning rate. */

@@ -1,4 +1,4 @@
-import { partSchema } from "../../base/part-schema.ts";
+import { partSchema } from "../../base/define-part.ts";
 import { registry } from "../../base/registry.ts";
 import { z } from "../../base/schema.ts";
 import type { ReporterPart } from "./reporter.ts";

@@ -1,6 +1,5 @@
-import { definer } from "../../base/define-part.ts";
-import { requireReturned } from "../../base/part-members.ts";
-import type { PartWithOptions } from "../../base/part-schema.ts";
+import { type PartWithOptions, definer } from "../../base/define-part.ts";
+import { requireReturned } from "../../base/registry.ts";
 import type { RunEvent } from "../run-event.ts";
 
 /** What is known when a run starts. */

@@ -1,18 +1,18 @@
+import { partSchema } from "../../base/define-part.ts";
 import { random } from "../../base/random.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { z } from "../../base/schema.ts";
 import { splitOf } from "../../base/split.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { Observation } from "../../trajectory/trajectory.ts";
-import { protocols } from "../../env/protocols/index.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
 import {
-  defineEnvironment,
   type Episode,
   type Player,
   type StepResult,
+  defineEnvironment,
 } from "../../env/environments/environment.ts";
+import { protocols } from "../../env/protocols/index.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import { defineWorld } from "../../env/world.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 
 const round = z.strictObject({
   /** What each arm pays, from arm 1. A round with one arm has nothing to decide. */
@@ -41,7 +41,6 @@ const SCHEMA = {
   },
 } as const;
 
-/** Any of the arms that were shown last. */
 const player: Player = ({ task, turns }, draw) => {
   const shown = turns.at(-1)?.observations.at(-1)?.text ?? task.question;
   const arms = shown.slice(shown.indexOf(":") + 1).trim();
@@ -84,11 +83,10 @@ export const banditEnvironment = defineEnvironment({
 });
 
 /**
- * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once. Payments are not shown. It tells what a method
- * credits: where one round decides and others pay by luck alone, a method that credits every message with the sum learns from noise.
- *
- * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568), where the first action decides and each
- * step pays noise. Different here: several rounds, and the deciding one pays at once.
+ * A row of slot machines: in each round the policy pulls an arm, and the arm and luck pay at once, unseen. It tells what a method credits:
+ * where one round decides and others pay by luck, a method that credits every message with the sum learns from noise.
+ * Source: the bandit of RAGEN (arXiv 2504.20073) and the umbrella chain of bsuite (arXiv 1908.03568). Different here: several rounds, and
+ * the deciding one pays at once.
  */
 export const bandit = defineWorld({
   name: "bandit",
@@ -96,12 +94,7 @@ export const bandit = defineWorld({
   environments: [banditEnvironment],
 });
 
-interface Machines {
-  settings: Settings;
-  protocol: Protocol;
-  prompt: string;
-  seed: number;
-}
+type Machines = { settings: Settings; protocol: Protocol; prompt: string; seed: number };
 
 function startEpisode(machines: Machines, from: number): Episode {
   const { settings, protocol, prompt } = machines;
@@ -139,7 +132,6 @@ function startEpisode(machines: Machines, from: number): Episode {
   };
 }
 
-/** What an arm pays in a round, luck included; null where there is no such arm. */
 function paymentOf({ settings, seed }: Machines, at: number, arm: string): number | null {
   const { pays, luck } = settings.rounds[at] ?? { pays: [], luck: 0 };
   const paid = pays.find((_, i) => String(i + 1) === arm);

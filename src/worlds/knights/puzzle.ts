@@ -1,11 +1,7 @@
 /** Puzzles of knights, who always say the truth, and knaves, who always lie: their sentences, and what follows from them. */
 
 /** A person and what they are said to be. */
-export interface Is {
-  /** Index of the person. */
-  person: number;
-  knight: boolean;
-}
+export type Is = { person: number; knight: boolean };
 
 /** How one or two parts make a claim: in words, where {0} and {1} are the parts, and whether it is true. */
 const FORMS = {
@@ -27,18 +23,10 @@ export function partsOf(form: Form): 1 | 2 {
 }
 
 /** What a person says. */
-export interface Statement {
-  /** Index of the person. */
-  speaker: number;
-  form: Form;
-  parts: readonly Is[];
-}
+export type Statement = { speaker: number; form: Form; parts: readonly Is[] };
 
 /** Everyone makes one statement; a person's index is its place among the statements. */
-export interface Puzzle {
-  names: readonly string[];
-  statements: readonly Statement[];
-}
+export type Puzzle = { names: readonly string[]; statements: readonly Statement[] };
 
 /** @example isText("Dalan", true) // "Dalan is a knight" */
 export function isText(name: string, knight: boolean): string {
@@ -54,7 +42,6 @@ export function statementText({ names }: Puzzle, { speaker, form, parts }: State
   return `${names[speaker] ?? ""} says that ${claim}.`;
 }
 
-/** Asks for all of them at once. */
 const ASK = "Who is a knight and who is a knave?";
 
 export function puzzleText(puzzle: Puzzle): string {
@@ -89,7 +76,6 @@ export function readPuzzle(text: string): Puzzle | null {
   return said.length > 0 && statements.length === said.length ? { names, statements } : null;
 }
 
-/** Who is a knight, person by person; undefined: not known. */
 type Known = readonly (boolean | undefined)[];
 
 /** Whether a statement is true if and only if its speaker is a knight. */
@@ -104,7 +90,6 @@ export function solutionsOf({ names, statements }: Puzzle): boolean[][] {
   return all.filter((knights) => statements.every((each) => fits(each, knights)));
 }
 
-/** The ways to fill in what is not known. */
 function assignments(known: Known): boolean[][] {
   return known.reduce<boolean[][]>(
     (made, value) =>
@@ -115,7 +100,6 @@ function assignments(known: Known): boolean[][] {
   );
 }
 
-/** One person's truth value, and what it follows from. */
 interface Deduced extends Is {
   statement: Statement;
   /** People of the statement who came before. */
@@ -135,10 +119,7 @@ export function forced(statement: Statement, known: Known): boolean | null {
   return values.size === 1 && only !== undefined ? only : null;
 }
 
-/**
- * A way to solve it person by person in the order in which they speak, each from what they say and the people before.
- * @returns null where a person follows from others as well.
- */
+/** A way to solve it person by person in the order in which they speak; null where a person follows from others as well. */
 export function deduction({ names, statements }: Puzzle): Deduced[] | null {
   const known: (boolean | undefined)[] = names.map(() => undefined);
   const steps: Deduced[] = [];
@@ -153,7 +134,6 @@ export function deduction({ names, statements }: Puzzle): Deduced[] | null {
   return steps;
 }
 
-/** The speaker first, each once. */
 function peopleOf({ speaker, parts }: Statement): number[] {
   return [...new Set([speaker, ...parts.map(({ person }) => person)])];
 }

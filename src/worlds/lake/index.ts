@@ -1,20 +1,20 @@
+import { partSchema } from "../../base/define-part.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { partSchema } from "../../base/part-schema.ts";
 import { type Random, random } from "../../base/random.ts";
 import { quote, z } from "../../base/schema.ts";
 import { splitOf } from "../../base/split.ts";
-import type { Task } from "../../trajectory/task.ts";
-import type { Observation } from "../../trajectory/trajectory.ts";
-import { protocols } from "../../env/protocols/index.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
 import {
-  defineEnvironment,
   type Episode,
   type Player,
   type StepResult,
   type TaskDraw,
+  defineEnvironment,
 } from "../../env/environments/environment.ts";
+import { protocols } from "../../env/protocols/index.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import { defineWorld } from "../../env/world.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
 
 const options = z.strictObject({
   protocol: partSchema(protocols).prefault("tags"),
@@ -51,7 +51,6 @@ const SCHEMA = {
   },
 } as const;
 
-/** A random move that stays on the map. */
 const player: Player = ({ task, turns }, draw) => {
   const shown = turns.at(-1)?.observations.at(-1)?.text ?? task.question;
   const grid = gridOf(shown);
@@ -95,7 +94,11 @@ export const lake = defineEnvironment({
         );
         const lake = { settings, protocol, prompt, slips: random(seed).derive("slip") };
         const grid = gridOf(task.question);
-        return startEpisode(lake, { grid: withoutPlayer(grid), at: placeOf(grid, "P"), moves: 0 });
+        return startEpisode(lake, {
+          grid: grid.map((row) => row.map((sign) => (sign === "P" ? "." : sign))),
+          at: placeOf(grid, "P"),
+          moves: 0,
+        });
       },
     };
   },
@@ -103,7 +106,6 @@ export const lake = defineEnvironment({
 
 /**
  * A frozen lake: the player P walks over ice (.) to the goal G and falls into holes (O). Reaching the goal pays 1, all else 0.
- *
  * Source: FrozenLake of Gymnasium, as RAGEN (arXiv 2504.20073) plays it in text. Different here: maps are drawn for each task, a slip is
  * an option (there 2/3), and a move off the map is a problem of its message.
  */
@@ -114,21 +116,9 @@ export const frozenLake = defineWorld({
   bases: ["players"],
 });
 
-interface Lake {
-  settings: Settings;
-  protocol: Protocol;
-  prompt: string;
-  slips: Random;
-}
+type Lake = { settings: Settings; protocol: Protocol; prompt: string; slips: Random };
 
-/** Where an episode stands. */
-interface Place {
-  /** The map without the player. */
-  grid: Grid;
-  at: Square;
-  /** Moves made: each slips or not by its number. */
-  moves: number;
-}
+type Place = { grid: Grid; at: Square; moves: number };
 
 type Grid = readonly (readonly string[])[];
 type Square = readonly [row: number, column: number];
@@ -178,7 +168,6 @@ function startEpisode(lake: Lake, from: Place): Episode {
   };
 }
 
-/** A message with other moves in its action. */
 function withMoves(message: string, input: string, moves: readonly string[]): string {
   const at = message.lastIndexOf(input);
   return message.slice(0, at) + moves.join(" ") + message.slice(at + input.length);
@@ -186,13 +175,11 @@ function withMoves(message: string, input: string, moves: readonly string[]): st
 
 interface Walked {
   place: Place;
-  /** Moves made, from the first. */
   made: number;
   status: "ice" | "hole" | "goal";
   problem?: { code: string; message: string };
 }
 
-/** Makes moves until one cannot be made or ends the episode. */
 function walked(lake: Lake, from: Place, wanted: readonly string[]): Walked {
   let place = from;
   for (const [made, name] of wanted.entries()) {
@@ -224,10 +211,7 @@ function slipped({ settings: { slip }, slips }: Lake, move: Move, number: number
 /** Draws without a map of the split, after which there is taken to be none. */
 const MOST_DRAWS = 2000;
 
-/**
- * Maps of a split, without an end. A small lake has few: they come again within their split, and never in another.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the split has no map.
- */
+/** Maps of a split, without an end; those of a small lake come again. @throws {ConfigError} RECIPE_BAD_VALUE when the split has no map. */
 function* drawnTasks(settings: Settings, { split, seed }: TaskDraw): Generator<Task> {
   let number = 0;
   for (let draw = 0, missed = 0; missed < MOST_DRAWS; draw++) {
@@ -235,17 +219,14 @@ function* drawnTasks(settings: Settings, { split, seed }: TaskDraw): Generator<T
     missed = splitOf(map) === split ? 0 : missed + 1;
     if (missed === 0) yield taskOf(map, `frozen-lake-${split}-${number++}`);
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `environment: lakes of size ${settings.size} with holes ${settings.holes} are so few that the split ${quote(split)} has none. Choose a larger size, or holes nearer to 0.5.`,
-  );
+  const message = `environment: lakes of size ${settings.size} with holes ${settings.holes} are so few that the split ${quote(split)} has none. Choose a larger size, or holes nearer to 0.5.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function taskOf(map: string, id: string): Task {
   return { id, question: map, references: [], source: "frozen-lake", annotations: {} };
 }
 
-/** A map with a path from the player, at the top left, to the goal, at the bottom right. */
 function drawnMap(draw: Random, { size, holes }: Pick<Settings, "size" | "holes">): string {
   const squares = Array.from({ length: size * size }, () => ".");
   const wanted = Math.round(holes * squares.length);
@@ -289,10 +270,6 @@ function gridOf(text: string): Grid {
 function placeOf(grid: Grid, sign: string): Square {
   const row = grid.findIndex((each) => each.includes(sign));
   return [Math.max(0, row), Math.max(0, grid[row]?.indexOf(sign) ?? 0)];
-}
-
-function withoutPlayer(grid: Grid): Grid {
-  return grid.map((row) => row.map((sign) => (sign === "P" ? "." : sign)));
 }
 
 function rendered({ grid, at: [row, column] }: Place): string {

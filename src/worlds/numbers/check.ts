@@ -3,9 +3,7 @@ import { splitOfProblem } from "./problems.ts";
 import { readExpression } from "./read-expression.ts";
 import { type ProblemReading, readProblem } from "./reading.ts";
 
-/** A defect of a number world. */
 interface NumberWorldProblem {
-  /** Id of the task. */
   where: string;
   code:
     | "id-twice"
@@ -22,18 +20,15 @@ interface NumberWorldProblem {
 /** Counts and problems. */
 export interface NumberWorldReport {
   questions: number;
-  /** Questions of each stratum. */
   strata: Record<string, number>;
   problems: NumberWorldProblem[];
 }
 
 /**
  * Verifies problems from their text: parses each sentence, computes the answer with arithmetic of its own, and compares.
- *
- * For each problem: every sentence has exactly one meaning; all accepted spellings have the value that the text gives (none has it in a
- * mislabelled problem, and an impossible one lacks a number); the numbers of every solution come from the text, every step is computed
- * rightly, and the last gives the answer; no two solutions are equal; the concepts are the kind and the operations of the first solution; the
- * problem belongs to the split that its id names; a duplicate equals its original.
+ * Every sentence has exactly one meaning; all accepted spellings have the text's value (none in a mislabelled problem; an impossible one
+ * lacks a number); solutions take their numbers from the text, are computed rightly, end in the answer and differ; the concepts are the kind
+ * and the first solution's operations; the id names the problem's split; a duplicate equals its original.
  */
 export function checkNumberWorld(tasks: Iterable<Task>): NumberWorldReport {
   const all = [...tasks];
@@ -117,7 +112,6 @@ function checkSolutions({ question, annotations }: Task, reading: ProblemReading
   return [...wrong, ...twice];
 }
 
-/** What is wrong with a solution; null when nothing is. */
 function wrongStep(
   steps: readonly SolutionStep[],
   known: ReadonlySet<string>,
@@ -133,9 +127,8 @@ function wrongStep(
     if (strange !== undefined) return `"${expression}" uses ${strange}, which is not known there`;
     const filled = expression.replaceAll(/#(\d+)/g, (_, n: string) => values[Number(n) - 1] ?? "");
     const value = readExpression(filled);
-    if (value === null || value !== Number(result)) {
+    if (value === null || value !== Number(result))
       return `"${expression}" is said to be ${result}; it is ${value ?? "unreadable"}`;
-    }
     values.push(result);
   }
   const last = Number(values.at(-1));

@@ -1,18 +1,17 @@
 import {
+  type Kind,
+  type Place,
+  type Route,
   addend,
   below,
   divisor,
   factor,
-  type Kind,
-  type Place,
-  type Route,
   speaker,
   told,
-} from "./draft.ts";
+} from "./chains.ts";
 import { ASKS } from "./language.ts";
-import { applied, expressionOf, type Operation } from "./quantities.ts";
+import { type Operation, applied, expressionOf } from "./quantities.ts";
 
-/** A number, or an operation on smaller trees. */
 type Tree = number | { operation: Operation; operands: readonly Tree[]; value: number };
 
 /** An expression to compute. */
@@ -41,7 +40,6 @@ function grown(place: Place, operations: number): Tree | null {
   return joined(operation, [left, right, ...third], place.largest);
 }
 
-/** A number that suits the operation. */
 function leaf(place: Place, operation: Operation, left: number): number | null {
   if (operation === "-") return below(place, left);
   if (operation === "*") return factor(place);
@@ -77,7 +75,6 @@ function textOf(tree: Tree): string {
   return expressionOf(tree.operation, texts);
 }
 
-/** Operands first, from the left. */
 function routeOf(tree: Tree): Route {
   if (typeof tree === "number") return told(tree);
   const routes = tree.operands.map(routeOf);

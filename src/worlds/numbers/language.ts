@@ -1,9 +1,6 @@
 import { NAME_WORDS } from "../tiny/names.ts";
 
-/**
- * Every sentence of the number world. {p}, {q}: names; {a}, {b}, {c}: numbers; {t}: a thing; {s}, {u}, {v}: things; {e}: an expression.
- * The wordings of one entry mean the same.
- */
+/** Every sentence of the number world. {p}, {q}: names; {a}, {b}, {c}: numbers; {t}: a thing; {s}, {u}, {v}: things; {e}: an expression. */
 export const SENTENCES = {
   has: ["{p} has {a} {s}.", "{p} owns {a} {s}."],
   gain: ["{She} buys {a} more.", "{She} finds {a} more.", "{q} gives {her} {a} more."],

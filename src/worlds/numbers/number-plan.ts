@@ -37,23 +37,14 @@ export interface NumberMessage {
   answer: string;
 }
 
-/** What the solution depends on. */
-interface NumberPlace {
-  task: Task;
-  /** What the calculator gave so far. */
-  results: readonly string[];
-  /** Whether one more call is possible. */
-  canCall: boolean;
-}
+type NumberPlace = { task: Task; results: readonly string[]; canCall: boolean };
 
 /** Operations that a calculator has; the others are computed in the head. */
 const CALLABLE: readonly Operation[] = ["+", "-", "*", "/"];
 
 /**
- * The part of a written solution that follows the last call: short steps ("48 + 17 = 65."), each from the results before it, up to the next
- * call or the answer. Every draw of the same random stream gives the same solution, whose calls are replaced by their results.
- *
- * @returns null when the task has no solution to follow.
+ * The part of a written solution after the last call: short steps ("48 + 17 = 65."), up to the next call or the answer. Equal random
+ * streams give the same solution, whose calls are replaced by their results. @returns null when the task has no solution to follow.
  */
 export function numberPlan(
   { task, results, canCall }: NumberPlace,
@@ -102,7 +93,6 @@ export function numberPlan(
   };
 }
 
-/** The steps to follow; null without any. */
 function routeOf(
   { annotations: { decomposition, routes = [] } }: Task,
   other: number,
@@ -112,14 +102,8 @@ function routeOf(
   return (isOther ? draw.pick(routes) : decomposition) ?? null;
 }
 
-interface Writing {
-  behaviour: NumberBehaviour;
-  draw: Random;
-  /** Receives what is written. */
-  lines: string[];
-}
+type Writing = { behaviour: NumberBehaviour; draw: Random; lines: string[] };
 
-/** Computes a step in the head and writes it, sometimes a second time. */
 function computed(
   expression: string,
   { operation, operands }: { operation: Operation; operands: string[] },
@@ -146,12 +130,10 @@ function slipped(right: number, draw: Random): string {
   return shown(draw.int(2) === 0 && right >= off ? right - off : right + off);
 }
 
-/** At most two decimals. */
 function shown(value: number): string {
   return String(Number(value.toFixed(2)));
 }
 
-/** A computation with two numbers of the question that leads nowhere. */
 function wandering(numbers: readonly string[], draw: Random): string {
   const [a = 2, b = 2] = draw.shuffle(numbers).map(Number);
   const [operation, x, y] =

@@ -1,18 +1,18 @@
 import { ConfigError } from "../../base/errors.ts";
 import { random, seedFrom } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
-import type { SolutionStep, Task } from "../../trajectory/task.ts";
+import type { Task } from "../../trajectory/task.ts";
 import { namer } from "../tiny/names.ts";
-import { TINY_WORLD_SPLITS } from "../tiny/splits.ts";
+import { TINY_WORLD_SPLITS } from "../tiny/permutation.ts";
 import {
-  type Concept,
   CONCEPTS,
-  drawnProblem,
+  type Concept,
   KIND_NAMES,
-  kindsWith,
   type Problem,
+  drawnProblem,
+  kindsWith,
 } from "./problems.ts";
-import { spellings, type Step } from "./quantities.ts";
+import { spellings } from "./quantities.ts";
 
 /** Increases with every change of a byte of any problem; part of a result's fingerprint. */
 export const NUMBER_WORLD_VERSION = 1;
@@ -81,21 +81,16 @@ export type NumberWorldSettings = z.output<typeof numberWorldSchema>;
 
 /** Problems by number. Nothing is stored; everything is a pure function of the settings and the number. */
 export interface NumberWorld {
-  /**
-   * @param number any integer from 0.
-   * @throws {ConfigError} RECIPE_BAD_VALUE when it is not such an integer, or when no problem has the wanted concepts.
-   */
+  /** @param number any integer from 0. @throws {ConfigError} RECIPE_BAD_VALUE for another, or when no problem has the wanted concepts. */
   problem(number: number): Task;
 }
 
-/** People whose names have two words. */
 const PEOPLE = 8100;
 /** Between the people of one problem, so that each problem begins with another person. */
 const APART = 1350;
 
 /**
  * A world of sums: expressions, and word problems of two to six steps in a small closed language, each with its solution.
- *
  * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY
  */
 export function numberWorld(options: z.input<typeof numberWorldSchema>): NumberWorld {
@@ -133,17 +128,13 @@ export function numberWorld(options: z.input<typeof numberWorldSchema>): NumberW
 }
 
 function noKind({ concepts: wanted = [], exclude }: NumberWorldSettings): ConfigError {
-  return new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: no kind of problem has one of concepts [${wanted.join(", ")}] and none of exclude [${exclude.join(", ")}]. The kinds are ${KIND_NAMES.join(", ")}.`,
-  );
+  const message = `numberworld: no kind of problem has one of concepts [${wanted.join(", ")}] and none of exclude [${exclude.join(", ")}]. The kinds are ${KIND_NAMES.join(", ")}.`;
+  return new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 function badNumber(number: number): ConfigError {
-  return new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: problem number is ${number}; it must be an integer from 0.`,
-  );
+  const message = `numberworld: problem number is ${number}; it must be an integer from 0.`;
+  return new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
 type Pool = NumberWorldSettings["pool"];
@@ -180,7 +171,14 @@ function picked<K extends string>(shares: Readonly<Record<K, number>>, at: numbe
 
 function taskOf(id: string, stratum: string, problem: Problem, wrong: number): Task {
   const { kind, text, concepts: tags, routes, answer } = problem;
-  const [plain = [], ...others] = routes.map((steps) => steps.map(stepOf));
+  const [plain = [], ...others] = routes.map((steps) =>
+    steps.map(({ question, expression, value }) => ({
+      question,
+      answer: String(value),
+      passage: null,
+      expression,
+    })),
+  );
   const label = stratum === "mislabelled" ? answer + wrong : answer;
   // The steps of an impossible problem would contain the number that it does not tell.
   const solved = stratum === "impossible" ? {} : { decomposition: plain, routes: others };
@@ -192,8 +190,4 @@ function taskOf(id: string, stratum: string, problem: Problem, wrong: number): T
     references: kind === "years" ? [String(label)] : spellings(label),
     annotations: { type: kind, concepts: tags, stratum, ...solved },
   };
-}
-
-function stepOf({ question, expression, value }: Step): SolutionStep {
-  return { question, answer: String(value), passage: null, expression };
 }

@@ -1,13 +1,12 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type Random, seedFrom } from "../../base/random.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/splits.ts";
-import { comparison } from "./comparison.ts";
-import type { Draft, Kind } from "./draft.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../tiny/permutation.ts";
+import type { Draft, Kind } from "./chains.ts";
+import { comparison, years } from "./comparison.ts";
 import { expression } from "./expression.ts";
 import { HIDDEN } from "./language.ts";
-import { type Operation, partsOf, type Step, stepsOf } from "./quantities.ts";
+import { type Operation, type Step, partsOf, stepsOf } from "./quantities.ts";
 import { rate, shop, stock, travel } from "./stories.ts";
-import { years } from "./years.ts";
 
 const KINDS = { expression, stock, shop, rate, travel, years, comparison } satisfies Record<
   string,
@@ -34,7 +33,6 @@ export const CONCEPTS = [...KIND_NAMES, ...Object.values(CONCEPT_OF), "fraction"
 
 export type Concept = (typeof CONCEPTS)[number];
 
-/** What problems of a kind can be tagged with beside it. */
 const TAGS_OF: Readonly<Record<KindName, readonly Concept[]>> = {
   expression: ["addition", "subtraction", "multiplication", "division", "remainder", "maximum"],
   stock: ["addition", "subtraction", "multiplication", "division", "remainder"],
@@ -60,11 +58,7 @@ export function kindsWith(
 }
 
 /** Size of the problems of a level. */
-export interface Level {
-  steps: readonly [least: number, most: number];
-  /** No number is larger, years excepted. */
-  largest: number;
-}
+export type Level = { steps: readonly [least: number, most: number]; largest: number };
 
 /** What a problem must be like. */
 export interface Wanted {
@@ -82,12 +76,10 @@ export interface Problem {
   kind: KindName;
   text: string;
   concepts: Concept[];
-  /** The plain solution, then other ways to the same answer. */
   routes: Step[][];
   answer: number;
 }
 
-/** Other ways that a problem tells, at most. */
 const MOST_OTHERS = 2;
 /** Years may be larger than a level's largest number. */
 const LAST_YEAR = 2100;
@@ -95,10 +87,7 @@ const LAST_YEAR = 2100;
 const MOST_ATTEMPTS = 5000;
 const ATTEMPTS_OF_KIND = 250;
 
-/**
- * Draws until a problem fits.
- * @throws {ConfigError} RECIPE_BAD_VALUE when none of many does: the level and the concepts exclude each other.
- */
+/** Draws until a problem fits. @throws {ConfigError} RECIPE_BAD_VALUE when level and concepts exclude each other. */
 export function drawnProblem(draw: Random, wanted: Wanted): Problem {
   const {
     steps: [least, most],
@@ -116,13 +105,10 @@ export function drawnProblem(draw: Random, wanted: Wanted): Problem {
     const text = wanted.isHidden ? hidden(problem) : problem.text;
     if (splitOfProblem(kind, text) === wanted.split) return { ...problem, text };
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `numberworld: no problem of ${least} to ${most} steps with numbers up to ${largest} has the wanted concepts (${MOST_ATTEMPTS} were drawn). Ask for other concepts, exclude fewer, or raise levels.`,
-  );
+  const message = `numberworld: no problem of ${least} to ${most} steps with numbers up to ${largest} has the wanted concepts (${MOST_ATTEMPTS} were drawn). Ask for other concepts, exclude fewer, or raise levels.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
-/** The draft with its steps; null when a number is out of range. */
 function solved(kind: KindName, { sentences, routes }: Draft, level: Level): Problem | null {
   const [plain, ...others] = routes.map(stepsOf);
   const [least, most] = level.steps;
@@ -153,7 +139,6 @@ function isHideable({ text, concepts }: Problem): boolean {
   return !concepts.includes("remainder") && !text.includes(" fewer than ");
 }
 
-/** The text without its second number. */
 function hidden({ kind, text }: Problem): string {
   let number = 0;
   return text.replaceAll(/\d+/g, (told) =>
@@ -161,10 +146,7 @@ function hidden({ kind, text }: Problem): string {
   );
 }
 
-/**
- * The split to which a problem belongs, whatever world it is drawn for: by its kind and its numbers in ascending order. So no split has
- * another's numbers in other words or in another order.
- */
+/** The split of a problem, by its kind and its sorted numbers: no split has another's numbers in other words or in another order. */
 export function splitOfProblem(kind: string, text: string): TinyWorldSplit {
   const numbers = (text.match(/\d+/g) ?? []).map(Number).sort((a, b) => a - b);
   const place = seedFrom("numberworld", kind, ...numbers) % TINY_WORLD_SPLITS.length;

@@ -4,14 +4,10 @@ export const OPERATIONS = ["+", "-", "*", "/", "%", "max", "min"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
 /** A number in a solution: one of the text, or the result of step 1, 2, … as "#1", "#2". */
-export interface Quantity {
-  text: string;
-  value: number;
-}
+export type Quantity = { text: string; value: number };
 
 /** One operation of a solution. */
 export interface Step {
-  /** What it computes, in words. */
   question: string;
   /** "48 + 17", "#1 * 3", "max ( #1 , #2 , 9 )" */
   expression: string;
@@ -70,20 +66,16 @@ export function expressionOf(operation: Operation, operands: readonly string[]):
 /** The parts of an expression of one operation; null when the text is none. */
 export function partsOf(text: string): { operation: Operation; operands: string[] } | null {
   const extreme = /^(max|min) \( (.+) \)$/.exec(text);
-  if (extreme !== null) {
+  if (extreme !== null)
     return { operation: extreme[1] as Operation, operands: (extreme[2] ?? "").split(" , ") };
-  }
   const [, a, operation, b] = /^(\S+) ([-+*/%]) (\S+)$/.exec(text) ?? [];
   if (a === undefined || b === undefined) return null;
   return { operation: operation as Operation, operands: [a, b] };
 }
 
 /**
- * Every accepted spelling of a value, the plainest first.
- *
- * @param value not negative; a whole number, or a multiple of 1/4.
- * @example spellings(1200) // ["1200", "1,200", "1 200"]
- * @example spellings(7.5)  // ["7.5", "15/2", "7 1/2", "7.50"]
+ * Every accepted spelling of a value, the plainest first. @param value not negative; a whole number, or a multiple of 1/4.
+ * @example spellings(1200) // ["1200", "1,200", "1 200"]; spellings(7.5) // ["7.5", "15/2", "7 1/2", "7.50"]
  */
 export function spellings(value: number): string[] {
   if (!Number.isInteger(value)) return fractionSpellings(value);

@@ -1,9 +1,7 @@
 import { HIDDEN } from "./language.ts";
 
 /**
- * The value of an expression of numbers, + - * / % and max or min ( … , … ): products and remainders before sums, from the left. NaN when it
- * depends on a number that is not told; null when it cannot be read.
- *
+ * The value of an expression of numbers, + - * / % and max or min ( … , … ), products first; NaN for an untold number, null if unreadable.
  * @example readExpression("( 12 + 5 ) * 3 % 10") // 1
  */
 export function readExpression(text: string): number | null {
@@ -17,9 +15,8 @@ export function readExpression(text: string): number | null {
   };
   const chain = (operand: () => number, signs: readonly string[]): number => {
     let value = operand();
-    for (let sign = take(...signs); sign !== null; sign = take(...signs)) {
+    for (let sign = take(...signs); sign !== null; sign = take(...signs))
       value = joined(value, sign, operand());
-    }
     return value;
   };
   const sum = (): number => chain(product, ["+", "-"]);
@@ -34,9 +31,8 @@ export function readExpression(text: string): number | null {
       return extreme === "max" ? Math.max(...values) : Math.min(...values);
     }
     const token = tokens[at++] ?? "";
-    if (extreme !== null || !(token === HIDDEN.expression || /^\d+(\.\d+)?$/.test(token))) {
+    if (extreme !== null || !(token === HIDDEN.expression || /^\d+(\.\d+)?$/.test(token)))
       throw new Unreadable();
-    }
     return Number(token);
   };
   try {

@@ -17,7 +17,6 @@ interface Slots {
   word: (slot: "p" | "q" | "t" | "s" | "u" | "v" | "e") => string;
 }
 
-/** What the sentences so far have told. */
 interface Told {
   /** A running amount: things, coins, miles. */
   now: number;
@@ -100,14 +99,12 @@ function readSentence(sentence: string): { name: SentenceName; slots: Slots } | 
 
 type Meaning = (told: Told, slots: Slots) => string | undefined;
 
-/** A statement that changes the running amount. */
 function change(how: (now: number, number: Slots["number"]) => number): Meaning {
   return (told, { number }) => {
     told.now = how(told.now, number);
   };
 }
 
-/** A question. */
 function ask(kind: KindName, answer: (told: Told, slots: Slots) => number): Meaning {
   return (told, slots) => {
     told.kind = kind;
@@ -115,12 +112,10 @@ function ask(kind: KindName, answer: (told: Told, slots: Slots) => number): Mean
   };
 }
 
-/** Sets the number that only the question uses. */
 const other: Meaning = (told, { number }) => {
   told.other = number("a");
 };
 
-/** What one person has, relative to another. */
 function relative(how: (value: number, by: number) => number): Meaning {
   return ({ owned }, { word, number }) => {
     const base = owned.get(word("q"));
@@ -129,7 +124,6 @@ function relative(how: (value: number, by: number) => number): Meaning {
   };
 }
 
-/** A purchase of things whose prices are told. */
 function purchase(
   ...pairs: (readonly [count: "a" | "b" | "c", things: "s" | "u" | "v"])[]
 ): Meaning {
@@ -144,7 +138,6 @@ function purchase(
   };
 }
 
-/** A year of birth, relative to one that is told. */
 function birth(how: (year: number, by: number) => number): Meaning {
   return ({ births }, { word, number }) => {
     const year = births.get(word("q"));

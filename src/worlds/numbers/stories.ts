@@ -1,16 +1,19 @@
-import { chainRoutes, inOrder, type Move, moved } from "./chains.ts";
 import {
-  addend,
-  below,
-  divisor,
-  factor,
   type Kind,
+  type Move,
   type Place,
   type Route,
+  addend,
+  below,
+  chainRoutes,
+  divisor,
+  factor,
+  inOrder,
+  moved,
   shares,
   speaker,
   told,
-} from "./draft.ts";
+} from "./chains.ts";
 import { ASKS, type SentenceName, THINGS } from "./language.ts";
 import { applied } from "./quantities.ts";
 
@@ -197,9 +200,8 @@ export const travel: Kind = (place) => {
     sentences.push(say("way", { a: way }));
     moves.push({ operation: "from", by: told(way), value: way, question: ASKS.left });
   }
-  if (ask === "askTime") {
+  if (ask === "askTime")
     moves.push({ operation: "/", by: told(speed), value: speed, question: ASKS.time });
-  }
   sentences.push(say(ask, { a: speed }));
   const asks = { part: ASKS.miles, sum: ASKS.way, common: ASKS.changes };
   return { sentences, routes: storyRoutes(sumRoutes(parts, asks), moves) };

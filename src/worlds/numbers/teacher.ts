@@ -1,21 +1,17 @@
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { filled, THOUGHTS } from "./language.ts";
-import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import { defineTeacher, type ScriptPlace } from "../../env/teacher.ts";
+import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
+import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
+import { THOUGHTS, filled } from "./language.ts";
 import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
-import { textAfter } from "../../env/planned-text.ts";
 
-/** The tool that it calls. */
 const CALCULATOR = "calculator";
 
 /**
- * A teacher without a model that solves problems of the number world step by step, with slips, re-checks, detours and calls in given
- * proportions. The same question, seed and turns give the same message.
- *
- * A rollout fails with TEACHER_GAVE_UP if a question has no computed steps, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
- * strategy has its own prompts.
+ * Solves problems of the number world step by step, with slips, re-checks, detours and calls in given proportions. Equal question, seed and
+ * turns give the same message.
+ * @throws TEACHER_GAVE_UP without computed steps; TEACHER_CANNOT_PLAY (the run stops) for a strategy's own prompts.
  */
 export const numberTeacher = defineTeacher({
   name: "number-plan",
@@ -55,15 +51,13 @@ function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
 }
 
 function cannotPlay(): ConfigError {
-  return new ConfigError(
-    "TEACHER_CANNOT_PLAY",
-    "teacher number-plan: the strategy has its own prompts, which only a model can answer. Choose strategy: agent or direct, or a teacher with a model.",
-  );
+  const message =
+    "teacher number-plan: the strategy has its own prompts, which only a model can answer. Choose strategy: agent or direct, or a teacher with a model.";
+  return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
 function gaveUp(): RolloutError {
-  return new RolloutError(
-    "TEACHER_GAVE_UP",
-    "teacher number-plan: the question has no steps to compute. It needs those of the dataset numberworld.",
-  );
+  const message =
+    "teacher number-plan: the question has no steps to compute. It needs those of the dataset numberworld.";
+  return new RolloutError("TEACHER_GAVE_UP", message);
 }

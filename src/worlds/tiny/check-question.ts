@@ -1,12 +1,10 @@
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { UNKNOWN } from "./language.ts";
 import type { ChainReading, PassageReading, QuestionReading } from "./reading.ts";
 import type { Relation } from "./relations.ts";
-import { aliasStep, inverseStep, step } from "./text.ts";
+import { UNKNOWN, aliasStep, inverseStep, step } from "./text.ts";
 
 /** A defect of a tiny world. */
 export interface TinyWorldProblem {
-  /** Id of the passage or task. */
   where: string;
   code:
     | "passage-unreadable"
@@ -22,17 +20,11 @@ export interface TinyWorldProblem {
   message: string;
 }
 
-/** A passage and what was read in it. */
-interface ReadPassage {
-  passage: Passage;
-  reading: PassageReading;
-}
+type ReadPassage = { passage: Passage; reading: PassageReading };
 
 /** What the passages say that questions need. */
 export interface Seen {
-  /** The passages about an entity, by its name. */
   passages: Map<string, ReadPassage[]>;
-  /** The passage that states a second name. */
   aliases: Map<string, ReadPassage>;
   /** Id and stated names and years of the passages that name an entity. */
   naming: Map<string, { id: string; words: Set<string> }[]>;
@@ -48,7 +40,6 @@ export function problem(
   return { where, code, message };
 }
 
-/** A step from question to answer, as the text has it. */
 interface Step {
   question: string;
   answer: string;
@@ -90,10 +81,8 @@ export function checkQuestion(
   }
 }
 
-/** The passages do not answer the question. */
 class Unsolvable extends Error {}
 
-/** An answer from the text. */
 interface Solution {
   steps: Step[];
   /** Null: the question has no answer, because the years are equal. */
@@ -136,13 +125,7 @@ function solve(reading: QuestionReading, seen: Seen): Solution {
   }
 }
 
-interface Followed {
-  steps: Step[];
-  /** First entity, last entity and value. */
-  start: string;
-  last: string;
-  end: string;
-}
+type Followed = { steps: Step[]; start: string; last: string; end: string };
 
 /** Follows a chain to its value, or to the first fact that no passage states. */
 function followed({ anchor, chain }: ChainReading, seen: Seen): Followed {
@@ -198,7 +181,6 @@ function lookUp(name: string, relation: Relation, seen: Seen): Step {
   return { question, answer: UNKNOWN, passage: null, title: name, sentence: 0, rumours };
 }
 
-/** The one entity that meets both conditions, from the names to it. */
 function intersected(
   { x, y, conditions }: Extract<QuestionReading, { type: "intersect" }>,
   seen: Seen,
@@ -279,7 +261,6 @@ function checkGold(
     );
 }
 
-/** The stores of the passages; undefined when they name none. */
 function routeOf(stated: readonly { passage: Passage }[]): string[] | undefined {
   const sources = stated.flatMap(({ passage }) => passage.source ?? []);
   return sources.length === 0 ? undefined : sources;
@@ -306,12 +287,10 @@ function checkSecrets(
 ): TinyWorldProblem[] {
   const values = steps.map(({ answer }) => answer);
   const given = values.find((value) => task.question.includes(value));
-  if (given !== undefined) {
+  if (given !== undefined)
     return [problem(task.id, "name-given-away", `the question contains "${given}"`)];
-  }
-  if (reading.type === "bridge" && new Set(values).size < values.length) {
+  if (reading.type === "bridge" && new Set(values).size < values.length)
     return [problem(task.id, "name-given-away", "the chain visits one entity twice")];
-  }
   return [];
 }
 
@@ -329,7 +308,6 @@ function checkShortcuts(task: Task, { apart }: Solution, seen: Seen): TinyWorldP
   );
 }
 
-/** A less reliable source must be wrong. */
 function checkRumours(task: Task, steps: readonly Step[]): TinyWorldProblem[] {
   return steps
     .filter(({ answer, rumours }) => rumours.includes(answer))

@@ -4,23 +4,14 @@ import { namesIn, readPassage, readQuestion, type QuestionReading } from "./read
 import { RELATIONS } from "./relations.ts";
 
 /** Counts and problems. */
-export interface TinyWorldReport {
-  passages: number;
-  questions: number;
-  problems: TinyWorldProblem[];
-}
+export type TinyWorldReport = { passages: number; questions: number; problems: TinyWorldProblem[] };
 
 /**
- * Verifies a written tiny world from its text only: it parses passages and questions by the language's templates, without
- * the generator's facts.
- *
- * For each question: its words lead, fact by fact, through passages that state each fact, to the reference; all
- * gold annotations agree; only one passage states each fact, and passages state only facts of
- * their title; the question contains neither the answer nor a name on the way; and beyond one hop, no passage that states something of the
- * question's entity states the answer (for pairs: none is about both). Filler and rumours state nothing; a rumour about a
- * needed fact must be wrong. The answer "unknown" is right if no passage states a fact of the chain. An intersection has one
- * answer, and each of its conditions several.
- *
+ * Verifies a written tiny world from its text only: parses passages and questions by the language's templates, without the facts.
+ * Each question's words lead, fact by fact, through passages that state each fact, to the reference; gold annotations agree; one passage
+ * states each fact, of its title; the question contains neither the answer nor a name on the way; beyond one hop, no passage about the
+ * question's entity states the answer (for pairs: none is about both). Filler states nothing; a rumour about a needed fact is wrong.
+ * "unknown" is right if no passage states a fact of the chain. An intersection has one answer, its conditions several.
  * Memory grows with the questions, and by one title and id per passage; with intersections, by every fact.
  */
 export async function checkTinyWorld(
@@ -44,16 +35,14 @@ export async function checkTinyWorld(
   }
   const taskIds = new Set<string>();
   for (const { task, readings } of questions) {
-    if (taskIds.has(task.id)) {
+    if (taskIds.has(task.id))
       report.problems.push(problem(task.id, "id-twice", "another question has this id"));
-    }
     taskIds.add(task.id);
     report.problems.push(...checkQuestion(task, readings, seen));
   }
   return report;
 }
 
-/** What all passages stated so far. */
 interface Stated {
   ids: Set<string>;
   /** By name: one bit for each relation. */
@@ -105,7 +94,6 @@ function takePassage(
   return problems;
 }
 
-/** The list of a key, made if there is none. */
 function listed<T>(lists: Map<string, T[]>, key: string): T[] {
   const list = lists.get(key) ?? [];
   lists.set(key, list);

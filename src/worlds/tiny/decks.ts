@@ -14,7 +14,6 @@ export interface DraftStep {
 export interface Draft {
   type: "bridge" | "comparison" | "yes-no" | "intersect" | "compare-chains";
   text: string;
-  /** The facts to look up, in order. */
   steps: DraftStep[];
   /** The entities that the question names, perhaps by their second names. */
   named: number[];
@@ -51,11 +50,7 @@ export function followChain(facts: Facts, chain: readonly Relation[], start: num
 }
 
 /** A deck row: every entity of a kind with one item. */
-export interface Row<T> {
-  item: T;
-  first: number;
-  count: number;
-}
+export type Row<T> = { item: T; first: number; count: number };
 
 /** Numbers (item, entity) pairs row by row. */
 export function rowsDeck<T>(

@@ -1,8 +1,7 @@
 import { seedFrom } from "../../base/random.ts";
-import { KINDS, namer, type Kind, type Namer } from "./names.ts";
-import { type TinyWorldSplit } from "./splits.ts";
-import { mix32, permutation, type Permutation } from "./permutation.ts";
-import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
+import { KINDS, type Kind, type Namer, namer } from "./names.ts";
+import { type Permutation, type TinyWorldSplit, mix32, permutation } from "./permutation.ts";
+import { NOUNS, RELATIONS, type Relation, YEARS } from "./relations.ts";
 
 /** Settings of a world that change its names and facts. */
 export interface FactSettings {
@@ -23,7 +22,6 @@ export interface Fact {
 
 /** The facts of one world, computed on demand. Entities of all kinds share one numbering. */
 export interface Facts {
-  /** Number of entities of all kinds. */
   readonly size: number;
   readonly counts: Readonly<Record<Kind, number>>;
   /** Number of the first entity of a kind. */
@@ -55,7 +53,6 @@ export interface Facts {
   hash(label: string, number: number): number;
 }
 
-/** Entities of each kind per person. */
 const SHARES: Record<Kind, number> = {
   person: 1,
   town: 4,
@@ -66,15 +63,14 @@ const SHARES: Record<Kind, number> = {
 };
 
 /** Relations by subject, in the order of the passage's sentences. */
-export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind();
+export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = mapKinds((kind) =>
+  RELATIONS.filter((relation) => relation.subject === kind),
+);
 
 /**
- * The facts of a world of `people` persons.
- *
- * A seeded, invertible permutation spreads the values of a relation evenly, so that "which passages name
- * this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Two
- * relations are constrained: teachers form one cycle (nobody teaches their own teacher), and the capital of a
- * region is one of its towns. Years are independent: a firm may be older than its founder.
+ * The facts of a world of `people` persons. A seeded, invertible permutation spreads a relation's values evenly, so that "which passages
+ * name this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Teachers form one cycle,
+ * and the capital of a region is one of its towns. Years are independent: a firm may be older than its founder.
  */
 export function tinyWorldFacts(
   seed: number,
@@ -114,16 +110,13 @@ export function tinyWorldFacts(
     ),
   );
   const regionOf = links.get("town-region");
-  if (regionOf !== undefined) {
-    links.set("region-capital", inverse(regionOf, counts.region));
-  }
+  if (regionOf !== undefined) links.set("region-capital", inverse(regionOf, counts.region));
   links.set("person-teacher", cycle(counts.person, hash("person-teacher", 0)));
 
   const value = (entity: number, relation: Relation): number => {
     const local = entity - offsets[relation.subject];
-    if (relation.object === "year") {
+    if (relation.object === "year")
       return YEARS.first + (hash(relation.name, local) % (YEARS.last - YEARS.first + 1));
-    }
     return offsets[relation.object] + (links.get(relation.name)?.of(local) ?? 0);
   };
   const subjects = (relation: Relation, object: number): number[] => {
@@ -139,7 +132,6 @@ export function tinyWorldFacts(
       first === null || first === entity ? 0 : 1 + (hash("noun", entity) % (nouns.length - 1));
     return nouns[(hash("noun", first ?? entity) + shift) % nouns.length] ?? "";
   };
-  /** The first of two namesakes; null for an entity with a name of its own. */
   const firstOfPair = (entity: number): number | null => {
     const own = kind(entity);
     const local = entity - offsets[own];
@@ -204,7 +196,6 @@ export function isWithin(share: number, bits: number): boolean {
   return bits < share * 2 ** 32;
 }
 
-/** A functional relation and its inverse. */
 interface Link {
   of(subject: number): number;
   whose(object: number): number[];
@@ -225,7 +216,6 @@ function spread(subjects: number, objects: number, key: number): Link {
   };
 }
 
-/** Everyone's teacher is the next in one shuffled cycle. */
 function cycle(size: number, key: number): Link {
   const order: Permutation = permutation(size, key);
   return {
@@ -255,8 +245,4 @@ function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
     work: make("work"),
     event: make("event"),
   };
-}
-
-function byKind(): Record<Kind, readonly Relation[]> {
-  return mapKinds((kind) => RELATIONS.filter((relation) => relation.subject === kind));
 }

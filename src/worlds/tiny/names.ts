@@ -1,5 +1,4 @@
-import { mix32, permutation } from "./permutation.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./splits.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit, mix32, permutation } from "./permutation.ts";
 
 /** The kinds of entities in the encyclopedia. */
 export const KINDS = ["person", "town", "region", "firm", "work", "event"] as const;
@@ -9,15 +8,9 @@ export type Kind = (typeof KINDS)[number];
 /** Key of the hash that assigns names to splits; the same for all seeds. */
 const DEAL = 0x7a11;
 
-interface Pools {
-  first: readonly string[];
-  last: readonly string[];
-}
+type Pools = { first: readonly string[]; last: readonly string[] };
 
-/**
- * Every word that occurs in a name, by kind and position. No word is in two pools, so a word determines the kind. The endings
- * are such that English stemmers leave every word unchanged. Pool sizes are multiples of 4, the number of splits.
- */
+/** Every word of a name, by kind and position: no word is in two pools, stemmers change none, sizes are multiples of 4, the splits. */
 const POOLS: Record<Kind, Pools> = makePools();
 
 /** All distinct words of all names, capitalised. */
@@ -31,17 +24,15 @@ export const FIRST_NAMES: readonly string[] = POOLS.person.first;
 
 /** Bijection of index and name within one kind of one world. */
 export interface Namer {
-  /** Two words, or three when two are not enough for all entities of the kind. */
   name(index: number): string;
   /** Up to `limit` other indices whose names start with the same word, in a fixed order; for distractors. */
   alike(index: number, limit: number): number[];
 }
 
 /**
- * Names `count` entities: a seeded bijection from indices to the names of the split. The last words form
- * rows of four; for each prefix (a, or a and m) and row, a fixed hash distributes the row's words over the four splits. So every
- * word occurs in every split, no name occurs in two, and no simple rule predicts the last words of a first word: with
- * such a rule a model would learn to complete the names of its own split and misread those of the others.
+ * Names `count` entities: a seeded bijection from indices to the split's names. The last words form rows of four; for each prefix and row a
+ * fixed hash distributes the row's words over the four splits. So every word occurs in every split, no name occurs in two, and no simple
+ * rule predicts the last words of a first word, which a model would learn for its own split.
  */
 export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: number): Namer {
   const { first, last } = POOLS[kind];

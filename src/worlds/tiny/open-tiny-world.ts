@@ -2,10 +2,9 @@ import { ConfigError } from "../../base/errors.ts";
 import { seedFrom } from "../../base/random.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { isWithin } from "./facts.ts";
-import { knownWorld } from "./known-world.ts";
 import { mix32 } from "./permutation.ts";
-import { tinyWorld } from "./tiny-world.ts";
 import { type TinyDatasetSettings as Settings, tinyWorldSchema } from "./tiny-world-settings.ts";
+import { knownWorld, tinyWorld } from "./tiny-world.ts";
 
 /** The passages: the world's, then those of the world known by heart. */
 export function* passages(settings: Settings): Generator<Passage> {
@@ -54,11 +53,8 @@ function wrongReference(task: Task, number: number, question: (number: number) =
     const isSameType = /^\d/.test(other) === isYear && annotations.type !== "yes-no";
     if (isSameType && other !== right) return other;
   }
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `tinyworld: no other question has an answer like "${right}", so it cannot be mislabelled. Set mislabelled to 0, or ask for several relations.`,
-  );
+  const message = `tinyworld: no other question has an answer like "${right}", so it cannot be mislabelled. Set mislabelled to 0, or ask for several relations.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
-/** Later questions to look through for a wrong reference. */
 const MOST_TRIES = 1000;

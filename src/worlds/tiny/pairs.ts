@@ -51,7 +51,6 @@ function comparisonCard(facts: Facts, relation: Relation, x: number, bits: numbe
   return { type: "comparison", text, steps, named: [x, y], answer: facts.name(a < b ? x : y) };
 }
 
-/** Half of the answers are yes, if the world has enough pairs. */
 function yesNoCard(facts: Facts, relation: Relation, x: number, bits: number): Draft | null {
   const wantYes = bits % 2 === 0;
   const others = wantYes
@@ -76,11 +75,7 @@ function pairSteps(facts: Facts, relation: Relation, x: number, y: number): Draf
   }));
 }
 
-/** A relation from an entity to one with a year: the first hop of a chain to compare. */
-interface Hop {
-  first: Relation;
-  year: Relation;
-}
+type Hop = { first: Relation; year: Relation };
 
 /** Which of the ends of two chains of two hops has the smaller year. */
 export function compareChainsDeck(facts: Facts, isWanted: IsWanted): Deck {

@@ -1,22 +1,18 @@
+/** Worlds of different splits share no entity name, for any seeds and sizes. "base" is for pre-training a policy. */
+export const TINY_WORLD_SPLITS = ["train", "dev", "test", "base"] as const;
+
+export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
+
 /** A bijection of 0 … size-1 onto itself, computed without storage. */
 export interface Permutation {
   readonly size: number;
   at(index: number): number;
-  /** The index whose image is `value`. */
   indexOf(value: number): number;
 }
 
 const ROUNDS = 6;
 
-/**
- * A seeded shuffle of any size in constant memory, computable in both directions.
- *
- * An unbalanced Feistel network over a grid of `a × b ≥ size` cells (a = ⌈√size⌉, so fewer than `a` cells are outside),
- * iterated until the result is inside (cycle walking): slightly more than one iteration on average.
- *
- * @param size from 1 to 2³⁰.
- * @param key 32 bits; selects the shuffle.
- */
+/** A seeded shuffle of 1 to 2³⁰ items in constant memory, both ways: a Feistel network over a grid, with cycle walking. @param key 32 bits. */
 export function permutation(size: number, key: number): Permutation {
   const a = Math.ceil(Math.sqrt(size));
   const b = Math.ceil(size / a);

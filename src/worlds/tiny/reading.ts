@@ -1,8 +1,8 @@
 import type { Passage } from "../../trajectory/task.ts";
-import { conditionsOf } from "./intersections.ts";
-import { ALIAS_WORDINGS, FILLERS, INTERSECTIONS, RUMOURS, SOURCE_STYLES } from "./language.ts";
 import type { Kind } from "./names.ts";
+import { conditionsOf } from "./questions.ts";
 import { NOUNS, RELATIONS, type Relation } from "./relations.ts";
+import { ALIAS_WORDINGS, FILLERS, INTERSECTIONS, RUMOURS, SOURCE_STYLES } from "./text.ts";
 
 /** Facts parsed from a passage. */
 export interface PassageReading {
@@ -11,21 +11,15 @@ export interface PassageReading {
   name: string;
   /** Value and sentence number by relation name. */
   facts: Map<string, { value: string; sentence: number }>;
-  /** The title's second name. */
   alias: { value: string; sentence: number } | null;
-  /** Statements of less reliable sources. */
   rumours: { relation: Relation; value: string }[];
   /** All sentences but filler and rumours: what the passage states. */
   statements: string;
-  /** Unparsable, repeated or misplaced facts. */
   problems: string[];
 }
 
 /** A chain of relations from a name. */
-export interface ChainReading {
-  anchor: string;
-  chain: Relation[];
-}
+export type ChainReading = { anchor: string; chain: Relation[] };
 
 /** A parsed question. */
 export type QuestionReading =
@@ -76,10 +70,7 @@ const CONDITIONS = INTERSECTIONS.map((intersection) => ({
   pattern: pattern(intersection.question, TWO_NAMES),
 }));
 
-/**
- * Parses a passage sentence by sentence, by the language's templates only. Every sentence must state one fact about the passage's title,
- * be the statement of a less reliable source, or be filler; no relation may occur twice.
- */
+/** Parses a passage by templates: every sentence states one fact of the title, a less reliable source's statement, or is filler. */
 export function readPassage(passage: Passage): PassageReading {
   const [, bare = passage.title, noun] = TITLE.exec(passage.title) ?? [];
   const reading: PassageReading = {
@@ -112,7 +103,6 @@ function unknown(number: number, sentence: string): string {
   return `sentence ${number} ("${sentence}") states no known fact`;
 }
 
-/** Adds what a sentence states. */
 function readStatement(
   reading: PassageReading,
   bare: string,
@@ -176,10 +166,7 @@ function conditionsIn(text: string): QuestionReading[] {
   });
 }
 
-/**
- * Names of entities in a text: all runs of two or three capitalised words, including parts of longer runs, and "the painter Fala Rosholt"
- * beside "Fala Rosholt".
- */
+/** Names of entities in a text: all runs of two or three capitalised words, and "the painter Fala Rosholt" beside "Fala Rosholt". */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>();
   for (const [run] of text.matchAll(/[A-Z][a-z]+(?: [A-Z][a-z]+)+/g)) {
@@ -208,16 +195,12 @@ function statementIn(
   return null;
 }
 
-interface Asker {
-  relation: Relation;
-  pattern: RegExp;
-}
+type Asker = { relation: Relation; pattern: RegExp };
 
 function askers(relation: Relation, templates: readonly string[]): Asker[] {
   return templates.map((template) => ({ relation, pattern: pattern(template, { x: "(?<x>.+)" }) }));
 }
 
-/** Parses a question or phrase from the outside in; `outer` is the required type of its value. */
 function chainsIn(text: string, askers: readonly Asker[], outer: Kind | null): ChainReading[] {
   return askers.flatMap(({ relation, pattern }) => {
     if (outer !== null && relation.object !== outer) return [];

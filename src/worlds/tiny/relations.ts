@@ -1,21 +1,14 @@
 import type { Kind } from "./names.ts";
 
-/**
- * One way to state a fact. The query is a word of the statement that no other statement about entities of the kind contains, and neither does
- * a label; so a search with it finds this wording of the fact and no other.
- */
-export interface Wording {
-  readonly statement: string;
-  readonly query: string;
-}
+/** One way to state a fact. No other statement of the kind, and no label, has the word `query`: a search with it finds this wording alone. */
+export type Wording = { readonly statement: string; readonly query: string };
 
 /** Frequencies of a relation's first, second and third wording. */
 export const WORDING_SHARES = [0.5, 0.3, 0.2] as const;
 
 /**
- * One kind of fact, with all its English sentences. Slots:
- * `{s}` the subject's name, `{ref}` the subject again ("He", "It", "The firm"), `{noun}` its noun, `{o}` the value,
- * and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to it.
+ * One kind of fact, with its sentences. Slots: `{s}` the subject's name, `{ref}` again ("He", "It", "The firm"), `{noun}` its noun, `{o}`
+ * the value, and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to it.
  */
 export interface Relation {
   readonly name: string;
@@ -31,7 +24,6 @@ export interface Relation {
   readonly questions: readonly string[];
   /** Asks which of two subjects has the smaller year. */
   readonly comparison?: string;
-  /** Asks whether two subjects share the value. */
   readonly same?: string;
 }
 
@@ -59,10 +51,7 @@ export const NOUNS: Record<Kind, readonly string[]> = {
 /** First and last possible year. */
 export const YEARS = { first: 1850, last: 1999 } as const;
 
-/**
- * All relations; the order within a kind is the order of its sentences. Every inverse must be
- * computable: see `facts.ts`.
- */
+/** All relations; the order within a kind is the order of its sentences. Every inverse must be computable: see `facts.ts`. */
 export const RELATIONS: readonly Relation[] = [
   {
     name: "person-birth-year",

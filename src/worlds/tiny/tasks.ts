@@ -1,14 +1,17 @@
 import type { Task } from "../../trajectory/task.ts";
 import type { Draft, DraftStep } from "./decks.ts";
 import type { Facts } from "./facts.ts";
-import { UNKNOWN } from "./language.ts";
-import type { TinyWorldSplit } from "./splits.ts";
-import { type Pages, type PageSettings, sourceOf } from "./pages.ts";
-import { passageSentences, type Sentence, type TextSettings } from "./passage-text.ts";
-import { mix32 } from "./permutation.ts";
-import { aliasStep, inverseStep, step, valueText } from "./text.ts";
+import {
+  type PageSettings,
+  type Pages,
+  type Sentence,
+  type TextSettings,
+  passageSentences,
+  sourceOf,
+} from "./pages.ts";
+import { type TinyWorldSplit, mix32 } from "./permutation.ts";
+import { UNKNOWN, aliasStep, inverseStep, step, valueText } from "./text.ts";
 
-/** A world's facts and passages. */
 interface Place {
   facts: Facts;
   pages: Pages;
@@ -20,7 +23,6 @@ export function passageId(split: TinyWorldSplit, number: number): string {
   return `${split}-${number}`;
 }
 
-/** One look-up of a question. */
 interface TaskStep {
   question: string;
   answer: string;
@@ -78,7 +80,7 @@ function withNames(facts: Facts, { steps, named }: Draft): (DraftStep | { alias:
 }
 
 function stepOf({ facts, pages }: Place, each: DraftStep | { alias: number }): TaskStep {
-  if ("alias" in each) {
+  if ("alias" in each)
     return {
       question: aliasStep(facts.alias(each.alias) ?? ""),
       answer: facts.name(each.alias),
@@ -86,7 +88,6 @@ function stepOf({ facts, pages }: Place, each: DraftStep | { alias: number }): T
       page: pages.naming(each.alias),
       states: "alias",
     };
-  }
   const { entity, fact, inverse } = each;
   const { relation } = fact;
   const value = valueText(facts, relation, fact.value);
@@ -131,9 +132,8 @@ export function contextPages(
     if (chosen.size < wanted) chosen.add(page);
   }
   const random = facts.hash("context", number);
-  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++) {
+  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++)
     chosen.add(mix32(random, i) % pages.size);
-  }
   const place = (page: number): number => mix32(~random, page);
   return [...chosen].sort((a, b) => place(a) - place(b) || a - b);
 }

@@ -1,26 +1,117 @@
 import type { Facts } from "./facts.ts";
-import { ALIAS_LABEL, ALIAS_WORDINGS, INVERSE_STEP, KNOB_TEXTS } from "./language.ts";
 import { NAME_WORDS } from "./names.ts";
-import { NOUNS, RELATIONS, type Relation } from "./relations.ts";
+import { NOUNS, RELATIONS, type Relation, type Wording } from "./relations.ts";
+
+/** The sentences of a tiny world that state no relation: those of the knobs. A world without knobs uses none of them. */
+
+/** Reference of a question that no passage answers. */
+export const UNKNOWN = "unknown";
+
+/** Label of an entity's main name in the step that starts from its second name: "real name of Aldo Brenn". */
+const ALIAS_LABEL = "real name";
+
+/** Ways to state an entity's second name `{o}`. */
+export const ALIAS_WORDINGS: readonly [Wording, Wording, Wording] = [
+  { statement: "{ref} is also called {o}.", query: "called" },
+  { statement: "{ref} is also known as {o}.", query: "known" },
+  { statement: "{ref} has the nickname {o}.", query: "nickname" },
+];
+
+/** Beginnings of a wrong statement; each names a source that is less reliable than the encyclopedia. */
+export const RUMOURS = [
+  "A rumour says that",
+  "Gossip claims that",
+  "An unsigned letter claims that",
+] as const;
+
+/** Stores of facts, by their number; each writes a fact in its own style. */
+export const SOURCES = ["encyclopedia", "table", "register"] as const;
+
+export type Source = (typeof SOURCES)[number];
+
+/** A fact in each store's style; the encyclopedia uses the relation's wordings. */
+export const SOURCE_STYLES: Readonly<Record<Exclude<Source, "encyclopedia">, string>> = {
+  table: "{label} : {o}.",
+  register: "Filed under {label} is {o}.",
+};
+
+/** Sentences without a fact: they name another entity and share no word with queries and labels, so they match no query for a fact. */
+export const FILLERS: readonly string[] = [
+  "The weather is mild near {town}.",
+  "Many letters to {person} are kept in a wooden box.",
+  "A song about {town} is still sung by children.",
+  "{person} once asked about it over dinner.",
+  "Some say that {person} likes it very much.",
+  "The road from {town} is long and quiet.",
+  "Visitors often bring bread and fruit from {town}.",
+  "A photograph of {person} hangs nearby.",
+  "{firm} sells cups with a picture of it.",
+  "There were talks with {firm} too, but nobody remembers why.",
+  "The old bridge near {town} needs repair.",
+  "Rain fell on {town} for a whole week.",
+  "A cat of {person} sleeps on the roof.",
+  "Some clocks of {firm} are always late.",
+];
+
+/** Beginning of a step that looks for a subject by its value: "whose birthplace is Wenzola Hurmund". */
+const INVERSE_STEP = "whose {label} is {o}";
+
+/** A question whose answer meets two conditions, each a chain of relations that ends in `{x}` or `{y}`. */
+export interface Intersection {
+  readonly question: string;
+  /** Names of relations, from the answer outwards. */
+  readonly x: readonly string[];
+  readonly y: readonly string[];
+}
+
+/** Only conditions that several entities can meet: a teacher has one pupil, a mayor one town. */
+export const INTERSECTIONS: readonly Intersection[] = [
+  {
+    question: "Which person comes from {x} and works for {y}?",
+    x: ["person-birthplace"],
+    y: ["person-employer"],
+  },
+  {
+    question: "Which person comes from a town in {x} and works for {y}?",
+    x: ["person-birthplace", "town-region"],
+    y: ["person-employer"],
+  },
+  {
+    question: "Which work is set in a town in {x} and was written by someone who works for {y}?",
+    x: ["work-setting", "town-region"],
+    y: ["work-author", "person-employer"],
+  },
+  {
+    question: "Which firm is based in a town in {x} and was founded by someone who works for {y}?",
+    x: ["firm-seat", "town-region"],
+    y: ["firm-founder", "person-employer"],
+  },
+];
+
+/** All templates and words of this file. */
+const KNOB_TEXTS: readonly string[] = [
+  UNKNOWN,
+  ALIAS_LABEL,
+  ...ALIAS_WORDINGS.map(({ statement }) => statement),
+  ...RUMOURS,
+  ...SOURCES,
+  ...Object.values(SOURCE_STYLES),
+  ...FILLERS,
+  INVERSE_STEP,
+  ...INTERSECTIONS.map(({ question }) => question),
+];
 
 const PRONOUNS = ["He", "She", "It"];
 
 /** Words that begin a statement; after the source of a rumour they stand in lower case. */
 const BEGINNINGS = [...PRONOUNS, "The", "Its"];
 
-/**
- * Words and punctuation marks of the tiny world: splits letters, digits and signs, keeps case.
- *
- * @example tinyWorldWords("When was Bera Jardak born?") // ["When", "was", "Bera", "Jardak", "born", "?"]
- */
+/** Words and punctuation marks, case kept. @example tinyWorldWords("When was Bera Jardak born?") // ["When", "was", "Bera", "Jardak", …] */
 export function tinyWorldWords(text: string): string[] {
   return text.match(/[A-Za-z]+|\d+|[^\sA-Za-z\d]/g) ?? [];
 }
 
-/**
- * Every distinct word and sign, without the years, of any passage, question, answer or step of any world, sorted. Derived
- * from the templates and name pools: with the digits they cover the whole encyclopedia.
- */
+/** Every distinct word and sign, without the years, of any world, sorted, derived from templates and name pools. */
 export function tinyWorldVocabulary(): string[] {
   const templates = RELATIONS.flatMap((relation) => [
     ...relation.wordings.flatMap(({ statement, query }) => [statement, query]),
@@ -44,12 +135,7 @@ export function valueText(facts: Facts, relation: Relation, value: number): stri
   return relation.object === "year" ? String(value) : facts.name(value);
 }
 
-/**
- * The question that follows a chain of relations from an entity to its last value.
- *
- * @param relations from the entity outwards; the question asks for the last one's value.
- * @param bits selects among the wordings.
- */
+/** The question that follows a chain of relations from an entity outwards to its last value. @param bits selects among the wordings. */
 export function chainQuestion(name: string, relations: readonly Relation[], bits: number): string {
   let x = name;
   for (const [i, relation] of relations.entries()) {
@@ -81,7 +167,6 @@ export function aliasStep(alias: string): string {
 
 /**
  * The queries that find a step's fact by a word of its statement, for the most frequent wording first.
- * @param label the step: "birthplace of Aldo Brenn".
  * @example stepQueries("birthplace of Aldo Brenn") // ["Aldo Brenn comes", "Aldo Brenn grew", "Aldo Brenn native"]
  */
 export function stepQueries(label: string): string[] {
@@ -90,10 +175,7 @@ export function stepQueries(label: string): string[] {
   return (wordings ?? []).map(({ query }) => `${name ?? ""} ${query}`);
 }
 
-/**
- * The relation and the name that a step asks about; null when it is no step from an entity to a value.
- * @example readStep("birthplace of Aldo Brenn") // { relation: …, name: "Aldo Brenn" }
- */
+/** The relation and name that a step asks about, or null. @example readStep("birthplace of Aldo Brenn") // { relation: …, name: … } */
 export function readStep(label: string): { relation: Relation; name: string } | null {
   const [, asked, name] = STEP.exec(label) ?? [];
   const relation = relationLabelled(asked);

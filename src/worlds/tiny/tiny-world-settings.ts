@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
+import { TINY_WORLD_SPLITS } from "./permutation.ts";
 import { RELATIONS } from "./relations.ts";
-import { TINY_WORLD_SPLITS } from "./splits.ts";
 
 /** Weights of the kinds of question; any sum. */
 export interface TinyWorldMix {

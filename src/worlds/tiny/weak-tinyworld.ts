@@ -5,9 +5,9 @@ import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { defineDataset } from "../../data/dataset.ts";
 import { type PassRate, readPassRates } from "../../data/pass-rates.ts";
-import { DEFAULT_MIX } from "./tiny-world-settings.ts";
+import { DEFAULT_MIX, TINY_WORLD_VERSION, tinyWorldSchema } from "./tiny-world-settings.ts";
 import { readQuestion } from "./reading.ts";
-import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
+import { type TinyWorld, tinyWorld } from "./tiny-world.ts";
 
 const options = tinyWorldSchema.extend({
   /** Results of the policy: `rows.jsonl` of an evaluation or `draws.jsonl` of a synthesis; several files are epochs, earliest first. */
@@ -29,12 +29,9 @@ const options = tinyWorldSchema.extend({
 });
 
 /**
- * New questions of the kinds that a policy fails at, from another world: weak questions are grouped into categories, and each category
- * gets its share of the new questions. They are distinct draws from the category's deck; a small category may give fewer.
- *
- * Source: SwS, arXiv 2506.08989. Different here: a category's concept is its relation, and the world writes the question, where SwS
- * uses models to extract concepts and to write, judge and answer problems. For SwS's difficulty filter use the synthesis step
- * `pass-rate` or the selector `difficulty-band`.
+ * New questions of the kinds that a policy fails at, from another world: weak questions are grouped into categories, and each gets its share
+ * of distinct new questions. Source: SwS, arXiv 2506.08989. Different here: a category's concept is its relation, and the world writes the
+ * question, where SwS uses models. For its difficulty filter use the step `pass-rate` or the selector `difficulty-band`.
  */
 export const weakTinyWorld = defineDataset({
   name: "weak-tinyworld",
@@ -60,26 +57,17 @@ export const weakTinyWorld = defineDataset({
 
 type Settings = z.output<typeof options>;
 
-/** The questions of a kind and, optionally, of one relation. */
-interface Category {
-  kind: string;
-  relation?: string;
-}
+type Category = { kind: string; relation?: string };
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when the new questions would come from the same world as the old ones. */
 function requireNewWorld(epochs: readonly PassRate[][], { seed, split, rows }: Settings): void {
   const own = `tinyworld-${split}-${seed}-`;
   if (!epochs.some((rates) => rates.some(({ id }) => id.startsWith(own)))) return;
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `weak-tinyworld: seed is ${seed} with split "${split}", the same world as the questions of ${rows.join(", ")}; new questions must come from another world. Set another seed.`,
-  );
+  const message = `weak-tinyworld: seed is ${seed} with split "${split}", the same world as the questions of ${rows.join(", ")}; new questions must come from another world. Set another seed.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
 }
 
-/**
- * Categories, and the number of new questions for each.
- * @throws {DataError} DATA_BAD_RECORD for a question that is not from a tiny world; DATA_EMPTY when none is weak.
- */
+/** Categories, and the number of new questions for each. @throws {DataError} DATA_BAD_RECORD for another dataset; DATA_EMPTY */
 function categoryBudgets(
   epochs: readonly PassRate[][],
   { rows, below, falling, by, budget, questions }: Settings,
@@ -97,10 +85,8 @@ function categoryBudgets(
   for (const { question } of weakQuestions(epochs, { below, falling })) cellOf(question).weak += 1;
   const weak = [...cells.values()].filter((cell) => cell.weak > 0);
   if (weak.length === 0) {
-    throw new DataError(
-      "DATA_EMPTY",
-      `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Raise "below"${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`,
-    );
+    const message = `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Raise "below"${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`;
+    throw new DataError("DATA_EMPTY", message);
   }
   // A fixed order, independent of the order of the rows.
   weak.sort((a, b) => (nameOf(a.category) < nameOf(b.category) ? -1 : 1));
@@ -117,10 +103,8 @@ function nameOf({ kind, relation = "" }: Category): string {
 function categoryOf(question: string, by: Settings["by"], rows: readonly string[]): Category {
   const [reading] = readQuestion(question);
   if (reading === undefined) {
-    throw new DataError(
-      "DATA_BAD_RECORD",
-      `${rows.join(", ")}: the question "${question}" is not from a tiny world, so its kind is unknown. Use rows of tiny-world questions.`,
-    );
+    const message = `${rows.join(", ")}: the question "${question}" is not from a tiny world, so its kind is unknown. Use rows of tiny-world questions.`;
+    throw new DataError("DATA_BAD_RECORD", message);
   }
   if (reading.type === "bridge") {
     const relation = reading.chain.at(-1)?.name ?? "";
@@ -140,7 +124,6 @@ const KIND_OF = {
 
 const NOTHING = Object.fromEntries(Object.keys(DEFAULT_MIX).map((kind) => [kind, 0]));
 
-/** Questions of all categories in seeded random order. */
 function* drawn(
   world: TinyWorld,
   budgets: readonly { category: Category; count: number }[],
@@ -163,7 +146,6 @@ function* drawn(
 /** After this many repetitions in a row, a category has no more new questions. */
 const MOST_REPEATS = 500;
 
-/** Questions of one category about distinct facts. */
 function* distinctQuestions(
   world: TinyWorld,
   { kind, relation }: Category,
@@ -184,22 +166,16 @@ function* distinctQuestions(
   return undefined;
 }
 
-/** The definition of a weak question. */
 interface WeaknessRule {
-  /** Upper limit of the pass rate in every epoch. */
   below: number;
   /** Whether, over several epochs, the pass rate must also fall. */
   falling: boolean;
 }
 
 /**
- * The weak questions of a policy: the pass rate is below the limit in every epoch and, over several epochs and if the
- * rule says so, its fitted line falls.
- *
- * @param epochs pass rates by question, earliest first; a question is judged by the epochs that contain it.
- *
- * Source: SwS, arXiv 2506.08989, section 2.1 (limit 0.5, falling). A question that was never solved does not fall, so it is not weak by
- * this rule: the policy cannot learn from questions out of its reach.
+ * The weak questions of a policy: the pass rate is below the limit in every epoch (earliest first) that contains the question and, if the
+ * rule says so, its fitted line falls. Source: SwS, arXiv 2506.08989, section 2.1 (limit 0.5, falling): a question that was never solved
+ * does not fall, so it is not weak.
  */
 export function weakQuestions(
   epochs: readonly (readonly PassRate[])[],
@@ -223,10 +199,7 @@ export function weakQuestions(
   });
 }
 
-/**
- * Least-squares slope of rates over epochs; 0 for a single epoch.
- * @example slopeOf([{ epoch: 0, rate: 0.4 }, { epoch: 1, rate: 0.2 }]) // -0.2
- */
+/** Least-squares slope of rates over epochs; 0 for one. @example slopeOf([{ epoch: 0, rate: 0.4 }, { epoch: 1, rate: 0.2 }]) // -0.2 */
 function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -237,11 +210,7 @@ function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
   return along === 0 ? 0 : across / along;
 }
 
-/**
- * Splits a budget proportionally to weights, into integers that sum to it: rounds up the largest remainders, ties in
- * order.
- * @example shareOut(10, [1, 1, 4]) // [2, 2, 6]: 1.67, 1.67, 6.67 rounded down leave 2, for the first and the second
- */
+/** Splits a budget by weights into integers, the largest remainders rounded up. @example shareOut(10, [1, 1, 4]) // 2, 2, 6 */
 export function shareOut(budget: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const exact = weights.map((weight) => (budget * weight) / total);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { displayWidth } from "../../../src/base/table.ts";
 import { frameOf } from "../../../src/cli/dashboard/Dashboard.tsx";
 import type { FrameProps } from "../../../src/cli/dashboard/frame.ts";
 import type { RunView } from "../../../src/cli/dashboard/run-view.ts";
-import { segmentText } from "../../../src/trajectory/segment-text.ts";
-import { displayWidth } from "../../../src/base/table.ts";
+import { segmentText } from "../../../src/trajectory/trajectory.ts";
 import { BEGUN, madeStep } from "../../helpers/dashboard-run.ts";
 
 const steps = Array.from({ length: 12 }, (_, i) => madeStep(i + 1));

@@ -2,9 +2,9 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
 import { writeAroundProgress } from "../../../src/cli/held-terminal.ts";
-import type { Printed } from "../../../src/view/terminal.ts";
 import { openRunControl } from "../../../src/run/folder/run-control.ts";
-import { segmentText } from "../../../src/trajectory/segment-text.ts";
+import { segmentText } from "../../../src/trajectory/trajectory.ts";
+import type { Printed } from "../../../src/view/terminal.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";
 import { fakeClock, fakeTerminal } from "../../helpers/screen.ts";
 

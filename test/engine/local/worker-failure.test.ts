@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Graph } from "../../../src/autodiff/graph.ts";
 import { expand } from "../../../src/autodiff/ops/shape.ts";
 import { ExternalError, sendError } from "../../../src/base/errors.ts";
-import { answeredFailure } from "../../../src/engine/local/worker-failure.ts";
+import { answeredFailure } from "../../../src/engine/local/worker-link.ts";
 import { openDevice } from "../../../src/onnx/device.ts";
 import { tensorOf } from "../../../src/onnx/session.ts";
 

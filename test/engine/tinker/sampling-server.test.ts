@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SampleRequest } from "../../../src/engine/engine.ts";
-import { samplingServer } from "../../../src/engine/tinker/sampling-server.ts";
+import { samplingServer } from "../../../src/engine/tinker/adapter-sampling.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { type LocalServer, localServer, sendJson } from "../../helpers/local-server.ts";
 import { openRemoteEngine } from "../../helpers/served-engine.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "../../../src/base/schema.ts";
+import { samplingServer } from "../../../src/engine/tinker/adapter-sampling.ts";
 import { connect } from "../../../src/engine/tinker/connection.ts";
-import { samplingServer } from "../../../src/engine/tinker/sampling-server.ts";
 import { localServer, sendJson } from "../../helpers/local-server.ts";
 
 /** With characters that JSON writes otherwise. */

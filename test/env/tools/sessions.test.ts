@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { addPart } from "../../../src/base/registry.ts";
 import { z } from "../../../src/base/schema.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
-import { environments } from "../../../src/worlds/environments.ts";
-import { defineTool, type ToolSession } from "../../../src/env/tools/tool.ts";
+import { type ToolSession, defineTool } from "../../../src/env/tools/tool.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { rollOutTree } from "../../../src/rollout/tree.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { searchQueries } from "../../../src/trajectory/search-queries.ts";
-import { corpus, replay, rolloutOptions } from "../../helpers/search-world.ts";
+import { rollOutTree } from "../../../src/rollout/tree.ts";
+import { searchQueries } from "../../../src/trajectory/trajectory.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
 import "../../helpers/all-parts.ts";
+import { corpus, replay, rolloutOptions } from "../../helpers/search-world.ts";
 
 /** Number of each session that was opened or forked and, when it was closed, how often. */
 const closed: number[] = [];

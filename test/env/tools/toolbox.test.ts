@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { openWaits } from "../../../src/base/waits/waits.ts";
 import { requireSearching } from "../../../src/env/environments/environment.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { scoreTrajectories } from "../../../src/rollout/score.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import "../../helpers/all-parts.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { handClock } from "../../helpers/hand-clock.ts";
 import { corpus, replay, rolloutOptions, task } from "../../helpers/search-world.ts";
 import { waitingRetriever } from "../../helpers/waiting-retriever.ts";
-import "../../helpers/all-parts.ts";
 
 const SEARCH = "<search>capital Norway</search>";
 const ANSWER = "<answer>Oslo</answer>";

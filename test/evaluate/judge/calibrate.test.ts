@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
 import { attackCases, attackReport, attacks } from "../../../src/evaluate/judge/attacks.ts";
-import { calibrate, checkCalibration } from "../../../src/evaluate/judge/calibrate.ts";
-import { CALIBRATION_CASES } from "../../../src/rewards/judge/calibration-cases.ts";
 import { judgeSchema } from "../../../src/evaluate/judge/judge-asker.ts";
-import { noCache } from "../../../src/http/reply-cache.ts";
-import { type Judge, openJudge } from "../../../src/evaluate/judge/judge.ts";
-import { saysNothing } from "../../../src/rewards/judge/judge-prompt.ts";
+import {
+  type Judge,
+  calibrate,
+  checkCalibration,
+  openJudge,
+} from "../../../src/evaluate/judge/judge.ts";
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
+import { noCache } from "../../../src/http/reply-cache.ts";
+import { CALIBRATION_CASES } from "../../../src/rewards/judge/calibration-cases.ts";
+import { saysNothing } from "../../../src/rewards/judge/judge-prompt.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { byRule, judgeServer, ruleAccepts, verdictText } from "../../helpers/judge-server.ts";
 import { sendJson } from "../../helpers/local-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calibrationOf } from "../../../src/evaluate/metrics/calibration.ts";
+import { calibrationOf } from "../../../src/evaluate/evaluation-summary.ts";
 
 const answers = (...pairs: [confidence: number, right: boolean][]) =>
   pairs.map(([confidence, right]) => ({ confidence, right }));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evidenceMetrics } from "../../../src/evaluate/metrics/evidence-metrics.ts";
-import { rowMetrics } from "../../../src/evaluate/metrics/index.ts";
+import { evidenceMetrics, rowMetrics } from "../../../src/evaluate/metrics/index.ts";
 import { madeRow } from "../../helpers/evaluation-rows.ts";
 
 const value = (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { searchNeed, type SearchNeedRow } from "../../../src/evaluate/metrics/search-need.ts";
+import { type SearchNeedRow, searchNeed } from "../../../src/evaluate/rows-file.ts";
 
 const row = (answer: string | null, em: number, searches: number): SearchNeedRow => ({
   answer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AnswerKind } from "../../../src/evaluate/answer-kind.ts";
+import type { AnswerKind } from "../../../src/evaluate/metrics/answer-metrics.ts";
 import { compareRuns } from "../../../src/experiment/compare/compare-runs.ts";
 import { sideOf } from "../../../src/experiment/compare/compared-run.ts";
 import { madeRun } from "../../helpers/compared-runs.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
+import { pairedBootstrap, pairedPermutationTest } from "../../../src/evaluate/statistics.ts";
 import {
   agreementOf,
   crossedBootstrap,
@@ -8,8 +9,6 @@ import {
   shareEffect,
   smallestDetectable,
 } from "../../../src/experiment/compare/paired.ts";
-import { pairedPermutationTest } from "../../../src/evaluate/paired-test.ts";
-import { pairedBootstrap } from "../../../src/evaluate/statistics.ts";
 
 describe("agreementOf", () => {
   it("counts which of the two has a question right", () => {

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { processMark } from "../../../src/base/folder-lock.ts";
 import {
   indexKind,
   manifestPath,
   writeIndexFolder,
   writeManifest,
 } from "../../../src/retrieval/store/index-folder.ts";
-import { processMark } from "../../../src/base/process-mark.ts";
 import { deadProcess } from "../../helpers/dead-process.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { isAlive, processMark } from "../../../src/base/process-mark.ts";
+import { isAlive, processMark } from "../../../src/base/folder-lock.ts";
 import { withWriteLock } from "../../../src/retrieval/store/replace-folder.ts";
 import { deadProcess } from "../../helpers/dead-process.ts";
 import { errorWith } from "../../helpers/error-with.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
 import { endpointPolicy } from "../../../src/rollout/endpoint/endpoint-policy.ts";
-import { endpointSchema } from "../../../src/rollout/endpoint/endpoint-settings.ts";
+import { endpointSchema } from "../../../src/rollout/model-settings.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import "../../helpers/all-parts.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { sendJson } from "../../helpers/local-server.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 /** Plays with a server that answers as told; retries are quick and few. */
 async function play(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import {
   openStrategy,
   requireFitting,
   strategyMark,
 } from "../../../src/rollout/strategies/named-strategy.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import "../../helpers/all-parts.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 describe("openStrategy", () => {
   it("takes a name alone, or a name with options", async () => {

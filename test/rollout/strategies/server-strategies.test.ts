@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
 import { endpointPolicy } from "../../../src/rollout/endpoint/endpoint-policy.ts";
-import { endpointSchema } from "../../../src/rollout/endpoint/endpoint-settings.ts";
+import { endpointSchema } from "../../../src/rollout/model-settings.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import "../../helpers/all-parts.ts";
 import { type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { passages, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const budgets = [{ scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" }];
 const SMALL: Record<string, object> = {

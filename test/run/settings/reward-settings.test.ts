@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { partSchema } from "../../../src/base/define-part.ts";
+import { registry } from "../../../src/base/registry.ts";
 import { resolveSchedules } from "../../../src/base/schedule.ts";
 import { checkOptions, choice, parseOptions, z } from "../../../src/base/schema.ts";
-import { partSchema } from "../../../src/base/part-schema.ts";
-import { registry } from "../../../src/base/registry.ts";
+import { defineReward } from "../../../src/rewards/reward.ts";
 import { expressionOf, weightedRewards } from "../../../src/run/assemble.ts";
 import { unknownNames } from "../../../src/run/settings/named-things.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
-import { defineReward } from "../../../src/rewards/reward.ts";
 import { roleName } from "../../../src/trajectory/role.ts";
 import "../../helpers/all-parts.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { partSchema } from "../../../src/base/part-schema.ts";
+import { partSchema } from "../../../src/base/define-part.ts";
 import { registry } from "../../../src/base/registry.ts";
 import { z } from "../../../src/base/schema.ts";
 import { parseRecipe } from "../../../src/run/settings/recipe-file.ts";
 import { toYaml } from "../../../src/run/settings/resolved-yaml.ts";
 import {
+  type Override,
   armOverrides,
   checkSettings,
   claimsBase,
-  type Override,
   parseSet,
   recordedSettings,
   resolveSettings,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { plainTemplate } from "../../../src/rollout/served/message-template.ts";
-import { openConversation } from "../../../src/rollout/served/conversation.ts";
 import { scriptedPolicy } from "../../../src/rollout/policy.ts";
+import { openConversation } from "../../../src/rollout/served/conversation.ts";
+import { plainTemplate } from "../../../src/rollout/served/message-keys.ts";
 import { conversationStore } from "../../../src/server/policy/conversation-store.ts";
 import { tokenizer } from "../../helpers/search-world.ts";
 

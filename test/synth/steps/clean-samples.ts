@@ -1,6 +1,4 @@
-import { mixSchema, tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import type { Environment } from "../../../src/env/environments/environment.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
@@ -10,9 +8,12 @@ import type { Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
+import { mixSchema } from "../../../src/worlds/tiny/tiny-world-settings.ts";
+import "../../helpers/all-parts.ts";
 import { candidate } from "../../helpers/drawn-candidates.ts";
 import { rolloutOptions, tagTokenizer } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 /** A question of the tiny world, answered well. */
 export interface CleanSample {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { dropHints } from "../../../src/synth/steps/repairs.ts";
-import { tokenRows } from "../../../src/trajectory/token-rows.ts";
-import type { Segment, Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { type Segment, type Trajectory, tokenRows } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate, outcome } from "../../helpers/drawn-candidates.ts";
 import { replay, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";
 

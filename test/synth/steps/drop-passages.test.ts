@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { dropPassages } from "../../../src/synth/steps/rewrites.ts";
 import { studentRows } from "../../../src/algorithms/student-rows.ts";
+import { strategies } from "../../../src/rollout/strategies/index.ts";
+import { dropPassages } from "../../../src/synth/steps/repairs.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import "../../helpers/all-parts.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { readable, replay, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const ANSWER = "<think> so</think><answer> Oslo</answer>";
 

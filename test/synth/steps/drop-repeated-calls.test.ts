@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { dropRepeatedCalls } from "../../../src/synth/steps/repairs.ts";
-import { tokenRows } from "../../../src/trajectory/token-rows.ts";
-import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { type Trajectory, tokenRows } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
 

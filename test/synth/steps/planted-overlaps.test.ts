@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { mixSchema, tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
+import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
+import { mixSchema } from "../../../src/worlds/tiny/tiny-world-settings.ts";
 import { synthSteps } from "../../../src/synth/steps/index.ts";
 import type { SampleGroup } from "../../../src/synth/steps/step.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { rollOut, type RolloutVariant } from "../../../src/rollout/roll-out.ts";
-import { referenceAnswer } from "../../../src/synth/steps/rewrites.ts";
 import { studentRows } from "../../../src/algorithms/student-rows.ts";
+import { type RolloutVariant, rollOut } from "../../../src/rollout/roll-out.ts";
+import { referenceAnswer } from "../../../src/synth/steps/repairs.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { replay, rolloutOptions, tokenizer } from "../../helpers/search-world.ts";

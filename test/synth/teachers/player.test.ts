@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { player } from "../../../src/synth/teachers/player.ts";
+import { player } from "../../../src/synth/teachers/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
+import "../../helpers/all-parts.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const budgets = budgetsSchema.parse([
   { scope: "trajectory", unit: "turns", limit: 3, onExhausted: "end" },

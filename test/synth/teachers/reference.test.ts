@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { reference } from "../../../src/synth/teachers/reference.ts";
+import { reference } from "../../../src/synth/teachers/index.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import "../../helpers/all-parts.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const environment = environments
   .get("tool-qa", "test")

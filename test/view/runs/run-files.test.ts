@@ -1,13 +1,13 @@
-import { hostname } from "node:os";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { processMark } from "../../../src/base/process-mark.ts";
+import { processMark } from "../../../src/base/folder-lock.ts";
 import { type RunStage, runStage } from "../../../src/run/folder/run-file.ts";
 import { findRuns } from "../../../src/view/runs/find-runs.ts";
+import { readRolledBack, rolledBackStretches } from "../../../src/view/runs/rolled-back.ts";
 import { detailOf } from "../../../src/view/runs/run-detail.ts";
 import { readRun } from "../../../src/view/runs/run-files.ts";
-import { readRolledBack, rolledBackStretches } from "../../../src/view/runs/rolled-back.ts";
 import { isOverride } from "../../../src/view/runs/run-settings.ts";
 import { readRunCheckpoints } from "../../../src/view/runs/run-sizes.ts";
 import { recordOutcome } from "../../../src/watch/run-outcome.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
+import type { Split } from "../../../src/base/split.ts";
 import { sampleVariance } from "../../../src/base/statistics.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import type { Episode } from "../../../src/env/environments/environment.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import type { Split } from "../../../src/base/split.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
 import "../../helpers/all-parts.ts";
 
 const bandit = environments.get("bandit", "test");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkPuzzles } from "../../../src/worlds/knights/check.ts";
 import { openDataset } from "../../../src/worlds/open-dataset.ts";
+import { checkPuzzles } from "../../../src/worlds/knights/index.ts";
 
 const task = async () => {
   const dataset = await openDataset({ name: "knights-knaves", questions: 1 }, "test");

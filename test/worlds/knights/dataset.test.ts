@@ -1,8 +1,8 @@
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { readPuzzle } from "../../../src/worlds/knights/puzzle.ts";
-import { sharedVocabulary } from "../../../src/run/vocabulary.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 const tasks = async (options: Record<string, unknown> = {}) =>

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { openDataset } from "../../../src/worlds/open-dataset.ts";
-import { answerText, readPuzzle, solutionsOf } from "../../../src/worlds/knights/puzzle.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import {
   knightsBehaviourSchema,
   knightsPlan,
   knightsTeacher,
-} from "../../../src/worlds/knights/teacher.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
+} from "../../../src/worlds/knights/index.ts";
+import { answerText, readPuzzle, solutionsOf } from "../../../src/worlds/knights/puzzle.ts";
+import "../../helpers/all-parts.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const QUESTION =
   "Abe says that Abe is a knave or Bea is a knave. Bea says that Abe is a knave. Cid says that Bea is a knave. Who is a knight and who is a knave?";

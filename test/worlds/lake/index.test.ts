@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import type { Split } from "../../../src/base/split.ts";
-import { environments } from "../../../src/worlds/environments.ts";
-import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
+import { scriptedPolicy } from "../../../src/rollout/policy.ts";
+import { rollOut } from "../../../src/rollout/roll-out.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import "../../helpers/all-parts.ts";
 import {
   corpus,
   rolloutOptions,
   searchEnvironment,
   tokenizer,
 } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 const frozenLake = environments.get("frozen-lake", "test");
 const resources = { retriever: noneRetriever() };

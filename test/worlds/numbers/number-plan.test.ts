@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { numberWorld } from "../../../src/worlds/numbers/number-world.ts";
 import { budgetsSchema } from "../../../src/env/budget.ts";
-import { environments } from "../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
-import { numberBehaviourSchema, numberPlan } from "../../../src/worlds/numbers/number-plan.ts";
-import { numberTeacher } from "../../../src/worlds/numbers/teacher.ts";
 import { exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
+import { numberBehaviourSchema, numberPlan } from "../../../src/worlds/numbers/number-plan.ts";
+import { numberWorld } from "../../../src/worlds/numbers/number-world.ts";
+import { numberTeacher } from "../../../src/worlds/numbers/teacher.ts";
+import "../../helpers/all-parts.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { scriptedTeacher } from "../../helpers/scripted-teacher.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
-import "../../helpers/all-parts.ts";
 
 /** ( 12 + 5 ) * 3 = 51, also as 12 * 3 + 5 * 3. */
 const TASK: Task = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { Task } from "../../../src/trajectory/task.ts";
 import { checkNumberWorld } from "../../../src/worlds/numbers/check.ts";
-import { numberWorld, type NumberWorld } from "../../../src/worlds/numbers/number-world.ts";
+import { numberWorldVocabulary } from "../../../src/worlds/numbers/index.ts";
+import { type NumberWorld, numberWorld } from "../../../src/worlds/numbers/number-world.ts";
 import { CONCEPTS, KIND_NAMES, splitOfProblem } from "../../../src/worlds/numbers/problems.ts";
 import { readProblem } from "../../../src/worlds/numbers/reading.ts";
-import { numberWorldVocabulary } from "../../../src/worlds/numbers/vocabulary.ts";
-import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/splits.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/permutation.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 const MIXED = { impossible: 0.1, mislabelled: 0.1, duplicates: 0.1 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chainRoutes, type Move } from "../../../src/worlds/numbers/chains.ts";
-import { told } from "../../../src/worlds/numbers/draft.ts";
+import { type Move, chainRoutes, told } from "../../../src/worlds/numbers/chains.ts";
 import { spellings, stepsOf } from "../../../src/worlds/numbers/quantities.ts";
 
 describe("spellings", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { numberWorldVocabulary } from "../../../src/worlds/numbers/vocabulary.ts";
+import { numberWorldVocabulary } from "../../../src/worlds/numbers/index.ts";
 
 describe("numberWorldVocabulary", () => {
   it("has words with their space, digits and signs with and without it", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { checkTinyWorld, type TinyWorldReport } from "../../../src/worlds/tiny/check.ts";
-import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/splits.ts";
+import type { Passage, Task } from "../../../src/trajectory/task.ts";
+import { type TinyWorldReport, checkTinyWorld } from "../../../src/worlds/tiny/check.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/permutation.ts";
 import { readPassage, readQuestion } from "../../../src/worlds/tiny/reading.ts";
 import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
-import type { Passage, Task } from "../../../src/trajectory/task.ts";
 
 const EVERY_KIND = { bridge1: 1, bridge2: 1, bridge3: 1, bridge4: 1, comparison: 1, yesNo: 1 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Task } from "../../../src/trajectory/task.ts";
 import { openDataset } from "../../../src/worlds/open-dataset.ts";
 import { checkTinyWorld } from "../../../src/worlds/tiny/check.ts";
-import { knownWorld, misremembered } from "../../../src/worlds/tiny/known-world.ts";
-import type { Task } from "../../../src/trajectory/task.ts";
+import { knownWorld, misremembered } from "../../../src/worlds/tiny/tiny-world.ts";
 import { collect } from "../../helpers/collect.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 

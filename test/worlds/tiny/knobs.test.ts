@@ -6,8 +6,8 @@ import {
   type TinyPassage,
   type TinyWorld,
   tinyWorld,
-  type TinyWorldSettings,
 } from "../../../src/worlds/tiny/tiny-world.ts";
+import { type TinyWorldSettings } from "../../../src/worlds/tiny/tiny-world-settings.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 
 const CHAINS = { bridge1: 1, bridge2: 1, bridge3: 1, bridge4: 1, bridge5: 1, bridge6: 1 };

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  knownWorld,
-  misremembered,
-  rememberedSteps,
-} from "../../../src/worlds/tiny/known-world.ts";
+import { knownWorld, misremembered, rememberedSteps } from "../../../src/worlds/tiny/tiny-world.ts";
 
 const tasks = [...knownWorld().questions(200)];
 

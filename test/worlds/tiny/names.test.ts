@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { KINDS, NAME_WORDS, namer, type Kind } from "../../../src/worlds/tiny/names.ts";
-import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../src/worlds/tiny/splits.ts";
-import { NOUNS, RELATIONS } from "../../../src/worlds/tiny/relations.ts";
-import { tinyWorldWords } from "../../../src/worlds/tiny/text.ts";
 import { english, plain } from "../../../src/text/analyzer.ts";
 import { porterStem } from "../../../src/text/porter.ts";
+import { KINDS, type Kind, NAME_WORDS, namer } from "../../../src/worlds/tiny/names.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../src/worlds/tiny/permutation.ts";
+import { NOUNS, RELATIONS } from "../../../src/worlds/tiny/relations.ts";
+import { tinyWorldWords } from "../../../src/worlds/tiny/text.ts";
 
 const all = (
   count: number,

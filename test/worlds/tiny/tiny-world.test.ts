@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/base/files.ts";
-import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/splits.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/worlds/tiny/permutation.ts";
 import { tinyWorldVocabulary, tinyWorldWords } from "../../../src/worlds/tiny/text.ts";
 import { tinyWorld } from "../../../src/worlds/tiny/tiny-world.ts";
 import { errorWith } from "../../helpers/error-with.ts";

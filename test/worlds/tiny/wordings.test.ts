@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ALIAS_WORDINGS, FILLERS } from "../../../src/worlds/tiny/language.ts";
-import { RELATIONS } from "../../../src/worlds/tiny/relations.ts";
-import { stepQueries } from "../../../src/worlds/tiny/text.ts";
 import { english } from "../../../src/text/analyzer.ts";
+import { RELATIONS } from "../../../src/worlds/tiny/relations.ts";
+import { ALIAS_WORDINGS, FILLERS, stepQueries } from "../../../src/worlds/tiny/text.ts";
 
 const terms = (text: string): string[] => [...english.analyze(text.replaceAll(/\{\w+\}/g, " "))];
 

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount } from "../../../base/format.ts";
-import { suggest } from "../../../base/nearest.ts";
 import { loadPlugin } from "../../../base/plugins.ts";
+import { suggest } from "../../../base/nearest.ts";
 import { renderText } from "../../../base/table.ts";
 import type { WorldFolder, WorldManifest } from "../../../env/world-folder.ts";
+import { claimOutput, claimWriting } from "../../claim-output.ts";
 import type { CliContext } from "../../command.ts";
-import { claimWriting, claimOutput } from "../../claim-output.ts";
 import {
   jsonOption,
   overwriteOption,

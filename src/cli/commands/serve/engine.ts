@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { ConfigError, errorMessage } from "../../../base/errors.ts";
-import { packageVersion } from "../../../base/package-version.ts";
+import { packageVersion } from "../../../base/package-root.ts";
 import type { DeviceName } from "../../../onnx/device-names.ts";
+import { claimWriting } from "../../claim-output.ts";
 import type { CliContext } from "../../command.ts";
 import { deviceOption, jsonOption, wholeNumber } from "../../options.ts";
 import { readToken } from "../../server-token.ts";
-import { claimWriting } from "../../claim-output.ts";
 
 interface EngineFlags {
   policy: string;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { errorMessage } from "../../../base/errors.ts";
-import { packageVersion } from "../../../base/package-version.ts";
+import { packageVersion } from "../../../base/package-root.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, pluginOption, seedOption, setOption, wholeNumber } from "../../options.ts";
 import { type RecipeFlags, requiredRecipe, settingsOf } from "../../recipe-options.ts";

@@ -1,17 +1,17 @@
-import { formatScore } from "../../../base/format.ts";
 import type { Command } from "commander";
-import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
+import { formatScore } from "../../../base/format.ts";
+import { packageVersion } from "../../../base/package-root.ts";
 import type { Session } from "../../../run/session.ts";
-import type { ResolvedSettings } from "../../../run/settings/settings.ts";
 import type { Settings } from "../../../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../../../run/settings/settings.ts";
+import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
+import { drawnText, synthesisBlocks } from "../../../view/documents/synthesis.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, outOption, wholeNumber } from "../../options.ts";
-import { packageVersion } from "../../../base/package-version.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { defaultRunFolder } from "../../recipe-options.ts";
-import { drawnText, synthesisBlocks } from "../../../view/documents/synthesis.ts";
-import { addSynthOptions, type SynthFlags, synthSettings } from "../../synth-flags.ts";
+import { type SynthFlags, addSynthOptions, synthSettings } from "../../synth-flags.ts";
 
 interface DrawFlags extends SynthFlags {
   out?: string;

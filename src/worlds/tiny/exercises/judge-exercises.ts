@@ -4,18 +4,14 @@ import { judgePrompt, VERDICTS } from "../../../trajectory/role-prompts.ts";
 import type { Task } from "../../../trajectory/task.ts";
 import type { DatasetPart } from "../../../data/dataset.ts";
 import { numberWorld } from "../../numbers/number-world.ts";
-import { askedFacts, NO_QUESTIONS, otherValue } from "./chains.ts";
+import { askedFacts, NO_QUESTIONS, otherValue } from "./exercises.ts";
 import { type ExercisePlace, exercises, exercisesSchema } from "./exercises.ts";
 
 const share = z.number().min(0).max(1);
 
-/** What an answer to judge is. */
 type Kind = "right" | "wrong" | "hedged";
 
-/**
- * For judges: a question's references and an answer. A right answer is a reference, perhaps with words around it; a wrong one is another
- * value, or a part of a reference; a hedged one offers both.
- */
+/** For judges: references and an answer: right (perhaps with words around it), wrong (another value, or a part), or hedged (both). */
 export const judgeExercises: DatasetPart = exercises({
   name: "judge-exercises",
   summary: "Answers to questions, for a role that judges.",
@@ -45,10 +41,7 @@ export const judgeExercises: DatasetPart = exercises({
   },
 });
 
-interface Case {
-  task: Task;
-  wrong: string;
-}
+type Case = { task: Task; wrong: string };
 
 function worldCase({ world, number, draw }: ExercisePlace): Case {
   const task = world.question(number, { mix: { ...NO_QUESTIONS, bridge1: 0.5, bridge2: 0.5 } });
@@ -68,7 +61,6 @@ function numberCase({ world, number, draw }: ExercisePlace): Case {
   return { task, wrong: String(moved === value ? value + 1 : moved) };
 }
 
-/** An answer with words around it, as policies write them. */
 function around(answer: string, draw: Random): string {
   const [before, after] = draw.pick(AROUND);
   return `${before}${answer}${after}`;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { openDataset } from "../../../../src/worlds/open-dataset.ts";
-import { spellings } from "../../../../src/worlds/numbers/quantities.ts";
-import { environments } from "../../../../src/worlds/environments.ts";
 import { noneRetriever } from "../../../../src/retrieval/controls/none.ts";
 import { openStrategy } from "../../../../src/rollout/strategies/named-strategy.ts";
-import { reference } from "../../../../src/synth/teachers/reference.ts";
-import { scriptedTeacher } from "../../../helpers/scripted-teacher.ts";
-import { rolloutOptions } from "../../../helpers/search-world.ts";
+import { sharedVocabulary } from "../../../../src/run/vocabulary.ts";
+import { reference } from "../../../../src/synth/teachers/index.ts";
 import { exactMatch } from "../../../../src/text/answers.ts";
-import { wordTokenizer } from "../../../../src/text/word-tokenizer.ts";
 import { makeTokenizer } from "../../../../src/text/tokenizer.ts";
+import { wordTokenizer } from "../../../../src/text/word-tokenizer.ts";
 import { ROLE_REPLY } from "../../../../src/trajectory/role-prompts.ts";
 import type { Task } from "../../../../src/trajectory/task.ts";
-import { sharedVocabulary } from "../../../../src/run/vocabulary.ts";
+import { environments } from "../../../../src/worlds/datasets.ts";
+import { openDataset } from "../../../../src/worlds/open-dataset.ts";
+import { spellings } from "../../../../src/worlds/numbers/quantities.ts";
 import "../../../helpers/all-parts.ts";
+import { scriptedTeacher } from "../../../helpers/scripted-teacher.ts";
+import { rolloutOptions } from "../../../helpers/search-world.ts";
 
 const open = (name: string, options: Record<string, unknown> = {}) =>
   openDataset({ name, split: "base", people: 60, questions: 300, ...options }, "test");
