@@ -22,7 +22,7 @@ export async function withClaims<T>(work: () => Promise<T>): Promise<T> {
  * Claims the file that a command writes: refuses while another process writes it, and to replace a file that is not the command's own,
  * unless --overwrite is given. Call it before the work: a result that cannot be written would cost the user the time.
  *
- * @param overwrite value of `overwriteOption()`.
+ * @param overwrite value of `overwriteFlag()`.
  * @throws {ConfigError} OUTPUT_EXISTS. Devices and pipes pass, /dev/stdout for one: writing there replaces nothing.
  * @throws {ExternalError} as `claimWriting`.
  */

@@ -1,17 +1,16 @@
-import { type Command, CommanderError } from "commander";
 import "../base/telemetry.ts";
+import { type Command, CommanderError } from "commander";
 import { errorMessage } from "../base/errors.ts";
+import { packageVersion } from "../base/package-version.ts";
+import { hasStuckThreads } from "../base/waits/stuck-threads.ts";
 import { StopRequested } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
 import { type CliIo, printing, type PrintingIo, processIo, type StopRequest } from "./io.ts";
-import { packageVersion } from "../base/package-version.ts";
 import { buildProgram } from "./program.ts";
 import { usageError } from "./usage-error.ts";
-
-export { leave } from "./leave.ts";
 
 /** Abort reason of a requested stop. */
 class StopReason extends Error {
@@ -233,4 +232,21 @@ function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
+}
+
+/** Newer versions of Node than the oldest that is supported can replace the process by another program. */
+const { execve } = process as { execve?: (file: string, argv: readonly string[]) => void };
+
+/**
+ * Ends the process with the set exit status, even if threads still run. At exit Node waits for every thread, so it would wait forever for a
+ * thread that hangs in the system, on a disk or in a driver. A shell then replaces the process and exits with the status; if Node cannot do
+ * that (before 22.15, on Windows), the process is killed.
+ */
+export function leave(): void {
+  if (!hasStuckThreads()) process.exit();
+  try {
+    execve?.("/bin/sh", ["sh", "-c", `exit ${process.exitCode ?? 0}`]);
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
 }

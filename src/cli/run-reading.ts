@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "../base/schema.ts";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
 import type { RunFiles } from "../view/runs/run-files.ts";
-import { readRunCheckpoints } from "../view/runs/run-sizes.ts";
+import { readRunCheckpoints } from "../view/runs/run-summary.ts";
 import type { Decode } from "../trajectory/segment-text.ts";
 import type { AskedQuestion, RunReading } from "../view/viewer/run-items.ts";
 

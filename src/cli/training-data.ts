@@ -1,31 +1,26 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { loadRecipe, tiersOf } from "../run/settings/recipe-file.ts";
 import type { Override } from "../run/settings/settings.ts";
-import { addFieldFlags, datasetOf, type FieldFlags, QUESTION_ROLES } from "./data-flags.ts";
+import { datasetOf, QUESTION_OPTIONS } from "./data-flags.ts";
+import { type Flags, options, refuseStray } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
-import { refuseStray } from "./stray-flags.ts";
 import { indexRetriever } from "./synth-flags.ts";
 
-/** Flags for training on the user's own questions. */
-export interface TrainingDataFlags extends FieldFlags {
-  dataset?: string;
-  index?: string;
-}
+/** Options for training on the user's own questions. */
+export const TRAINING_DATA_OPTIONS = options({
+  dataset: [
+    "<file>",
+    "question file of your own to train on; every fifth question is held out for the evaluations",
+  ],
+  index: [
+    "<folder>",
+    "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
+  ],
+  ...QUESTION_OPTIONS,
+});
 
-/** Adds the flags of `TrainingDataFlags`. */
-export function addTrainingDataOptions(command: Command): Command {
-  command
-    .option(
-      "--dataset <file>",
-      "question file of your own to train on; every fifth question is held out for the evaluations",
-    )
-    .option(
-      "--index <folder>",
-      "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
-    );
-  return addFieldFlags(command, QUESTION_ROLES);
-}
+export type TrainingDataFlags = Flags<typeof TRAINING_DATA_OPTIONS>;
 
 /**
  * --dataset of sft and dpo. It is refused: they learn from what a teacher wrote, and a question file does not have that.

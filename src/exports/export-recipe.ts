@@ -8,15 +8,19 @@ import { packageVersion } from "../base/package-version.ts";
 import type { Dataset } from "../data/dataset.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
-import type { Environment } from "../env/environments/environment.ts";
-import { requirePrompt } from "../env/environments/environment.ts";
+import { type Environment, requirePrompt } from "../env/environments/environment.ts";
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
 import { findBase, folderOfName, SHIPPED_POLICIES } from "../run/bases.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
-import { type ConfigEntry, configEntries, configPython, configYaml } from "./config-text.ts";
+import {
+  configEntries,
+  type ConfigEntry,
+  configPython,
+  configYaml,
+  readmeText,
+} from "./config-text.ts";
 import { experimentOf } from "./experiment.ts";
-import { readmeText } from "./readme-text.ts";
 import {
   type ExportedKey,
   exportedKeys,

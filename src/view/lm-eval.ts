@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { sha256, writeAtomic, writeJson } from "../base/files.ts";
-import { rowValue } from "./row-value.ts";
+import { rowValue } from "./score-groups.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import { requireRows } from "./rows-text.ts";
 import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./results-files.ts";

@@ -1,60 +1,51 @@
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { formatBytes, formatCount, plural, shortNumber } from "../../base/format.ts";
-import { renderText } from "../../base/table.ts";
 import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { formatBytes, formatCount, plural, shortNumber } from "../../base/format.ts";
 import { packageRoot } from "../../base/package-root.ts";
+import { packageVersion } from "../../base/package-version.ts";
+import { renderText } from "../../base/table.ts";
+import { telemetryState } from "../../base/telemetry.ts";
 import type { SampleRequest } from "../../engine/engine.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
-import { telemetryState } from "../../base/telemetry.ts";
-import type { CliCommand } from "../command.ts";
-import { jsonOption } from "../options.ts";
-import { deviceAdvice } from "../device-advice.ts";
-import { checkNeeds, type Check } from "../doctor-needs.ts";
-import { packageVersion } from "../../base/package-version.ts";
+import { defineCommand } from "../command.ts";
+import { type Check, checkNeeds, deviceAdvice } from "../doctor-needs.ts";
+import { jsonFlag } from "../options.ts";
 
 const MIN_NODE = 20;
 
 /** `agentrl doctor`: checks whether this machine can run the package. */
-export const doctorCommand: CliCommand = {
+export const doctorCommand = defineCommand({
   name: "doctor",
-  register(program, context) {
-    program
-      .command("doctor")
-      .description(
-        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
-      )
-      .addOption(jsonOption())
-      .action(async ({ json }: { json?: true }) => {
-        const checks = [
-          { name: "agentrl", ok: true, found: packageVersion() },
-          checkNode(),
-          checkProcessor(),
-          checkMemory(),
-          await checkRuntime(),
-          ...(await checkDevices()),
-          await checkTemporaryFolder(),
-          ...(await checkNeeds()),
-          await checkSpeed(),
-        ];
-        const ok = checks.every((check) => check.ok);
-        if (json === true) context.out(JSON.stringify({ ok, checks }));
-        else
-          context.out(
-            renderText({ rows: checks.map((check) => [markOf(check), check.name, check.found]) }),
-          );
-        if (ok) return;
-        const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
-        throw new ExternalError(
-          "MACHINE_UNFIT",
-          `this machine lacks something: ${bad.join(", ")}.`,
-        );
-      });
+  description:
+    "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
+  options: { json: jsonFlag() },
+  async run({ json }, context) {
+    const checks = [
+      { name: "agentrl", ok: true, found: packageVersion() },
+      checkNode(),
+      checkProcessor(),
+      checkMemory(),
+      await checkRuntime(),
+      ...(await checkDevices()),
+      await checkTemporaryFolder(),
+      ...(await checkNeeds()),
+      await checkSpeed(),
+    ];
+    const ok = checks.every((check) => check.ok);
+    if (json === true) context.out(JSON.stringify({ ok, checks }));
+    else
+      context.out(
+        renderText({ rows: checks.map((check) => [markOf(check), check.name, check.found]) }),
+      );
+    if (ok) return;
+    const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
+    throw new ExternalError("MACHINE_UNFIT", `this machine lacks something: ${bad.join(", ")}.`);
   },
-};
+});
 
 function markOf({ ok, there = true }: Check): string {
   if (!ok) return "BAD";

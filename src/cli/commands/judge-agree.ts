@@ -8,14 +8,31 @@ import {
   ruleVerdicts,
 } from "../../evaluate/judge/human-verdicts.ts";
 import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
+import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
 import type { CliContext } from "../command.ts";
 import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
+import { type Flags, jsonFlag, options, refuseStray, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
-import { refuseStray } from "../stray-flags.ts";
-import { boundsOf, calibratedJudge, JUDGE_CACHE, type JudgeFlags } from "./judge-flags.ts";
-import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
+import {
+  boundsOf,
+  calibratedJudge,
+  JUDGE_CACHE,
+  type JudgeFlags,
+  judgeOptions,
+} from "./judge-flags.ts";
 
-export type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
+export const AGREE_OPTIONS = options({
+  ...judgeOptions(JUDGE_CACHE),
+  dataset: [
+    "<layout>",
+    `layout of the file: ${humanVerdictLayouts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ")}`,
+    humanVerdictLayouts.names,
+  ],
+  limit: ["<n>", "use only the first n questions (default: all)", wholeNumber(1)],
+  json: jsonFlag(),
+});
+
+type AgreeFlags = Flags<typeof AGREE_OPTIONS>;
 
 const DEFAULT_LAYOUT = "evouna";
 
@@ -96,10 +113,10 @@ function print(
 }
 
 /** Flags without effect on the string metrics; --seed also sets their intervals. */
-const OF_JUDGES: readonly (keyof JudgeFlags)[] = [
+const OF_JUDGES: readonly string[] = [
   ...ENDPOINT_FLAGS,
-  ...(["prompt", "verdictFormat", "temperature", "tokenLimit"] as const),
-  ...(["minCalibration", "maxUnparsed"] as const),
+  ...["prompt", "verdictFormat", "temperature", "tokenLimit"],
+  ...["minCalibration", "maxUnparsed"],
 ];
 
 /** null: no judge. @throws {ConfigError} USAGE with only one of --endpoint and --model. */

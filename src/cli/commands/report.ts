@@ -1,76 +1,75 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
-import type { CliCommand, CliContext } from "../command.ts";
-import { acrossOption } from "../eval-compare-flags.ts";
-import { jsonOption, outOption, overwriteOption, wholeNumber } from "../options.ts";
-import { refuseStray } from "../stray-flags.ts";
-import { RESULT_FORMATS, type ResultReportFlags, writeReport } from "./eval-report.ts";
-import { reportRuns, type RunReportFlags } from "./runs-report.ts";
-import { reportSynthesis, type SynthesisReportFlags } from "./synth-data/report.ts";
+import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
+import { acrossFlag } from "../eval-compare-flags.ts";
+import {
+  type Flags,
+  jsonFlag,
+  options,
+  outFlag,
+  overwriteFlag,
+  refuseStray,
+  wholeNumber,
+} from "../options.ts";
+import { RESULT_FORMATS, writeReport } from "./eval-report.ts";
+import { reportRuns } from "./runs-report.ts";
+import { reportSynthesis } from "./synth-data/report.ts";
 
-type ReportFlags = ResultReportFlags & RunReportFlags & SynthesisReportFlags;
+const OPTIONS = options({
+  out: outFlag(
+    "file to write (default: report.html in the folder of a run or synthesis; stdout for evaluations; a folder for lm-eval)",
+  ),
+  overwrite: overwriteFlag(),
+  format: [
+    "<format>",
+    "evaluations: html, md (a table), csv or jsonl (a line per draw), json, lm-eval (a folder as lm-evaluation-harness writes it); default: the ending of --out, else md",
+    RESULT_FORMATS,
+  ],
+  across: acrossFlag("evaluations: others separate the results (html, md)"),
+  dataset: [
+    "<name>",
+    "evaluations: dataset of the questions, to mark gold passages (default: the dataset that the results name)",
+  ],
+  tokenizer: [
+    "<folder>",
+    "evaluations, syntheses: folder with the tokenizer.json of the policy or teacher, which decodes its tokens (default: its own folder)",
+  ],
+  trajectories: [
+    "<n>",
+    "runs: largest number of trajectories of each step in the page (default: 4; 0: none)",
+    wholeNumber(0),
+  ],
+  json: jsonFlag(
+    "what was written as one JSON document: .out; evaluations without --out: the results",
+  ),
+});
+
+type ReportFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl report`: runs, evaluations and syntheses as pages or files. */
-export const reportCommand: CliCommand = { name: "report", register: addReport };
+export const reportCommand = makeReportCommand();
 
-/** Adds `report` to the program; or under its earlier name to `eval`, `runs` or `synth-data`, where no list shows it. */
-export function addReport(parent: Command, context: CliContext): void {
-  parent
-    .command("report", { hidden: parent.parent !== null })
-    .summary("runs, evaluations and syntheses as a page or file")
-    .description(
+/** `report`, also under its earlier name in the families that had a report of their own, where no list shows it. */
+export function makeReportCommand(earlier?: Kind): CliCommand {
+  return defineCommand({
+    name: "report",
+    hidden: earlier !== undefined,
+    summary: "runs, evaluations and syntheses as a page or file",
+    description:
       "Show runs, evaluations or a synthesis as one self-contained page (HTML). Runs: curves with a band over seeds, final figures with paired " +
-        "differences, settings that differ, events and trajectories. Evaluations: scores, search behaviour and every trajectory; " +
-        "results of different protocols are separated and marked. A synthesis: what each step let through and why, and every sample.",
-    )
-    .argument("<places...>", "folders of runs, of `agentrl eval --out`, or of one synthesis")
-    .addOption(
-      outOption(
-        "file to write (default: report.html in the folder of a run or synthesis; stdout for evaluations; a folder for lm-eval)",
-      ),
-    )
-    .addOption(overwriteOption())
-    .addOption(
-      new Option(
-        "--format <format>",
-        "evaluations: html, md (a table), csv or jsonl (a line per draw), json, lm-eval (a folder as lm-evaluation-harness writes it); default: the ending of --out, else md",
-      ).choices(RESULT_FORMATS),
-    )
-    .addOption(acrossOption("evaluations: others separate the results (html, md)"))
-    .option(
-      "--dataset <name>",
-      "evaluations: dataset of the questions, to mark gold passages (default: the dataset that the results name)",
-    )
-    .option(
-      "--tokenizer <folder>",
-      "evaluations, syntheses: folder with the tokenizer.json of the policy or teacher, which decodes its tokens (default: its own folder)",
-    )
-    .option(
-      "--trajectories <n>",
-      "runs: largest number of trajectories of each step in the page (default: 4; 0: none)",
-      wholeNumber(0),
-    )
-    .addOption(
-      jsonOption(
-        "what was written as one JSON document: .out; evaluations without --out: the results",
-      ),
-    )
-    .action((places: string[], flags: ReportFlags) => {
-      const kinds = [EARLIER[parent.name()]].flatMap((kind) => kind ?? places.map(kindOf));
-      return report(places, { flags, kinds: new Set(kinds) }, context);
-    });
+      "differences, settings that differ, events and trajectories. Evaluations: scores, search behaviour and every trajectory; " +
+      "results of different protocols are separated and marked. A synthesis: what each step let through and why, and every sample.",
+    args: [["<places...>", "folders of runs, of `agentrl eval --out`, or of one synthesis"]],
+    options: OPTIONS,
+    run(flags, context, places) {
+      const kinds = new Set(earlier === undefined ? places.map(kindOf) : [earlier]);
+      return report(places, { flags, kinds }, context);
+    },
+  });
 }
 
 type Kind = "evaluation" | "synthesis" | "run";
-
-/** The families that had a report of their own. */
-const EARLIER: Readonly<Record<string, Kind>> = {
-  eval: "evaluation",
-  "synth-data": "synthesis",
-  runs: "run",
-};
 
 async function report(
   places: string[],

@@ -11,8 +11,7 @@ import { checkedBody, errorBody, ServedError } from "../../rollout/served/served
 import type { MessageTemplate } from "../../rollout/served/message-template.ts";
 import type { TokenPolicy } from "../../rollout/policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
-import { listen } from "../listen.ts";
-import { serverApp } from "../server-app.ts";
+import { listen, serverApp } from "../server-app.ts";
 import { type ConversationStore, conversationStore } from "./conversation-store.ts";
 import { type AdapterSource, type ServedAdapters, servedAdapters } from "./served-adapters.ts";
 
@@ -56,10 +55,7 @@ const CODES: Partial<Record<number, string>> = {
 const id = z.string().min(1).max(255);
 const rewardBody = z.strictObject({ conversation: id, reward: z.number() });
 
-/**
- * @param policy stays the caller's to close.
- * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
- */
+/** @param policy stays the caller's to close. @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS. */
 export async function startPolicyServer(
   policy: TokenPolicy,
   template: MessageTemplate,

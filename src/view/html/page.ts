@@ -6,9 +6,7 @@ import type { Document, Made } from "../document.ts";
 import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { drawn, inline } from "./draw.ts";
 import { html, tag } from "./markup.ts";
-import { ATLAS_STYLE } from "./atlas-style.ts";
-import { CURVE_STYLE } from "./curve-style.ts";
-import { BASE_STYLE } from "./style.ts";
+import { ATLAS_STYLE, BASE_STYLE, CURVE_STYLE } from "./style.ts";
 
 const STYLE = BASE_STYLE + CURVE_STYLE + ATLAS_STYLE;
 
