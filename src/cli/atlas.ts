@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { writeAtomic, writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
+import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import type { ClaimResult } from "../experiment/claims/claim-results.ts";
 import { type KeptResults, readKeptResults } from "../experiment/claims/kept-results.ts";
-import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import { shippedBases } from "../run/settings/base-names.ts";
 import { keptResultsFile, loadRecipe, shippedRecipes } from "../run/settings/recipe-file.ts";
 import type { RecipeFile } from "../run/settings/recipe-schema.ts";
@@ -13,6 +13,7 @@ import { documentMarkdown } from "../view/markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
 import { madeBy } from "./made-by.ts";
+import { usage } from "./usage.ts";
 
 interface AtlasFlags {
   family?: string;
@@ -71,12 +72,8 @@ export async function atlasSystems(
     (each) => !bases.includes(each.name) && (each.family !== undefined || hasClaims(each)),
   );
   const families = [...new Set(all.map(familyOf))].sort();
-  if (family !== undefined && !families.includes(family)) {
-    throw new ConfigError(
-      "USAGE",
-      `--family is "${family}"; no recipe is of it. ${suggest(family, families)}`,
-    );
-  }
+  if (family !== undefined && !families.includes(family))
+    throw usage(`--family is "${family}"; no recipe is of it. ${suggest(family, families)}`);
   const systems: AtlasSystem[] = [];
   for (const each of families.filter((name) => family === undefined || name === family)) {
     for (const recipe of all.filter((one) => familyOf(one) === each))

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
 import { lockFolder } from "../base/folder-lock.ts";
 import { processOf } from "../base/process-mark.ts";
+import { usage } from "./usage.ts";
 
 /** What one command line writes: the locks, by path. */
 const claims = new AsyncLocalStorage<Map<string, () => void>>();
@@ -132,10 +133,7 @@ export function refuseOwnInput(out: string, inputs: readonly string[], flag: str
     return place === file || (place === dirname(file) && MEASURED.has(basename(file)));
   });
   if (own === undefined) return;
-  throw new ConfigError(
-    "USAGE",
-    `${flag} ${out}: would replace an input file of ${own}. Choose another file.`,
-  );
+  throw usage(`${flag} ${out}: would replace an input file of ${own}. Choose another file.`);
 }
 
 /** Null if nothing is there, also where a parent folder is a file: the writer reports that. */

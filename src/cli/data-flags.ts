@@ -9,6 +9,7 @@ import { answerNotices } from "../data/tasks.ts";
 import type { Passage } from "../trajectory/task.ts";
 import { datasetNamed } from "../worlds/open-dataset.ts";
 import { type Flags, options } from "./options.ts";
+import { usage } from "./usage.ts";
 
 const CONTENT: Readonly<Record<FieldRole, [what: string, example: string]>> = {
   question: ["the question", "query"],
@@ -75,8 +76,7 @@ export function datasetOf(flags: FieldFlags & { dataset?: string }): DatasetSett
 export function refuseFieldsWithoutData(fields: Fields): void {
   const [flag] = fieldFlags(fields);
   if (flag === undefined) return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${flag} would have no effect: it belongs to --dataset, which is not given. Leave it out.`,
   );
 }

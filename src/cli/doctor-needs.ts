@@ -58,9 +58,8 @@ function checkCores(): Check {
   const quota = cpuQuota();
   const cores = availableParallelism();
   const name = "cores to use";
-  if (quota === null || quota >= cores) {
+  if (quota === null || quota >= cores)
     return { name, ok: true, found: `${cores} of ${cpus().length}, no smaller quota` };
-  }
   const workers = Math.max(1, Math.floor(quota));
   return {
     name,

@@ -3,6 +3,7 @@ import { definedValues } from "../base/defined-values.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readApiKey } from "../http/api-key.ts";
 import { decimal, type Flags, options, wholeNumber } from "./options.ts";
+import { usage } from "./usage.ts";
 
 /** Default number of requests at once, as in the settings. */
 export const DEFAULT_CONCURRENCY = 8;
@@ -78,8 +79,7 @@ export function endpointValues(flags: EndpointFlags): Record<string, unknown> {
   const { apiKeyEnv, timeoutMs, maxTokens, concurrency, retries, priceIn, priceOut, cache } = flags;
   if ((priceIn === undefined) !== (priceOut === undefined)) {
     const [given, missing] = priceIn === undefined ? ["out", "in"] : ["in", "out"];
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--price-${given} is given without --price-${missing}: a cost needs both. Add --price-${missing}.`,
     );
   }
@@ -112,12 +112,10 @@ export function servedModel(
   option: string,
 ): Record<string, unknown> {
   const { model, api } = flags;
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (model === undefined)
+    throw usage(
       `${option} is ${address}, a server: --model must say which of its models is meant. GET ${address.replace(/\/$/, "")}/models lists them.`,
     );
-  }
   return {
     baseUrl: address,
     model,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { deviceNames } from "../onnx/device-names.ts";
+import { usage } from "./usage.ts";
 
 /** What reads an option's value: a parser, or the values that are allowed. */
 type Reads =
@@ -166,9 +167,8 @@ export function decimal(min = -Infinity, max = Infinity): (text: string) => numb
 }
 
 function range(min: number, max: number): string {
-  if (max === Infinity || max === Number.MAX_SAFE_INTEGER) {
+  if (max === Infinity || max === Number.MAX_SAFE_INTEGER)
     return min === -Infinity ? "" : `from ${min}`;
-  }
   return min === -Infinity ? `up to ${max}` : `from ${min} to ${max}`;
 }
 
@@ -183,8 +183,7 @@ export function refuseStray(flags: object, names: readonly string[], belongTo: s
   const given = flags as Readonly<Record<string, unknown>>;
   const stray = names.filter((name) => given[name] !== undefined).map(flagText);
   if (stray.length === 0) return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${stray.join(", ")} would have no effect: ${stray.length === 1 ? "it belongs" : "they belong"} to ${belongTo}. Leave ${stray.length === 1 ? "it" : "them"} out.`,
   );
 }

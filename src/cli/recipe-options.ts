@@ -12,6 +12,7 @@ import {
   setFlag,
   tierFlag,
 } from "./options.ts";
+import { usage } from "./usage.ts";
 
 /** The argument of every command that runs a recipe. */
 export const RECIPE = [
@@ -38,17 +39,12 @@ export type RecipeFlags = Flags<ReturnType<typeof recipeOptions>>;
 /** The recipe that an argument or --recipe names. @throws {ConfigError} USAGE for none, or for two that differ. */
 export function requiredRecipe(argument: string | undefined, flag: string | undefined): string {
   const recipe = argument ?? flag;
-  if (recipe === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (recipe === undefined)
+    throw usage(
       "No recipe is given. Name one, e.g. search-r1; `agentrl recipes list` shows those of the package.",
     );
-  }
   if (flag === undefined || flag === recipe) return recipe;
-  throw new ConfigError(
-    "USAGE",
-    `Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`,
-  );
+  throw usage(`Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`);
 }
 
 /**

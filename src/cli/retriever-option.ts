@@ -3,6 +3,7 @@ import { withParts } from "../base/registry.ts";
 import { parseOptions } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { type Flags, options } from "./options.ts";
+import { usage } from "./usage.ts";
 
 /** Any retriever, as YAML: `none`, or `{ name: bm25, index: IDX }`. @param instead of what. */
 export function anyRetriever(instead: string) {
@@ -44,7 +45,7 @@ export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags
         : index !== undefined && corpus !== undefined
           ? "--corpus is given beside --index: an index has its own passages. Leave one of them out."
           : undefined;
-  if (wrong !== undefined) throw new ConfigError("USAGE", wrong);
+  if (wrong !== undefined) throw usage(wrong);
 }
 
 /** Loads the runtime of indexes only when one is opened, not for --help. */

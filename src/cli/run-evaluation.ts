@@ -17,6 +17,7 @@ import { MEASURING_OPTIONS } from "./eval-flags.ts";
 import { watchDownload } from "./model-download.ts";
 import { type Flags, jsonFlag, options, outFlag, requireFlag, wholeNumber } from "./options.ts";
 import { type Progress, startProgress } from "./progress.ts";
+import { usage } from "./usage.ts";
 
 /** Named here as well: pages are slow to load, and not for --help. */
 const FORMATS = ["json", "jsonl", "csv", "md", "html"] as const satisfies readonly TextFormat[];
@@ -111,12 +112,8 @@ export async function runEvaluation(
 
 /** @throws {ConfigError} USAGE when --json and --format disagree. */
 export function formatOf({ json, format }: EvalFlags): TextFormat | undefined {
-  if (json === true && format !== undefined && format !== "json") {
-    throw new ConfigError(
-      "USAGE",
-      `--json is --format json, and --format ${format} was given too. Leave one out.`,
-    );
-  }
+  if (json === true && format !== undefined && format !== "json")
+    throw usage(`--json is --format json, and --format ${format} was given too. Leave one out.`);
   return json === true ? "json" : format;
 }
 

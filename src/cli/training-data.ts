@@ -6,6 +6,7 @@ import { datasetOf, QUESTION_OPTIONS } from "./data-flags.ts";
 import { type Flags, options, refuseStray } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { indexRetriever } from "./synth-flags.ts";
+import { usage } from "./usage.ts";
 
 /** Options for training on the user's own questions. */
 export const TRAINING_DATA_OPTIONS = options({
@@ -33,8 +34,7 @@ export function refusedDatasetOption(learns: {
 }): Option {
   const { command, from, synthesis = "" } = learns;
   return new Option("--dataset <file>").hideHelp().argParser((file: string) => {
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--dataset is ${file}: ${command} learns from ${from} that a teacher wrote, and a question file has none. agentrl init --questions ${file} writes a recipe, agentrl.yaml, and holds out every fifth question. Then agentrl synth-data --recipe agentrl.yaml --teacher NAME${synthesis} --out DRAWS makes the ${from}, and agentrl ${command} agentrl.yaml --data DRAWS learns from them.`,
     );
   });
@@ -67,12 +67,10 @@ export async function trainingData(
     return { overrides: [], assumed: [] };
   }
   const { dataset = "", index, tier, plugin = [] } = flags;
-  if (named.name !== "files") {
-    throw new ConfigError(
-      "USAGE",
+  if (named.name !== "files")
+    throw usage(
       `--dataset is "${dataset}", a registered dataset; expected a question file. Name its splits instead: --set 'dataset={name: ${named.name}, split: train}' --set 'evaluation.dataset={name: ${named.name}, split: dev}'.`,
     );
-  }
   const setting = (key: string, value: unknown, origin: string): Override => ({
     key,
     value,

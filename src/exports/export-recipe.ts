@@ -64,12 +64,11 @@ export async function exportRecipe(
 ): Promise<RecipeExport> {
   const to = exportTargets.get(target, "--to");
   requireTranslation(resolved, to);
-  if (existsSync(out) && (await readdir(out)).length > 0) {
+  if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",
       `${out}: already exists and is not empty. Choose another folder for --out.`,
     );
-  }
   const { recipe, tier, settings, origins } = resolved;
   const environment = environmentOver(searchlessFor(settings), settings);
   const model = await modelOf(settings.policy.from);

@@ -14,6 +14,7 @@ import { addStrategies, ANSWERING_OPTIONS, measuringSettings } from "../eval-fla
 import { watchDownload } from "../model-download.ts";
 import { type Flags, jsonFlag, options } from "../options.ts";
 import { screenOf } from "../trace/screen.ts";
+import { usage } from "../usage.ts";
 
 const OPTIONS = options({
   ...ANSWERING_OPTIONS,
@@ -180,8 +181,7 @@ async function piped(one: Answering, context: CliContext): Promise<void> {
 }
 
 function noQuestion(): ConfigError {
-  return new ConfigError(
-    "USAGE",
+  return usage(
     'No question was given. Write it behind the command (agentrl ask "…"), or one per line to stdin.',
   );
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { ConfigError } from "../../base/errors.ts";
 import { writeFileAtomic } from "../../base/files.ts";
 import {
   type ChangedQuestion,
@@ -14,8 +13,8 @@ import { claimOutput, refuseOwnInput } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { shown } from "../comparison-format.ts";
 import { COMPARE_OPTIONS, type EvalCompareFlags } from "../eval-compare-flags.ts";
-import {} from "../options.ts";
 import { comparePublished } from "../published-comparison.ts";
+import { usage } from "../usage.ts";
 
 /** Adds `compare` to `agentrl eval`: compares two runs on the same questions, or a run with a published number. */
 export const evalCompareCommand = defineCommand({
@@ -86,7 +85,7 @@ function checkGiven(
       ? ["--column and --row belong to --paper."]
       : []),
   ];
-  if (problems.length > 0) throw new ConfigError("USAGE", problems.join(" "));
+  if (problems.length > 0) throw usage(problems.join(" "));
 }
 
 /** A run, or several, comma-separated; an existing file with a comma in its name is one run. */
@@ -94,11 +93,10 @@ async function readSide(name: string, fields: EvalCompareFlags): Promise<Side> {
   const paths = existsSync(name) ? [name] : name.split(",").filter((path) => path !== "");
   const { predictionField, referencesField, references, idField } = fields;
   const runs = [];
-  for (const path of paths) {
+  for (const path of paths)
     runs.push(
       await readComparedRun(path, { predictionField, referencesField, references, idField }),
     );
-  }
   return sideOf(runs);
 }
 

@@ -11,8 +11,9 @@ import type { ReadableResult } from "../../view/viewer/evaluation-items.ts";
 import { claimOutput, refuseOwnInput } from "../claim-output.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { settingsOf } from "../recipe-options.ts";
 import { refuseStray } from "../options.ts";
+import { settingsOf } from "../recipe-options.ts";
+import { usage } from "../usage.ts";
 
 export interface ResultReportFlags extends ReadingFlags {
   format?: TextFormat | "lm-eval";
@@ -33,8 +34,7 @@ export async function writeReport(
   const { out, json, across } = flags;
   const format = flags.format ?? formatOf(out) ?? (json === true ? "json" : "md");
   if (json === true && out === undefined && format !== "json")
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--json and --format ${format} exclude each other on stdout. Name a file with --out, or leave one out.`,
     );
   if (format !== "html" && format !== "lm-eval")
@@ -55,9 +55,7 @@ export async function writeReport(
     : files.map((own) => ({ files: own, decode: null, goldOf: () => null }));
   if (format === "lm-eval") {
     const { writeLmEval } = await import("../../view/lm-eval.ts");
-    if (out === undefined) {
-      throw new ConfigError("USAGE", "--format lm-eval is a folder: name it by --out FOLDER.");
-    }
+    if (out === undefined) throw usage("--format lm-eval is a folder: name it by --out FOLDER.");
     const given = { time: new Date(), version: packageVersion() };
     const paths: string[] = [];
     for (const { files: own, decode } of readable) {
@@ -92,8 +90,7 @@ function formatOf(out = ""): TextFormat | undefined {
   if (ending === "") return undefined;
   const known = RESULT_FORMATS.find((format) => ending === `.${format}`);
   if (known !== undefined && known !== "lm-eval") return known;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `--out ${out}: no format has the ending ${ending}. Known: .json, .jsonl, .csv, .md, .html; for another name add --format.`,
   );
 }

@@ -39,6 +39,7 @@ import {
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { checkRetrieverFlags, openRetrieverFlags, RETRIEVER_OPTIONS } from "../retriever-option.ts";
+import { usage } from "../usage.ts";
 
 /** The scores of a run. */
 interface Measured {
@@ -246,20 +247,16 @@ function checkTestSet(flags: EvalRetrievalFlags): void {
   const { run, dataset, split, questions, queries, qrels } = flags;
   const given = Object.entries({ dataset, questions, qrels: qrels ?? queries });
   const sets = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]));
-  if (sets.length > 1) {
+  if (sets.length > 1)
     throw usage(`${sets.join(" and ")} are both given: measure on one test set at a time.`);
-  }
-  if (split !== undefined && dataset === undefined) {
+  if (split !== undefined && dataset === undefined)
     throw usage("--split is given without --dataset: only a BEIR folder has splits.");
-  }
   if (dataset !== undefined || questions !== undefined) return;
-  if (qrels === undefined && queries === undefined) {
+  if (qrels === undefined && queries === undefined)
     throw usage("--dataset, --questions or --queries with --qrels is missing: name the test set.");
-  }
   if (qrels === undefined) throw usage("--qrels is missing: give the judgements of --queries.");
-  if (queries === undefined && run === undefined) {
+  if (queries === undefined && run === undefined)
     throw usage("--queries is missing: name the queries of --qrels; only a --run needs none.");
-  }
 }
 
 /**
@@ -275,14 +272,9 @@ function metricsOf({ metrics, questions, depth }: EvalRetrievalFlags): Retrieval
   const deeper = chosen.find(
     ({ cutoff }) => cutoff !== null && depth !== undefined && cutoff > depth,
   );
-  if (deeper !== undefined && depth !== undefined) {
+  if (deeper !== undefined && depth !== undefined)
     throw usage(
       `--depth is ${depth}, but ${deeper.name} looks deeper: ask for more hits, or name the metrics with --metrics.`,
     );
-  }
   return chosen;
-}
-
-function usage(message: string): ConfigError {
-  return new ConfigError("USAGE", message);
 }

@@ -29,6 +29,7 @@ import {
   runEvaluation,
   withRowsFolder,
 } from "../run-evaluation.ts";
+import { usage } from "../usage.ts";
 import { writeReport } from "./eval-report.ts";
 
 /** Adds `agentrl eval policy`, which is also `agentrl eval`. */
@@ -72,11 +73,10 @@ export async function evaluateResolved(
   const own = measureNames(measuresOf(resolved.settings));
   const names = [...metricNames(samplesPerTask), ...own];
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
-  if (samplesPerTask > 1 && sampling.temperature === 0) {
+  if (samplesPerTask > 1 && sampling.temperature === 0)
     context.note(
       `All ${samplesPerTask} draws of a question are alike at temperature 0: set --temperature.`,
     );
-  }
   const { out } = flags;
   const format = formatOf(flags);
   const outcome = await withRowsFolder(flags, async (folder) => {
@@ -124,8 +124,7 @@ export function matrixCells(flags: MatrixCell["flags"]): MatrixCell[] {
   const folders = cells.map(({ folder }) => folder);
   const twice = folders.find((folder, i) => folders.indexOf(folder) < i);
   if (twice === undefined) return cells;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `--policy, --model and --dataset name the same evaluation twice (${twice}). Name each once.`,
   );
 }
@@ -151,10 +150,7 @@ function listOf(text: string | undefined): (string | undefined)[] {
   if (text === undefined || existsSync(text)) return [text];
   const items = text.split(",").map((item) => item.trim());
   if (items.every((item) => item !== "")) return items;
-  throw new ConfigError(
-    "USAGE",
-    `"${text}": a list has an empty item. Separate names by single commas.`,
-  );
+  throw usage(`"${text}": a list has an empty item. Separate names by single commas.`);
 }
 
 function folderName(name: string): string {

@@ -14,6 +14,7 @@ import { EXPLAINED_PROMPT } from "../eval-flags.ts";
 import { quoted } from "../made-by.ts";
 import { type Flags, jsonFlag, options, overwriteFlag } from "../options.ts";
 import { startProgress } from "../progress.ts";
+import { usage } from "../usage.ts";
 
 const OPTIONS = options({
   questions: ["<file>", "questions with their accepted answers, e.g. questions.csv"],
@@ -106,8 +107,7 @@ async function completed(flags: InitFlags, context: CliContext): Promise<Complet
   if (questions !== undefined && policy !== undefined) return { ...flags, questions, policy };
   if (!process.stdin.isTTY) {
     const missing = questions === undefined ? "--questions" : "--policy";
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The package's own policies are no choice: they know its small worlds alone.`,
     );
   }
@@ -146,23 +146,19 @@ function isServer(policy: string): boolean {
 async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
   const { policy, model, chat, apiKeyEnv } = flags;
   const { policyNames } = await import("../../run/bases.ts");
-  if (policyNames().includes(policy)) {
-    throw new ConfigError(
-      "USAGE",
+  if (policyNames().includes(policy))
+    throw usage(
       `--policy is ${policy}, a policy of this package, which knows its small worlds alone: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.`,
     );
-  }
   if (!isServer(policy)) {
     const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
     const asksInChat = chat ?? (existsSync(policy) && (await hasChatTemplate(policy)));
     return { from: policy, chat: asksInChat ? {} : undefined };
   }
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (model === undefined)
+    throw usage(
       `--policy is ${policy}, a server: --model must name one of its models. GET ${policy.replace(/\/$/, "")}/models lists them.`,
     );
-  }
   return { endpoint: { baseUrl: policy, model, apiKeyEnv } };
 }
 

@@ -13,6 +13,7 @@ import type { CliContext } from "../command.ts";
 import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
 import { type Flags, jsonFlag, options, refuseStray, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
+import { usage } from "../usage.ts";
 import {
   boundsOf,
   calibratedJudge,
@@ -46,13 +47,12 @@ export async function agree(file: string, flags: AgreeFlags, context: CliContext
   if (skipped.length > 0) context.note(skippedText(skipped));
   const { seed = 0 } = flags;
   const results: Record<string, HumanAgreement> = {};
-  for (const rule of ruleVerdicts.parts) {
+  for (const rule of ruleVerdicts.parts)
     results[rule.name] = humanAgreement(
       humans,
       humans.map((human) => rule.accepts(human)),
       { seed },
     );
-  }
   const questions = new Set(humans.map(({ question }) => question)).size;
   const about = {
     dataset: layout.name,
@@ -107,9 +107,7 @@ function print(
   context: CliContext,
 ): void {
   context.out(json === true ? JSON.stringify(result) : humanAgreementBlocks(result.agreement));
-  if (json !== true) {
-    context.note("95 % intervals; those of kappa are a bootstrap over questions.");
-  }
+  if (json !== true) context.note("95 % intervals; those of kappa are a bootstrap over questions.");
 }
 
 /** Flags without effect on the string metrics; --seed also sets their intervals. */
@@ -127,8 +125,7 @@ function judgeFlagsOf(flags: AgreeFlags): JudgeFlags | null {
     return null;
   }
   if (endpoint !== undefined && model !== undefined) return { ...flags, endpoint, model };
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${endpoint === undefined ? "--model" : "--endpoint"} is given alone: a judge needs --endpoint and --model; without both, only the string metrics are compared.`,
   );
 }

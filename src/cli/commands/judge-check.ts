@@ -1,4 +1,3 @@
-import { ConfigError } from "../../base/errors.ts";
 import { readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
 import { type AttackedQuestion, attackReport, attacks } from "../../evaluate/judge/attacks.ts";
 import { casesFor, checkUnparsed } from "../../evaluate/judge/calibrate.ts";
@@ -7,6 +6,7 @@ import { attackBlocks, trafficText } from "../../view/documents/judge.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, options, refuseStray, requireFlag } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { usage } from "../usage.ts";
 import { agree, AGREE_OPTIONS } from "./judge-agree.ts";
 import { boundsOf, calibratedJudge, JUDGE_CACHE, type JudgeFlags } from "./judge-flags.ts";
 
@@ -58,14 +58,12 @@ async function checkAttacked(
 ): Promise<void> {
   refuseStray({ dataset }, ["dataset"], "a file that humans have judged");
   const { endpoint, model, limit } = flags;
-  if (endpoint === undefined || model === undefined || limit === 1) {
-    throw new ConfigError(
-      "USAGE",
+  if (endpoint === undefined || model === undefined || limit === 1)
+    throw usage(
       limit === 1
         ? "--limit is 1: at least 2 questions are needed, since wrong answers come from the others."
         : "judge check needs --endpoint and --model of a judge to attack, or a file that humans have judged.",
     );
-  }
   await check({ ...flags, endpoint, model }, context);
 }
 
@@ -126,8 +124,7 @@ async function questionsOf(
   });
   const questions = distinct(answers);
   if (questions.length > 1) return questions;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `--questions ${path}: holds ${questions.length} question; at least 2 are needed, since wrong answers come from the others.`,
   );
 }

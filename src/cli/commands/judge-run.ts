@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
 import { formatScore } from "../../base/format.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
 import { readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
@@ -27,6 +26,7 @@ import {
 } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { usage } from "../usage.ts";
 import { boundsOf, calibratedJudge, judgeOptions } from "./judge-flags.ts";
 
 /** Flags that name fields of a file. */
@@ -66,12 +66,10 @@ export const judgeRunCommand = defineCommand({
   required: ["predictions", "endpoint", "model"],
   async run(flags, context) {
     const { repeats = 1, seed = 0 } = flags;
-    if (repeats % 2 === 0) {
-      throw new ConfigError(
-        "USAGE",
+    if (repeats % 2 === 0)
+      throw usage(
         `--repeats is ${repeats}: it must be odd, or verdicts could be a draw. See \`agentrl judge run --help\`.`,
       );
-    }
     const requirements = (flags.require ?? []).map((text) => parseRequirement(text, METRICS));
     const out = flags.out ?? `${flags.predictions.replace(/(\.jsonl?(\.gz)?|\/+)$/, "")}.judge`;
     claimWriting(out);
@@ -80,11 +78,10 @@ export const judgeRunCommand = defineCommand({
       refuseStray(flags, FIELDS, "a file of answers; an evaluation's rows have names of their own");
     const { answers: all, failedRollouts } = await readAnswersToJudge(flags);
     const answers = flags.limit === undefined ? all : all.slice(0, flags.limit);
-    if (failedRollouts > 0) {
+    if (failedRollouts > 0)
       context.note(
         `${failedRollouts} rollouts of the evaluation failed: they have no answer to judge.`,
       );
-    }
     const { judge, calibration } = await calibratedJudge(flags, join(out, "cache"), context);
     // Two servers may use one name for different models.
     const identity = shortHash({ judge: judge.identity, server: flags.endpoint, repeats });

@@ -7,6 +7,7 @@ import { isPart, PART_KINDS, type PartKind, templateOf } from "../../base/regist
 import { claimOutput } from "../claim-output.ts";
 import { defineCommand } from "../command.ts";
 import { jsonFlag, outFlag, overwriteFlag } from "../options.ts";
+import { usage } from "../usage.ts";
 
 /** What can be made, with the kinds of its part: a recipe, and what a define… helper makes. Each has a folder in templates/. */
 const KINDS = new Map<string, PartKind[]>([["recipe", []]]);
@@ -58,18 +59,15 @@ export const newCommand = defineCommand({
 
 /** @throws {ConfigError} USAGE for a name that no part can have, or that a part of the package has. */
 async function requireFreeName(kind: string, name: string): Promise<void> {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
-    throw new ConfigError(
-      "USAGE",
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name))
+    throw usage(
       `<name> is "${name}"; expected lower-case words joined by hyphens, such as my-${kind}.`,
     );
-  }
   const parts = KINDS.get(kind) ?? [];
   // Loads every registry.
   if (parts.length > 0) await import("../../run/settings/settings-schema.ts");
   if (!parts.some((part) => isPart(part, name))) return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `<name> is "${name}"; agentrl has a part of that name, so a plugin cannot bring another. Choose another name.`,
   );
 }

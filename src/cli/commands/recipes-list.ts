@@ -15,12 +15,11 @@ export const recipesList = defineCommand({
   async run({ json }, context, text) {
     const heads = await Promise.all(shippedRecipes().map(recipeHead));
     const found = text === undefined ? heads : heads.filter((head) => contains(head, text));
-    if (found.length === 0) {
+    if (found.length === 0)
       throw new ConfigError(
         "RECIPE_MISSING",
         `no recipe has "${text}" in its name, paper or summary. agentrl recipes list shows them all.`,
       );
-    }
     if (json !== true) context.out(listText(found));
     else context.out(JSON.stringify({ recipes: await Promise.all(found.map(asJson)) }));
   },

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
 import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
 import { acrossFlag } from "../eval-compare-flags.ts";
 import {
@@ -12,6 +11,7 @@ import {
   refuseStray,
   wholeNumber,
 } from "../options.ts";
+import { usage } from "../usage.ts";
 import { RESULT_FORMATS, writeReport } from "./eval-report.ts";
 import { reportRuns } from "./runs-report.ts";
 import { reportSynthesis } from "./synth-data/report.ts";
@@ -76,20 +76,17 @@ async function report(
   { flags, kinds }: { flags: ReportFlags; kinds: ReadonlySet<Kind> },
   context: CliContext,
 ): Promise<void> {
-  if (kinds.size > 1) {
-    throw new ConfigError(
-      "USAGE",
+  if (kinds.size > 1)
+    throw usage(
       `${places.join(", ")}: are of several kinds (${[...kinds].join(", ")}). Name folders of one kind.`,
     );
-  }
   const [first = ""] = places;
   if (kinds.has("evaluation")) {
     refuseStray(flags, ["trajectories"], "runs");
     await writeReport(places, flags, context);
   } else if (kinds.has("synthesis")) {
     refuseStray(flags, ["format", "across", "dataset", "trajectories"], "evaluations or runs");
-    if (places.length > 1)
-      throw new ConfigError("USAGE", `${places.join(", ")}: a page shows one synthesis.`);
+    if (places.length > 1) throw usage(`${places.join(", ")}: a page shows one synthesis.`);
     await reportSynthesis(first, flags, context);
   } else {
     refuseStray(flags, ["format", "across", "dataset", "tokenizer"], "evaluations");

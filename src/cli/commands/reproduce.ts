@@ -29,6 +29,7 @@ import {
   tierFlag,
   wholeNumber,
 } from "../options.ts";
+import { usage } from "../usage.ts";
 
 /** Makes the results of one run of an arm; claims name its numbers by dotted paths. */
 export type RunArm = (run: ArmRun, use: ArmTraining) => Promise<unknown>;
@@ -101,16 +102,13 @@ export const reproduceCommand = makeReproduceCommand(trainArm);
 function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
   const [needsAll] = (["family", "page"] as const).filter((key) => flags[key] !== undefined);
   if (recipe === undefined && flags.all === undefined)
-    throw new ConfigError("USAGE", "A recipe is missing. Name one, or give --all.");
+    throw usage("A recipe is missing. Name one, or give --all.");
   if (recipe !== undefined && flags.all === true)
-    throw new ConfigError("USAGE", `--all stands beside the recipe ${recipe}. Give one of them.`);
+    throw usage(`--all stands beside the recipe ${recipe}. Give one of them.`);
   if (recipe !== undefined && needsAll !== undefined)
-    throw new ConfigError(
-      "USAGE",
-      `--${needsAll} has no effect on one recipe. Give --all instead.`,
-    );
+    throw usage(`--${needsAll} has no effect on one recipe. Give --all instead.`);
   if (flags.all === true && flags.out !== undefined)
-    throw new ConfigError("USAGE", "--out is the folder of one recipe. With --all, give --page.");
+    throw usage("--out is the folder of one recipe. With --all, give --page.");
 }
 
 /** @throws {DataError} FILE_MISSING without kept results. */

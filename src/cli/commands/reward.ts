@@ -40,12 +40,11 @@ export const rewardCheckCommand = defineCommand({
     await noteAnswers([settings.dataset], context);
     const dataset = await openNamedDataset(settings.dataset, settings.environment);
     const tasks = await dataset.tasks(CHECKED_QUESTIONS);
-    if (tasks.length === 0) {
+    if (tasks.length === 0)
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
         `dataset: ${dataset.name} holds no questions; a check needs some. Name another by --set dataset=….`,
       );
-    }
     const { signal } = context;
     const alone =
       part === null ? [] : [{ name: part.name, weight: 1, options: part.options.parse({}) }];

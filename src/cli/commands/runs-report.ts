@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
+import { claimOutput } from "../claim-output.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { claimOutput } from "../claim-output.ts";
+import { usage } from "../usage.ts";
 
 export interface RunReportFlags {
   out?: string;
@@ -28,14 +28,11 @@ export async function reportRuns(
   const twice = folders.find(
     (folder, i) => folders.map((each) => resolve(each)).indexOf(resolve(folder)) < i,
   );
-  if (twice !== undefined)
-    throw new ConfigError("USAGE", `${twice}: is named twice. Name each run once.`);
-  if (out === undefined && folders.length > 1) {
-    throw new ConfigError(
-      "USAGE",
+  if (twice !== undefined) throw usage(`${twice}: is named twice. Name each run once.`);
+  if (out === undefined && folders.length > 1)
+    throw usage(
       `${folders.length} runs are named, and no file to write. Name it by --out report.html; of one run alone it lies in the run's folder.`,
     );
-  }
   const path = out ?? join(only, "report.html");
   claimOutput(path, overwrite === true || out === undefined);
   const { readRun } = await import("../../view/runs/run-files.ts");

@@ -28,6 +28,7 @@ import {
   seedFlag,
 } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { usage } from "../usage.ts";
 
 /** Flags without effect on rows, which already have scores. */
 const OF_PREDICTIONS = [
@@ -86,12 +87,10 @@ export const scoreCommand = defineCommand({
   options: OPTIONS,
   async run(flags, context) {
     const { predictions, rows } = flags;
-    if ((predictions === undefined) === (rows === undefined)) {
-      throw new ConfigError(
-        "USAGE",
+    if ((predictions === undefined) === (rows === undefined))
+      throw usage(
         "score needs either --predictions, a file of answers, or --rows, those of an evaluation.",
       );
-    }
     if (rows === undefined) refuseStray(flags, ["unaidedRows", "forcedRows"], "--rows");
     else refuseStray(flags, OF_PREDICTIONS, "--predictions");
     if (rows === undefined) await score({ ...flags, predictions: predictions ?? "" }, context);
@@ -124,9 +123,8 @@ async function score(
   if (out !== undefined) await writeRows(out, file.rows);
   if (json === true) context.out(JSON.stringify(asJson(file, scores, { layout: name, out })));
   else context.out(asText(file, scores));
-  if (file.unanswered > 0) {
+  if (file.unanswered > 0)
     context.note(`${file.unanswered} of ${scores.n} have no answer; they count as wrong.`);
-  }
   for (const note of file.notes) context.note(note);
   if (name === "answers" && flags.spans !== true) noteOther(file, scores, context);
   if (out !== undefined) context.note(`written to ${out}`);

@@ -54,12 +54,11 @@ export const traceLint = defineCommand({
 async function lint(file: string, flags: LintFlags, context: CliContext): Promise<void> {
   const outcome = await lintFile(file, flags, context);
   const { checked, violations, counts, unknown } = outcome.report;
-  if (checked === 0 && Object.keys(counts).length === 0) {
+  if (checked === 0 && Object.keys(counts).length === 0)
     throw new DataError(
       "DATA_EMPTY",
       `${file}: the file is empty; expected one trajectory a line, such as trajectories.jsonl of \`agentrl eval --out\`.`,
     );
-  }
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (flags.json === true) {
     const { origin, recomputed } = outcome;

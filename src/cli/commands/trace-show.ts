@@ -1,4 +1,3 @@
-import { ConfigError } from "../../base/errors.ts";
 import { rounded } from "../../base/format.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
@@ -19,6 +18,7 @@ import { screenOf } from "../trace/screen.ts";
 import { findOrigin } from "../trace/trace-origin.ts";
 import { type Asked, findRecord, type TraceRecord } from "../trace/trace-records.ts";
 import { findWords, openTraceTexts } from "../trace/trace-texts.ts";
+import { usage } from "../usage.ts";
 
 /** Lines shown of a prompt or an observation without --full. */
 const SHORT = 12;
@@ -57,7 +57,7 @@ async function show(
   context: CliContext,
 ): Promise<void> {
   if (id !== undefined && index !== 0)
-    throw new ConfigError("USAGE", "--id and --index both choose. Name one of them.");
+    throw usage("--id and --index both choose. Name one of them.");
   const record = await findRecord(file, id === undefined ? { index } : { id });
   if (json === true) {
     context.out(JSON.stringify(record));

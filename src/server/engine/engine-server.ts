@@ -161,7 +161,7 @@ function addModels(app: FastifyInstance, service: EngineService): void {
 }
 
 function addTraining(app: FastifyInstance, service: EngineService): void {
-  for (const path of ["forward_backward", "forward"]) {
+  for (const path of ["forward_backward", "forward"])
     app.post(`${API}/${path}`, (request) => {
       const body = request.body as Buffer | string;
       const call = typeof body === "string" ? jsonCallOf(request) : decoded(body);
@@ -174,7 +174,6 @@ function addTraining(app: FastifyInstance, service: EngineService): void {
         }),
       );
     });
-  }
   app.post(`${API}/optim_step`, (request) => {
     const { model_id, seq_id, adam_params } = parsed(requests.optimStep, request);
     const model = service.model(model_id);

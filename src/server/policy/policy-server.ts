@@ -117,13 +117,12 @@ export async function startPolicyServer(
     }
   };
   app.get("/v1/models", async (_, reply) => send(reply, await answer("GET", "/v1/models", null, null))); // prettier-ignore
-  for (const path of ["/v1/chat/completions", "/v1/completions"]) {
+  for (const path of ["/v1/chat/completions", "/v1/completions"])
     app.post(path, async ({ body, headers }, reply) => {
       const header = headers["x-conversation"];
       const named = header === undefined ? null : checkedBody(id, header);
       return send(reply, await answer("POST", path, body, named));
     });
-  }
   if (adapters !== null) addAdapterRoutes(adapters, app);
   const url = await listen(app, { host, port }, "serve policy");
   return {

@@ -75,12 +75,11 @@ async function* body(document: Document, made: Made): AsyncGenerator<string> {
     </nav> `.text;
   yield "<main>\n";
   yield html`${drawn(warnings)}`.text;
-  for (const { id, title: name, note = null, content } of sections) {
+  for (const { id, title: name, note = null, content } of sections)
     yield html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
       <h2 id="${id}-title">${name}${note !== null && html` <span>${note}</span>`}</h2>
       ${content}
     </section> `.text;
-  }
   yield "</main>\n";
   if (viewer !== null) yield* embedded(viewer.spec, viewer.items);
 }

@@ -65,12 +65,11 @@ export function isRunFolder(folder: string): boolean {
  * @throws {DataError} FILE_MISSING when the folder is no run.
  */
 export async function readRun(folder: string, isStageDone = false): Promise<RunFiles> {
-  if (!isRunFolder(folder)) {
+  if (!isRunFolder(folder))
     throw new DataError(
       "FILE_MISSING",
       `${folder}: is no run: it has neither run.json nor recipe.resolved.yaml nor metrics.jsonl. Give the --out folder of a command, such as agentrl train or eval; agentrl runs list FOLDER finds runs.`,
     );
-  }
   const troubles: string[] = [];
   const tried = async <T>(what: Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -214,12 +213,11 @@ const INSIDE = new Set([
  * @throws {DataError} FILE_MISSING when there is no such folder.
  */
 export async function findRuns(folder: string): Promise<string[]> {
-  if (!existsSync(folder)) {
+  if (!existsSync(folder))
     throw new DataError(
       "FILE_MISSING",
       `${folder}: there is no such folder. agentrl train, sft and dpo write runs to runs/ or --out; give that folder.`,
     );
-  }
   const found: string[] = [];
   await gather(folder, found);
   return found;

@@ -51,9 +51,8 @@ export const dataConvert = defineCommand({
       fields,
       signal: context.signal,
     });
-    for (const [name, count] of Object.entries(lost)) {
+    for (const [name, count] of Object.entries(lost))
       context.note(`${to} has no place for "${name}": ${count} of ${records} questions lose it.`);
-    }
     if (json === true) {
       context.out(JSON.stringify({ in: from, out, to, kind, records, bytes, lost }));
     } else context.out(`${out}: ${records} ${kind === "corpus" ? "passages" : "questions"}, ${to}`);

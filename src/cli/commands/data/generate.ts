@@ -18,6 +18,7 @@ import {
   wholeNumber,
 } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
+import { usage } from "../../usage.ts";
 
 const OPTIONS = options({
   out: ["<folder>", "folder of the files"],
@@ -74,10 +75,7 @@ async function namedWorld(name: string, plugins: readonly string[] = []): Promis
   const folder = written.find((world) => world.name === name)?.folder;
   if (folder !== undefined) return folder;
   const known = written.map((world) => world.name);
-  throw new ConfigError(
-    "USAGE",
-    `<world> is "${name}"; no such world with questions. ${suggest(name, known)}`,
-  );
+  throw usage(`<world> is "${name}"; no such world with questions. ${suggest(name, known)}`);
 }
 
 /** Flags as settings of the world. @throws {ConfigError} USAGE for a flag whose setting the world lacks. */
@@ -95,8 +93,7 @@ function flagSettings(
   }).filter(([, value]) => value !== undefined);
   const [stray] = given.find(([key]) => !(key in options.shape)) ?? [];
   if (stray === undefined) return Object.fromEntries(given);
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `--${stray} has no effect on the world ${name}. Leave it out. Its settings: ${Object.keys(options.shape).join(", ")}.`,
   );
 }

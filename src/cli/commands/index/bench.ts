@@ -1,4 +1,3 @@
-import { ConfigError } from "../../../base/errors.ts";
 import { fixed, formatCount, formatMilliseconds, orAbsent } from "../../../base/format.ts";
 import { random } from "../../../base/random.ts";
 import { renderText } from "../../../base/table.ts";
@@ -11,6 +10,7 @@ import { type CliContext, defineCommand } from "../../command.ts";
 import { decimal, type Flags, jsonFlag, options, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { anyRetriever, openRetrieverFlags } from "../../retriever-option.ts";
+import { usage } from "../../usage.ts";
 import { INDEX } from "./index-flags.ts";
 
 const OPTIONS = options({
@@ -111,12 +111,10 @@ async function queriesOf(retriever: Retriever, { queries }: BenchFlags): Promise
     const { readQueries } = await import("../../../evaluate/retrieval-sets.ts");
     return (await readQueries(queries)).map(({ text }) => text);
   }
-  if (!hasPassages(retriever)) {
-    throw new ConfigError(
-      "USAGE",
+  if (!hasPassages(retriever))
+    throw usage(
       `--queries is missing: a ${retriever.name} retriever has no passages to draw queries from.`,
     );
-  }
   const { passages } = retriever;
   const draw = random("index bench");
   return Array.from({ length: SAMPLED }, () => {
@@ -145,9 +143,7 @@ async function recallFor(
     queries: sample.length,
     against,
   });
-  if (sample.length === 0) {
-    return found(null, "not measured: --recall-queries 20 takes the time");
-  }
+  if (sample.length === 0) return found(null, "not measured: --recall-queries 20 takes the time");
   if (isBm25(retriever)) {
     const { exactRecall } = await import("../../../retrieval/bm25/check-index.ts");
     return found(await exactRecall(retriever, sample, k), "the formula on every passage");

@@ -1,4 +1,3 @@
-import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
@@ -18,6 +17,7 @@ import {
   wholeNumber,
 } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
+import { usage } from "../../usage.ts";
 import {
   buildDense,
   DENSE_OPTIONS,
@@ -87,8 +87,7 @@ async function build(
     return;
   }
   refuseStray({ maxDisk }, ["maxDisk"], "--plan");
-  if (out === undefined)
-    throw new ConfigError("USAGE", "index build needs --out FOLDER, or --plan to build nothing.");
+  if (out === undefined) throw usage("index build needs --out FOLDER, or --plan to build nothing.");
   claimWriting(out);
   const corpus = await openCorpus(path, fields, context);
   if (encoder === undefined) {

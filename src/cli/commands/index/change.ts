@@ -1,4 +1,3 @@
-import { ConfigError } from "../../../base/errors.ts";
 import { readText } from "../../../base/files.ts";
 import { formatBytes, formatCount, plural } from "../../../base/format.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
@@ -7,6 +6,7 @@ import { type CliContext, defineCommand } from "../../command.ts";
 import { openCorpus, PASSAGE_OPTIONS } from "../../data-flags.ts";
 import { type Flags, jsonFlag, options, pluginFlag, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
+import { usage } from "../../usage.ts";
 import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 
 /** Adds `add`. */
@@ -127,7 +127,7 @@ async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
   const lines = idsFile === undefined ? [] : (await readText(idsFile)).split(/\r?\n/);
   const all = [...listed, ...lines].map((id) => id.trim()).filter((id) => id !== "");
   if (all.length > 0) return all;
-  throw new ConfigError("USAGE", "index delete needs ids: --ids a,b or --ids-file FILE.");
+  throw usage("index delete needs ids: --ids a,b or --ids-file FILE.");
 }
 
 function stateText(manifest: IndexManifest): string {

@@ -7,6 +7,7 @@ import { sizeOnDisk } from "../../../retrieval/store/checked-file.ts";
 import { indexKind } from "../../../retrieval/store/index-folder.ts";
 import { analyzers } from "../../../text/analyzer.ts";
 import { decimal, flagText, options } from "../../options.ts";
+import { usage } from "../../usage.ts";
 import { DENSE_OPTIONS, type DenseFlags } from "../index-dense.ts";
 
 /** Help of the argument that names a corpus. */
@@ -33,13 +34,11 @@ export function checkKindFlags(flags: Bm25Options & DenseFlags & { resume?: true
   const { encoder: _, maxMemory: __, ...dense } = DENSE_OPTIONS;
   const ofDense = first([...Object.keys(dense), "resume"]);
   if (flags.encoder !== undefined && ofBm25 !== undefined)
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--${ofBm25} belongs to BM25 and --encoder makes a dense index: leave one of them out.`,
     );
   if (flags.encoder === undefined && ofDense !== undefined)
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `${flagText(ofDense)} belongs to a dense index: name its model with --encoder, or leave it out.`,
     );
 }
@@ -51,8 +50,7 @@ export function checkKindFlags(flags: Bm25Options & DenseFlags & { resume?: true
 export async function checkChangeable(folder: string): Promise<void> {
   const kind = await indexKind(folder);
   if (kind === "bm25") return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${folder}: is a ${kind} index; only BM25 indexes can be changed. Build it again with --overwrite.`,
   );
 }

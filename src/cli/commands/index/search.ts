@@ -1,10 +1,10 @@
-import { ConfigError } from "../../../base/errors.ts";
 import { fixed, formatCount, shorten } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { Hit, Retriever } from "../../../retrieval/retriever.ts";
 import { type CliContext, defineCommand } from "../../command.ts";
 import { type Flags, jsonFlag, options, wholeNumber } from "../../options.ts";
 import { anyRetriever, openRetrieverFlags } from "../../retriever-option.ts";
+import { usage } from "../../usage.ts";
 import { INDEX } from "./index-flags.ts";
 
 const OPTIONS = options({
@@ -46,18 +46,12 @@ async function openSearch(
   flags: SearchFlags,
 ): Promise<{ query: string; retriever: Retriever }> {
   const [index, query] = flags.retriever === undefined ? [first, second] : [undefined, first];
-  if (query === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (query === undefined)
+    throw usage(
       'index search needs an index and a query: agentrl index search IDX "query"; or a query and --retriever.',
     );
-  }
-  if (flags.retriever !== undefined && second !== undefined) {
-    throw new ConfigError(
-      "USAGE",
-      `An index ("${query}") and --retriever are both given: leave one of them out.`,
-    );
-  }
+  if (flags.retriever !== undefined && second !== undefined)
+    throw usage(`An index ("${query}") and --retriever are both given: leave one of them out.`);
   const place = index === undefined ? {} : { index };
   return { query, retriever: await openRetrieverFlags({ ...flags, ...place }) };
 }

@@ -1,8 +1,8 @@
-import { ConfigError } from "../../../base/errors.ts";
 import { modelSources, namedModel, namedModels } from "../../../run/named-models.ts";
 import { defineCommand } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonFlag } from "../../options.ts";
+import { usage } from "../../usage.ts";
 
 /** `agentrl models get NAME` */
 export const modelsGet = defineCommand({
@@ -24,10 +24,7 @@ export const modelsGet = defineCommand({
     const model = namedModel(name);
     if (model === undefined && source !== undefined) {
       const known = namedModels.map((each) => each.name).join(", ");
-      throw new ConfigError(
-        "USAGE",
-        `--source is for the names ${known}; ${name} is none of them.`,
-      );
+      throw usage(`--source is for the names ${known}; ${name} is none of them.`);
     }
     const { modelFolder } = await import("../../../hub/hub-model.ts");
     const { fetchNamedModel } = await import("../../../run/fetch-named-model.ts");

@@ -86,12 +86,11 @@ async function requireServable(model: string, policy: string): Promise<void> {
       import("../../../models/recorded-files.ts"),
       import("../../../text/tokenizer.ts"),
     ]);
-  if (isAdapterFolder(model)) {
+  if (isAdapterFolder(model))
     throw new ConfigError(
       "ENGINE_UNFIT",
       `--policy ${policy}: contains adapters, but clients of serve engine make their own over a whole model. Give their base, ${await baseOfAdapter(model)}; a client continues with saved adapters from --data.`,
     );
-  }
   await readDecoderConfig(model);
   await requireAsRecorded(model);
   await text.loadTokenizer(model);

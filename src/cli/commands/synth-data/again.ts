@@ -1,9 +1,10 @@
-import { ConfigError, ExternalError } from "../../../base/errors.ts";
+import { ExternalError } from "../../../base/errors.ts";
 import type { DrawnAgain } from "../../../run/synth/draw-again.ts";
 import { defineCommand } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonFlag, repeated, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
+import { usage } from "../../usage.ts";
 
 /** `agentrl synth-data again`: checks whether rows can be reproduced. */
 export const synthAgain = defineCommand({
@@ -20,12 +21,10 @@ export const synthAgain = defineCommand({
   },
   async run(flags, context, file) {
     const { id: ids, all } = flags;
-    if ((ids === undefined) === (all === undefined)) {
-      throw new ConfigError(
-        "USAGE",
+    if ((ids === undefined) === (all === undefined))
+      throw usage(
         "Which rows are meant? Name them by --id ID, or all by --all, or the first by --all N.",
       );
-    }
     // The runtime is slow to load: not for --help.
     const { drawAgain } = await import("../../../run/synth/draw-again.ts");
     const total = ids?.length ?? (typeof all === "number" ? all : 0);
