@@ -1,10 +1,10 @@
 import type { NumberFormat } from "../base/format.ts";
 import { type Column, renderText } from "../base/table.ts";
-import type { BatchReplay } from "../run/train/replay-batch.ts";
-import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { BatchReplay } from "../run/train/replay-batch.ts";
 import type { CliContext } from "./command.ts";
-import { watchDownload } from "./model-download.ts";
+import { withDownload } from "./model-download.ts";
 
 /** `agentrl train --replay-batch N`: recomputes a step's update from its saved batch, and writes nothing. */
 export async function showReplay(
@@ -13,14 +13,11 @@ export async function showReplay(
   { run, step, json }: { run: string; step: number; json: boolean },
 ): Promise<void> {
   const { replayBatch } = await import("../run/train/replay-batch.ts");
-  const download = watchDownload(context);
-  try {
-    const { signal } = context;
-    const replay = await replayBatch(resolved, { run, step, signal, download: download.options });
-    context.out(json ? JSON.stringify(replay) : asText(replay));
-  } finally {
-    download.stop();
-  }
+  const { signal } = context;
+  const replay = await withDownload(context, (download) =>
+    replayBatch(resolved, { run, step, signal, download }),
+  );
+  context.out(json ? JSON.stringify(replay) : asText(replay));
 }
 
 function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string {

@@ -9,7 +9,7 @@ export interface Progress {
   /** @param done units done so far. @param status short text behind the bar; stays until the next one. */
   update(done: number, status?: string): void;
   /** Erases the bar; permanent output belongs in `context.note`. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** The work and its units. */

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { ConfigError, RolloutError } from "../../base/errors.ts";
+import { type ConfigError, RolloutError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { formatDuration, plural } from "../../base/format.ts";
 import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
@@ -11,7 +11,7 @@ import type { Observation, Trajectory, Turn } from "../../trajectory/trajectory.
 import { type Line, painted, piece, type Style, wrap } from "../../view/styled.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { addStrategies, ANSWERING_OPTIONS, measuringSettings } from "../eval-flags.ts";
-import { watchDownload } from "../model-download.ts";
+import { withDownload } from "../model-download.ts";
 import { type Flags, jsonFlag, options } from "../options.ts";
 import { screenOf } from "../trace/screen.ts";
 import { usage } from "../usage.ts";
@@ -38,16 +38,11 @@ export const askCommand = defineCommand({
     const { openAskSession } = await import("../../run/ask.ts");
     const { settings } = await askSettings(flags, context);
     const { signal } = context;
-    const download = watchDownload(context);
     if (settings.policy.endpoint !== undefined && flags.index === undefined)
       await noteFiction(settings, context);
-    const session = await openAskSession(settings, {
-      signal,
-      download: download.options,
-      index: flags.index,
-    }).finally(() => {
-      download.stop();
-    });
+    const session = await withDownload(context, (download) =>
+      openAskSession(settings, { signal, download, index: flags.index }),
+    );
     try {
       const one = answering(session, flags.json === true, context);
       if (question !== undefined) await one(question).then(requireAnswered);

@@ -27,6 +27,7 @@ import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents
 import { READS_GOLD } from "../../view/documents/scores.ts";
 import { claimOutput } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
+import { withProgress } from "../model-download.ts";
 import {
   type Flags,
   jsonFlag,
@@ -36,7 +37,6 @@ import {
   seedFlag,
   wholeNumber,
 } from "../options.ts";
-import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { checkRetrieverFlags, openRetrieverFlags, RETRIEVER_OPTIONS } from "../retriever-option.ts";
 import { usage } from "../usage.ts";
@@ -142,22 +142,15 @@ async function measure(
   }
   const corpus = flags.retriever === undefined ? {} : { corpus: set.corpus };
   const retriever = await openRetrieverFlags(definedValues({ ...corpus, ...flags }));
-  const total = set.queries.length;
-  const progress = startProgress(context, { label: "searching", total, unit: "queries" });
+  const { queries, qrels } = set;
+  const bar = { label: "searching", total: queries.length, unit: "queries" };
+  const given = { metrics, seed, depth: flags.depth ?? depthOf(metrics), signal: context.signal };
   try {
-    const { depth = depthOf(metrics) } = flags;
-    const { run, ...scores } = await evaluateRetrieval(retriever, set.queries, set.qrels, {
-      metrics,
-      seed,
-      depth,
-      signal: context.signal,
-      onProgress: (done) => {
-        progress.update(done);
-      },
-    });
+    const { run, ...scores } = await withProgress(context, bar, (onProgress) =>
+      evaluateRetrieval(retriever, queries, qrels, { ...given, onProgress }),
+    );
     return { scores, run, name: retriever.name, readsGold: readsGold(retriever) };
   } finally {
-    progress.stop();
     await retriever.close();
   }
 }

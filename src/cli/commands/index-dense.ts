@@ -199,7 +199,7 @@ function denseOptionsOf({ vectors, graph, m, efConstruction, efSearch }: DenseFl
   return definedValues({ vectors, graph, M: m, efConstruction, efSearch });
 }
 
-function bytesOf(gigabytes: number | undefined): number | undefined {
+export function bytesOf(gigabytes: number | undefined): number | undefined {
   return gigabytes === undefined ? undefined : gigabytes * 1e9;
 }
 

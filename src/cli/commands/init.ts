@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, normalize } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { ConfigError } from "../../base/errors.ts";
 import { formatCount, plural, shorten } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
@@ -12,8 +11,8 @@ import { type CliContext, defineCommand } from "../command.ts";
 import { FIELD_OPTIONS, fieldsOf, noteDatasetFields } from "../data-flags.ts";
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
 import { quoted } from "../made-by.ts";
+import { withProgress } from "../model-download.ts";
 import { type Flags, jsonFlag, options, overwriteFlag } from "../options.ts";
-import { startProgress } from "../progress.ts";
 import { usage } from "../usage.ts";
 
 const OPTIONS = options({
@@ -68,27 +67,16 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   const policy = await policyOf(flags);
   const fields = fieldsOf(flags);
   await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
-  const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
-  const result = await initProject(
-    {
-      folder,
-      questions,
-      fields,
-      policy,
-      passages,
-      analyzer: flags.analyzer,
-      prompt: "endpoint" in policy || policy.chat !== undefined ? EXPLAINED_PROMPT : undefined,
-    },
-    {
-      overwrite: flags.overwrite === true,
-      signal: context.signal,
-      onPassages: (count) => {
-        progress.update(count);
-      },
-    },
-  ).finally(() => {
-    progress.stop();
-  });
+  const isAsked = "endpoint" in policy || policy.chat !== undefined;
+  const prompt = isAsked ? EXPLAINED_PROMPT : undefined;
+  const { analyzer, overwrite } = flags;
+  const bar = { label: "indexing", total: 0, unit: "passages" };
+  const result = await withProgress(context, bar, (onPassages) =>
+    initProject(
+      { folder, questions, fields, policy, passages, analyzer, prompt },
+      { overwrite: overwrite === true, signal: context.signal, onPassages },
+    ),
+  );
   const steps = nextSteps({ folder, result, policy, call: context.call });
   if (flags.json === true) {
     const commands = steps.map(({ command }) => command);

@@ -1,4 +1,3 @@
-import { ConfigError } from "../../base/errors.ts";
 import { plural } from "../../base/format.ts";
 import {
   humanAgreement,
@@ -11,8 +10,8 @@ import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers
 import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
 import type { CliContext } from "../command.ts";
 import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
+import { withProgress } from "../model-download.ts";
 import { type Flags, jsonFlag, options, refuseStray, wholeNumber } from "../options.ts";
-import { startProgress } from "../progress.ts";
 import { usage } from "../usage.ts";
 import {
   boundsOf,
@@ -66,22 +65,18 @@ export async function agree(file: string, flags: AgreeFlags, context: CliContext
     return;
   }
   const { judge, calibration } = await calibratedJudge(judgeFlags, JUDGE_CACHE, context);
-  const progress = startProgress(context, {
-    label: "judging",
-    total: humans.length,
-    unit: "answers",
-  });
   const answers = humans.map((human, i) => ({ id: String(i + 1), sample: 0, ...human }));
-  const rows = await judgeAnswers(judge, answers, {
-    repeats: 1,
-    concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
-    signal: context.signal,
-    onRow: (_, done) => {
-      progress.update(done);
-    },
-  }).finally(() => {
-    progress.stop();
-  });
+  const bar = { label: "judging", total: humans.length, unit: "answers" };
+  const rows = await withProgress(context, bar, (update) =>
+    judgeAnswers(judge, answers, {
+      repeats: 1,
+      concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+      signal: context.signal,
+      onRow: (_, done) => {
+        update(done);
+      },
+    }),
+  );
   results["judge"] = humanAgreement(
     humans,
     rows.map(({ correct }) => correct),

@@ -15,16 +15,8 @@ import { judgeRunBlocks, trafficText } from "../../view/documents/judge.ts";
 import { claimWriting } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { DEFAULT_CONCURRENCY } from "../endpoint-flags.ts";
-import {
-  type Flags,
-  jsonFlag,
-  options,
-  outFlag,
-  refuseStray,
-  requireFlag,
-  wholeNumber,
-} from "../options.ts";
-import { startProgress } from "../progress.ts";
+import { withProgress } from "../model-download.ts";
+import { jsonFlag, options, outFlag, refuseStray, requireFlag, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { usage } from "../usage.ts";
 import { boundsOf, calibratedJudge, judgeOptions } from "./judge-flags.ts";
@@ -109,25 +101,18 @@ export const judgeRunCommand = defineCommand({
   },
 });
 
-async function judged(
+function judged(
   answers: readonly AnswerToJudge[],
   context: CliContext,
   judge: (onRow: (row: JudgedRow, done: number) => void) => Promise<JudgedRow[]>,
 ): Promise<JudgedRow[]> {
-  const progress = startProgress(context, {
-    label: "judging",
-    total: answers.length,
-    unit: "answers",
-  });
-  let right = 0;
-  let judgedCount = 0;
-  try {
-    return await judge(({ correct }, done) => {
-      if (correct !== null) judgedCount += 1;
+  let [right, known] = [0, 0];
+  const bar = { label: "judging", total: answers.length, unit: "answers" };
+  return withProgress(context, bar, (update) =>
+    judge(({ correct }, done) => {
+      if (correct !== null) known += 1;
       if (correct === true) right += 1;
-      progress.update(done, judgedCount === 0 ? "" : `correct ${formatScore(right / judgedCount)}`);
-    });
-  } finally {
-    progress.stop();
-  }
+      update(done, known === 0 ? "" : `correct ${formatScore(right / known)}`);
+    }),
+  );
 }

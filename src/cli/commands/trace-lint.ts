@@ -6,7 +6,7 @@ import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
 import { lintBlocks, type LintOutcome } from "../../view/documents/checks.ts";
 import { type CliContext, defineCommand } from "../command.ts";
-import { watchDownload } from "../model-download.ts";
+import { withDownload } from "../model-download.ts";
 import { decimal, deviceFlag, type Flags, jsonFlag, options, wholeNumber } from "../options.ts";
 import { findOrigin, lintContextsOf, type TraceOrigin } from "../trace/trace-origin.ts";
 import { openTraceTexts } from "../trace/trace-texts.ts";
@@ -80,12 +80,10 @@ async function lintFile(
   const { openLint } = await import("../../trajectory/lint/open-lint.ts");
   const origin = await findOrigin(file, protocol);
   const { signal } = context;
-  const watch = watchDownload(context);
-  const download = { ...watch.options, signal };
-  const model =
-    named === undefined
-      ? null
-      : await openLintModel(named, { download, device, origin }).finally(watch.stop);
+  const model = await withDownload(context, async (options) => {
+    const download = { ...options, signal };
+    return named === undefined ? null : openLintModel(named, { download, device, origin });
+  });
   try {
     const texts = await openTraceTexts(origin, model);
     const reading = { ...texts, contextOf: await lintContextsOf(origin) };

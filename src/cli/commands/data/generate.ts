@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount } from "../../../base/format.ts";
 import { suggest } from "../../../base/nearest.ts";
 import { loadPlugin } from "../../../base/plugins.ts";
@@ -7,6 +6,7 @@ import { renderText } from "../../../base/table.ts";
 import type { WorldFolder, WorldManifest } from "../../../env/world-folder.ts";
 import { claimOutput, claimWriting } from "../../claim-output.ts";
 import { defineCommand } from "../../command.ts";
+import { withProgress } from "../../model-download.ts";
 import {
   type Flags,
   jsonFlag,
@@ -17,7 +17,6 @@ import {
   setFlag,
   wholeNumber,
 } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 import { usage } from "../../usage.ts";
 
 const OPTIONS = options({
@@ -55,14 +54,11 @@ export const dataGenerate = defineCommand({
     const settings = { ...flagSettings(name, world, flags), ...(await setSettings(flags)) };
     claimWriting(out);
     for (const file of world.files(settings)) claimOutput(join(out, file), overwrite);
-    const progress = startProgress(context, { label: "writing", total: 0, unit: "records" });
+    const bar = { label: "writing", total: 0, unit: "records" };
     const { signal } = context;
-    const onProgress = (made: number): void => {
-      progress.update(made);
-    };
-    const manifest = await world.generate(out, settings, { signal, onProgress }).finally(() => {
-      progress.stop();
-    });
+    const manifest = await withProgress(context, bar, (onProgress) =>
+      world.generate(out, settings, { signal, onProgress }),
+    );
     context.out(json === true ? JSON.stringify({ out, ...manifest }) : filesText(out, manifest));
   },
 });

@@ -7,8 +7,8 @@ import type { DenseRetriever } from "../../../retrieval/dense/open-dense-index.t
 import type { Retriever } from "../../../retrieval/retriever.ts";
 import type { PassageStore } from "../../../retrieval/store/passage-store.ts";
 import { type CliContext, defineCommand } from "../../command.ts";
+import { withProgress } from "../../model-download.ts";
 import { decimal, type Flags, jsonFlag, options, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 import { anyRetriever, openRetrieverFlags } from "../../retriever-option.ts";
 import { usage } from "../../usage.ts";
 import { INDEX } from "./index-flags.ts";
@@ -79,17 +79,13 @@ async function bench(
   const { benchRetriever, rolloutWarning } = await import("../../../retrieval/bench-index.ts");
   const { k = 10, seconds = 10 } = flags;
   const queries = await queriesOf(retriever, flags);
-  const progress = startProgress(context, { label: "searching", total: 0, unit: "s" });
-  const speed = await benchRetriever(retriever, {
-    queries,
-    k,
-    seconds,
-    signal: context.signal,
-    onProgress: (done) => {
-      progress.update(Math.round(done));
-    },
-  }).finally(() => {
-    progress.stop();
+  const bar = { label: "searching", total: 0, unit: "s" };
+  const { signal } = context;
+  const speed = await withProgress(context, bar, (update) => {
+    const onProgress = (done: number): void => {
+      update(Math.round(done));
+    };
+    return benchRetriever(retriever, { queries, k, seconds, signal, onProgress });
   });
   return {
     retriever: retriever.name,

@@ -5,6 +5,7 @@ import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
 import { claimWriting } from "../../claim-output.ts";
 import { type CliContext, defineCommand } from "../../command.ts";
 import { openCorpus, type OpenCorpus, PASSAGE_OPTIONS } from "../../data-flags.ts";
+import { withProgress } from "../../model-download.ts";
 import {
   decimal,
   type Flags,
@@ -16,10 +17,10 @@ import {
   refuseStray,
   wholeNumber,
 } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 import { usage } from "../../usage.ts";
 import {
   buildDense,
+  bytesOf,
   DENSE_OPTIONS,
   type DensePlanFlags,
   densePlanText,
@@ -114,23 +115,23 @@ async function buildBm25Index(
   const { buildIndex } = await import("../../../retrieval/bm25/build-index.ts");
   if (maxMemory !== undefined) await refuseTooLarge(corpus, { out, maxMemory, options }, context);
   const begin = performance.now();
-  const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
-  const manifest = await buildIndex(corpus.passages(), out, {
-    ...options,
-    source: corpus.path,
-    signal: context.signal,
-    onProgress: (passages) => {
-      const rate = (1000 * passages) / (performance.now() - begin);
-      progress.update(passages, `${formatCount(rate)}/s`);
-    },
-    onAdvice: ({ analyzer, found }) => {
-      context.note(
-        `${corpus.path}: ${found}; the index was built with the analyzer ${options.analyzer ?? "english"}. ${analyzer === null ? "No analyzer separates its words: embed the passages instead (--encoder)." : `For better hits build it again with --analyzer ${analyzer} --overwrite.`}`,
-      );
-    },
-  }).finally(() => {
-    progress.stop();
-  });
+  const bar = { label: "indexing", total: 0, unit: "passages" };
+  const manifest = await withProgress(context, bar, (update) =>
+    buildIndex(corpus.passages(), out, {
+      ...options,
+      source: corpus.path,
+      signal: context.signal,
+      onProgress: (passages) => {
+        const rate = (1000 * passages) / (performance.now() - begin);
+        update(passages, `${formatCount(rate)}/s`);
+      },
+      onAdvice: ({ analyzer, found }) => {
+        context.note(
+          `${corpus.path}: ${found}; the index was built with the analyzer ${options.analyzer ?? "english"}. ${analyzer === null ? "No analyzer separates its words: embed the passages instead (--encoder)." : `For better hits build it again with --analyzer ${analyzer} --overwrite.`}`,
+        );
+      },
+    }),
+  );
   const seconds = (performance.now() - begin) / 1000;
   const sizes = sizesOf(manifest);
   if (json === true) {
@@ -187,27 +188,14 @@ async function planBm25(
   { out, maxMemory, maxDisk, ...bm25 }: Bm25PlanFlags,
   context: CliContext,
 ): Promise<IndexPlan> {
-  const [{ planIndex }, { refuseUnlessFits }] = await Promise.all([
-    import("../../../retrieval/bm25/plan-index.ts"),
-    import("../../../retrieval/bm25/plan-index.ts"),
-  ]);
-  const progress = startProgress(context, { label: "counting", total: 0, unit: "passages" });
-  const plan = await planIndex(corpus.passages(), {
-    ...bm25,
-    source: corpus.path,
-    signal: context.signal,
-    onProgress: (passages) => {
-      progress.update(passages);
-    },
-  }).finally(() => {
-    progress.stop();
-  });
+  const { planIndex, refuseUnlessFits } = await import("../../../retrieval/bm25/plan-index.ts");
+  const bar = { label: "counting", total: 0, unit: "passages" };
+  const given = { ...bm25, source: corpus.path, signal: context.signal };
+  const plan = await withProgress(context, bar, (onProgress) =>
+    planIndex(corpus.passages(), { ...given, onProgress }),
+  );
   await refuseUnlessFits(plan, { out, maxMemory: bytesOf(maxMemory), maxDisk: bytesOf(maxDisk) });
   return plan;
-}
-
-function bytesOf(gigabytes: number | undefined): number | undefined {
-  return gigabytes === undefined ? undefined : gigabytes * 1e9;
 }
 
 function planText(plan: IndexPlan): string {

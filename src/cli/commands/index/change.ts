@@ -4,8 +4,8 @@ import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
 import { claimWriting } from "../../claim-output.ts";
 import { type CliContext, defineCommand } from "../../command.ts";
 import { openCorpus, PASSAGE_OPTIONS } from "../../data-flags.ts";
+import { withProgress } from "../../model-download.ts";
 import { type Flags, jsonFlag, options, pluginFlag, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 import { usage } from "../../usage.ts";
 import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 
@@ -31,17 +31,11 @@ export const indexAdd = defineCommand({
     claimWriting(folder);
     const corpus = await openCorpus(path, { textField, titleField, idField }, context);
     const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
-    const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
-    const manifest = await addToIndex(folder, corpus.passages(), {
-      ...options,
-      source: path,
-      signal: context.signal,
-      onProgress: (passages) => {
-        progress.update(passages);
-      },
-    }).finally(() => {
-      progress.stop();
-    });
+    const bar = { label: "adding", total: 0, unit: "passages" };
+    const given = { ...options, source: path, signal: context.signal };
+    const manifest = await withProgress(context, bar, (onProgress) =>
+      addToIndex(folder, corpus.passages(), { ...given, onProgress }),
+    );
     const added = manifest.segments.at(-1)?.passages ?? 0;
     if (json === true) context.out(JSON.stringify({ index: folder, added, ...sizesOf(manifest) }));
     else context.out(`${folder}: ${formatCount(added)} passages added; ${stateText(manifest)}`);

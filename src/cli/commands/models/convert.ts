@@ -3,8 +3,8 @@ import { sizeOf } from "../../../base/files.ts";
 import { formatBytes } from "../../../base/format.ts";
 import { claimOutput } from "../../claim-output.ts";
 import { defineCommand } from "../../command.ts";
+import { withProgress } from "../../model-download.ts";
 import { jsonFlag, overwriteFlag } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 
 /** Names of `--dtype` and the dtypes of safetensors files. */
 const DTYPES = { float32: "F32", float16: "F16", bfloat16: "BF16" } as const;
@@ -32,20 +32,17 @@ export const modelsConvert = defineCommand({
   async run({ out, dtype, overwrite, json }, context, file) {
     const { convertGguf } = await import("../../../models/gguf/convert-gguf.ts");
     claimOutput(out, overwrite);
-    const bar = startProgress(context, { label: "converting", total: 0, unit: "tensors" });
-    const {
-      config,
-      types,
-      dtype: written,
-    } = await convertGguf(file, out, {
-      dtype: dtype === "auto" ? undefined : DTYPES[dtype],
-      signal: context.signal,
-      onProgress: (done) => {
-        bar.update(done, "");
-      },
-    }).finally(() => {
-      bar.stop();
-    });
+    const bar = { label: "converting", total: 0, unit: "tensors" };
+    const converted = await withProgress(context, bar, (update) =>
+      convertGguf(file, out, {
+        dtype: dtype === "auto" ? undefined : DTYPES[dtype],
+        signal: context.signal,
+        onProgress: (done) => {
+          update(done);
+        },
+      }),
+    );
+    const { config, types, dtype: written } = converted;
     const bytes = await sizeOf(join(out, "model.safetensors"));
     const stored = Object.fromEntries(types);
     const { architecture, layers, hiddenSize } = config;

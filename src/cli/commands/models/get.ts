@@ -1,6 +1,6 @@
 import { modelSources, namedModel, namedModels } from "../../../run/named-models.ts";
 import { defineCommand } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
+import { withDownload } from "../../model-download.ts";
 import { jsonFlag } from "../../options.ts";
 import { usage } from "../../usage.ts";
 
@@ -28,17 +28,12 @@ export const modelsGet = defineCommand({
     }
     const { modelFolder } = await import("../../../hub/hub-model.ts");
     const { fetchNamedModel } = await import("../../../run/fetch-named-model.ts");
-    const watch = watchDownload(context);
-    const options = { ...watch.options, signal: context.signal };
-    try {
-      const found =
-        model === undefined
-          ? { folder: await modelFolder(name, options), source: "hub" }
-          : await fetchNamedModel(model, { ...options, source });
-      context.out(json === true ? JSON.stringify({ name, ...found }) : `${name}: ${found.folder}`);
-    } finally {
-      watch.stop();
-    }
+    const found = await withDownload(context, async (download) => {
+      const options = { ...download, signal: context.signal };
+      if (model !== undefined) return fetchNamedModel(model, { ...options, source });
+      return { folder: await modelFolder(name, options), source: "hub" };
+    });
+    context.out(json === true ? JSON.stringify({ name, ...found }) : `${name}: ${found.folder}`);
   },
 });
 

@@ -1,7 +1,7 @@
 import { errorMessage } from "../../../base/errors.ts";
 import { claimWriting } from "../../claim-output.ts";
 import { defineCommand } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
+import { withDownload } from "../../model-download.ts";
 import {
   deviceFlag,
   jsonFlag,
@@ -60,15 +60,10 @@ export const servePolicyCommand = defineCommand({
     const { host, port, bodyLimit, maxRequests, maxConversations, adapters, maxAdapters } = flags;
     const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
     if (record !== null) claimWriting(record);
-    const download = watchDownload(context);
-    const served = await openServedPolicy(from, {
-      ...download.options,
-      signal: context.signal,
-      device,
-      workers,
-    }).finally(() => {
-      download.stop();
-    });
+    const { signal } = context;
+    const served = await withDownload(context, (download) =>
+      openServedPolicy(from, { ...download, signal, device, workers }),
+    );
     try {
       const server = await startPolicyServer(served.policy, served.template, {
         host,

@@ -1,9 +1,8 @@
 import { ExternalError } from "../../../base/errors.ts";
 import type { DrawnAgain } from "../../../run/synth/draw-again.ts";
 import { defineCommand } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
+import { withProgress } from "../../model-download.ts";
 import { jsonFlag, repeated, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 import { usage } from "../../usage.ts";
 
 /** `agentrl synth-data again`: checks whether rows can be reproduced. */
@@ -28,25 +27,14 @@ export const synthAgain = defineCommand({
     // The runtime is slow to load: not for --help.
     const { drawAgain } = await import("../../../run/synth/draw-again.ts");
     const total = ids?.length ?? (typeof all === "number" ? all : 0);
-    const progress = startProgress(context, { label: "drawing again", total, unit: "rows" });
-    const download = watchDownload(context);
-    try {
-      const result = await drawAgain(file, {
-        ids,
-        limit: typeof all === "number" ? all : undefined,
-        signal: context.signal,
-        download: download.options,
-        onProgress: (rows) => {
-          progress.update(rows);
-        },
-      });
-      progress.stop();
-      context.out(flags.json === true ? JSON.stringify(result) : againText(result));
-      requireSame(result);
-    } finally {
-      download.stop();
-      progress.stop();
-    }
+    const bar = { label: "drawing again", total, unit: "rows" };
+    const limit = typeof all === "number" ? all : undefined;
+    const { signal } = context;
+    const result = await withProgress(context, bar, (onProgress, download) =>
+      drawAgain(file, { ids, limit, signal, download, onProgress }),
+    );
+    context.out(flags.json === true ? JSON.stringify(result) : againText(result));
+    requireSame(result);
   },
 });
 

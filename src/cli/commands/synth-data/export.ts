@@ -6,9 +6,8 @@ import type { ExportOutcome } from "../../../exports/export-rows.ts";
 import { exportFormats } from "../../../synth/exports/index.ts";
 import { claimOutput, refuseOwnInput } from "../../claim-output.ts";
 import { defineCommand } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
+import { withProgress } from "../../model-download.ts";
 import { jsonFlag, overwriteFlag } from "../../options.ts";
-import { type Progress, startProgress } from "../../progress.ts";
 
 /** `agentrl synth-data export`: samples and pairs in other programs' layouts. */
 export const synthExport = defineCommand({
@@ -35,44 +34,24 @@ export const synthExport = defineCommand({
     const formats = exportFormats.parts.map(({ name, summary }) => [`  ${name}`, summary]);
     command.addHelpText("after", `\nLayouts:\n${renderText({ rows: formats })}`);
   },
-  async run({ as, out, overwrite, hints, calls, tokenizer, json }, context, from) {
+  async run({ as, out, overwrite, hints = "remove", calls, tokenizer, json }, context, from) {
     // The other files of the synthesis are beside a file of samples.
     const beside =
       statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
     refuseOwnInput(out, [from, ...beside], "--out");
     claimOutput(out, overwrite);
     const { requireWellFormed, runExport } = await import("../../../exports/export-rows.ts");
-    const download = watchDownload(context);
-    const progress: Progress = startProgress(context, {
-      label: "exporting",
-      total: 0,
-      unit: "records",
-    });
-    try {
-      const outcome = await runExport({
-        from,
-        format: as,
-        out,
-        hints: hints ?? "remove",
-        signal: context.signal,
-        calls,
-        tokenizer,
-        download: download.options,
-        onRecord: (records) => {
-          progress.update(records);
-        },
-      });
-      progress.stop();
-      const { loses, leftOut } = outcome;
-      context.note(`${as} has no place for: ${loses.join("; ")}.`);
-      for (const [reason, count] of Object.entries(leftOut))
-        context.note(`left out ${count}: ${reason}.`);
-      context.out(json === true ? JSON.stringify(outcome) : asText(outcome));
-      requireWellFormed(outcome);
-    } finally {
-      download.stop();
-      progress.stop();
-    }
+    const bar = { label: "exporting", total: 0, unit: "records" };
+    const given = { from, format: as, out, hints, calls, tokenizer, signal: context.signal };
+    const outcome = await withProgress(context, bar, (onRecord, download) =>
+      runExport({ ...given, download, onRecord }),
+    );
+    const { loses, leftOut } = outcome;
+    context.note(`${as} has no place for: ${loses.join("; ")}.`);
+    for (const [reason, count] of Object.entries(leftOut))
+      context.note(`left out ${count}: ${reason}.`);
+    context.out(json === true ? JSON.stringify(outcome) : asText(outcome));
+    requireWellFormed(outcome);
   },
 });
 

@@ -1,9 +1,8 @@
 import { parseSet } from "../../../run/settings/settings.ts";
 import { synthesisBlocks } from "../../../view/documents/synthesis.ts";
 import { defineCommand } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
+import { withProgress } from "../../model-download.ts";
 import { jsonFlag, setFlag } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
 
 /** `agentrl synth-data select`: runs other steps over existing draws. */
 export const synthSelect = defineCommand({
@@ -23,25 +22,13 @@ export const synthSelect = defineCommand({
     // Steps and protocols are slow to load: not for --help.
     const { selectAgain } = await import("../../../run/synth/synth-folder.ts");
     const { requireRows } = await import("../../../run/synth/run-synth.ts");
-    const progress = startProgress(context, { label: "selecting", total: 0, unit: "questions" });
-    const download = watchDownload(context);
-    try {
-      const result = await selectAgain(folder, {
-        overrides,
-        signal: context.signal,
-        download: download.options,
-        keepDropped: flags.dropped === true,
-        onSelect: (questions) => {
-          progress.update(questions);
-        },
-      });
-      progress.stop();
-      if (flags.json === true) context.out(JSON.stringify({ ...result, out: folder }));
-      else context.out(synthesisBlocks(result, folder));
-      requireRows(folder, result);
-    } finally {
-      download.stop();
-      progress.stop();
-    }
+    const bar = { label: "selecting", total: 0, unit: "questions" };
+    const given = { overrides, signal: context.signal, keepDropped: flags.dropped === true };
+    const result = await withProgress(context, bar, (onSelect, download) =>
+      selectAgain(folder, { ...given, download, onSelect }),
+    );
+    if (flags.json === true) context.out(JSON.stringify({ ...result, out: folder }));
+    else context.out(synthesisBlocks(result, folder));
+    requireRows(folder, result);
   },
 });
