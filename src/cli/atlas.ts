@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
-import { writeAtomic, writeFileAtomic } from "../base/files.ts";
+import { writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import type { ClaimResult } from "../experiment/claims/claim-results.ts";
@@ -12,7 +12,7 @@ import { atlasDocument, atlasOverview, type AtlasSystem } from "../view/document
 import { documentMarkdown } from "../view/markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
-import { madeBy } from "./made-by.ts";
+import { madeBy, writePage } from "./made-by.ts";
 import { usage } from "./usage.ts";
 
 interface AtlasFlags {
@@ -35,16 +35,13 @@ export async function writeAtlas(
   measure: Measure,
   context: CliContext,
 ): Promise<void> {
-  const { documentPage } = await import("../view/html/page.ts");
   const page = flags.page ?? "runs/atlas.html";
   const text = `${page.replace(/\.html?$/, "")}.md`;
   claimWriting(page);
   claimWriting(text);
   const systems = await atlasSystems(flags.family, flags.stored === true ? null : measure);
   const document = atlasDocument(systems);
-  await writeAtomic(page, async (write) => {
-    for await (const piece of documentPage(document, madeBy())) await write(piece);
-  });
+  await writePage(page, document);
   const { version, command } = madeBy();
   const origin = `Written by agentrl ${version}: \`${command}\``;
   await writeFileAtomic(text, `${documentMarkdown(document)}\n${origin}\n`);

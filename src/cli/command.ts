@@ -133,17 +133,18 @@ export interface CommandGroup {
   readonly commands: readonly CliCommand[];
 }
 
-/** A command whose module is loaded when it is called. */
-export function command(
-  name: string,
+/** A command whose module, which exports it as `<name>Command`, is loaded when it is called. */
+export function command<N extends string>(
+  name: N,
   summary: string,
-  load: () => Promise<CliCommand>,
+  load: () => Promise<Readonly<Record<`${N}Command`, CliCommand>>>,
 ): CliCommand {
   return {
     name,
     summary,
     async register(program, context) {
-      await (await load()).register(program, context);
+      const loaded = await load();
+      await loaded[`${name}Command`].register(program, context);
     },
   };
 }

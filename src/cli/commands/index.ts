@@ -5,11 +5,7 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     title: "Data, models and search",
     commands: [
-      command(
-        "init",
-        "set up your own questions and passages",
-        async () => (await import("./init.ts")).initCommand,
-      ),
+      command("init", "set up your own questions and passages", () => import("./init.ts")),
       family(
         "data",
         {
@@ -93,33 +89,21 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "sft",
         "fine-tune a policy on trajectories that a teacher wrote",
-        async () => (await import("./sft.ts")).sftCommand,
+        () => import("./sft.ts"),
       ),
       command(
         "dpo",
         "train a policy on pairs of better and worse trajectories",
-        async () => (await import("./dpo.ts")).dpoCommand,
+        () => import("./dpo.ts"),
       ),
-      command(
-        "train",
-        "train a policy with reinforcement learning",
-        async () => (await import("./train.ts")).trainCommand,
-      ),
-      command(
-        "resume",
-        "continue a run from its folder",
-        async () => (await import("./resume.ts")).resumeCommand,
-      ),
+      command("train", "train a policy with reinforcement learning", () => import("./train.ts")),
+      command("resume", "continue a run from its folder", () => import("./resume.ts")),
     ],
   },
   {
     title: "Measuring",
     commands: [
-      command(
-        "ask",
-        "ask a policy questions and watch how it answers",
-        async () => (await import("./ask.ts")).askCommand,
-      ),
+      command("ask", "ask a policy questions and watch how it answers", () => import("./ask.ts")),
       family(
         "eval",
         {
@@ -135,11 +119,7 @@ export const commandGroups: readonly CommandGroup[] = [
           compare: async () => (await import("./eval-compare.ts")).evalCompareCommand,
         },
       ),
-      command(
-        "score",
-        "score a file of predicted answers",
-        async () => (await import("./score.ts")).scoreCommand,
-      ),
+      command("score", "score a file of predicted answers", () => import("./score.ts")),
       family(
         "judge",
         {
@@ -157,7 +137,7 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "reproduce",
         "run a recipe's claims over seeds, beside the paper's numbers",
-        async () => (await import("./reproduce.ts")).reproduceCommand,
+        () => import("./reproduce.ts"),
       ),
     ],
   },
@@ -167,7 +147,7 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "report",
         "runs, evaluations and syntheses as a page or file",
-        async () => (await import("./report.ts")).reportCommand,
+        () => import("./report.ts"),
       ),
       family(
         "runs",
@@ -216,11 +196,7 @@ export const commandGroups: readonly CommandGroup[] = [
         },
         { check: async () => (await import("./reward.ts")).rewardCheckCommand },
       ),
-      command(
-        "doctor",
-        "check this machine",
-        async () => (await import("./doctor.ts")).doctorCommand,
-      ),
+      command("doctor", "check this machine", () => import("./doctor.ts")),
     ],
   },
   {
@@ -229,12 +205,12 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "new",
         "write a part of your own to start from, with its recipe and test",
-        async () => (await import("./new.ts")).newCommand,
+        () => import("./new.ts"),
       ),
       command(
         "completion",
         "shell completion: bash, zsh, fish, powershell",
-        async () => (await import("./completion.ts")).completionCommand,
+        () => import("./completion.ts"),
       ),
     ],
   },

@@ -1,7 +1,9 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { claimOutput, refuseOwnInput } from "../claim-output.ts";
 import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
 import { acrossFlag } from "../eval-compare-flags.ts";
+import { writePage } from "../made-by.ts";
 import {
   type Flags,
   jsonFlag,
@@ -11,10 +13,10 @@ import {
   refuseStray,
   wholeNumber,
 } from "../options.ts";
+import { findOrigin } from "../trace/trace-origin.ts";
+import { findWords } from "../trace/trace-texts.ts";
 import { usage } from "../usage.ts";
 import { RESULT_FORMATS, writeReport } from "./eval-report.ts";
-import { reportRuns } from "./runs-report.ts";
-import { reportSynthesis } from "./synth-data/report.ts";
 
 const OPTIONS = options({
   out: outFlag(
@@ -102,4 +104,70 @@ function kindOf(place: string): Kind {
   if (has("synth.json")) return "synthesis";
   const isEvaluation = ["results.json", "rows.jsonl"].some(has) || isFile;
   return isEvaluation ? "evaluation" : "run";
+}
+
+/** A synthesis as a page. */
+async function reportSynthesis(
+  folder: string,
+  flags: ReportFlags,
+  context: CliContext,
+): Promise<void> {
+  const { openSynthesis } = await import("../../view/synthesis-files.ts");
+  const { synthesisDocument } = await import("../../view/documents/synthesis.ts");
+  const files = await openSynthesis(folder);
+  const { from } = files.synthesis.teacher;
+  const origin = await findOrigin(join(files.folder, "draws.jsonl"));
+  const named = flags.tokenizer ?? from ?? origin?.policy;
+  const words = await findWords(named, flags.tokenizer !== undefined);
+  const path = flags.out ?? join(files.folder, "report.html");
+  refuseOwnInput(path, [files.folder], "--out");
+  claimOutput(path, flags.overwrite === true || flags.out === undefined);
+  const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
+  const document = await synthesisDocument(files, decode);
+  await writePage(path, document, context.signal);
+  context.out(flags.json === true ? JSON.stringify({ out: path }) : path);
+}
+
+/** Most trajectories of a step in the page. */
+const PER_STEP = 4;
+
+/** Most characters of all trajectories in the page, as on disk; compressed in the page they take an eighth. */
+const CHARACTERS = 48e6;
+
+/** Runs as one page. */
+async function reportRuns(
+  folders: readonly string[],
+  { out, trajectories = PER_STEP, overwrite, json }: ReportFlags,
+  context: CliContext,
+): Promise<void> {
+  const [only = ""] = folders;
+  const twice = folders.find(
+    (folder, i) => folders.map((each) => resolve(each)).indexOf(resolve(folder)) < i,
+  );
+  if (twice !== undefined) throw usage(`${twice}: is named twice. Name each run once.`);
+  if (out === undefined && folders.length > 1)
+    throw usage(
+      `${folders.length} runs are named, and no file to write. Name it by --out report.html; of one run alone it lies in the run's folder.`,
+    );
+  const path = out ?? join(only, "report.html");
+  claimOutput(path, overwrite === true || out === undefined);
+  const { readRun } = await import("../../view/runs/run-files.ts");
+  const { runsDocument } = await import("../../view/documents/runs.ts");
+  const { openRunReader } = await import("../run-reading.ts");
+  const { loadSchemas } = await import("../../base/part-schema.ts");
+  const { effectOf } = await import("../../run/settings/settings-schema.ts");
+  const runs = [];
+  for (const folder of folders) runs.push(await readRun(folder));
+  for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
+    context.note(`not read: ${trouble}`);
+  const all = runs.flatMap((run) => [run, ...run.stages]);
+  await loadSchemas(all.flatMap(({ settings }) => [...(settings?.values.values() ?? [])]));
+  const { readingOf } = openRunReader(context.note);
+  const document = await runsDocument(runs, {
+    readingOf,
+    effectOf,
+    trajectories: { perStep: trajectories, characters: CHARACTERS },
+  });
+  await writePage(path, document, context.signal);
+  context.out(json === true ? JSON.stringify({ out: path }) : path);
 }
