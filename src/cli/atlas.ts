@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { ConfigError } from "../base/errors.ts";
 import { writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";

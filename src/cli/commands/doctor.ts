@@ -12,7 +12,7 @@ import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import { defineCommand } from "../command.ts";
-import { type Check, checkNeeds, deviceAdvice } from "../doctor-needs.ts";
+import { bad, type Check, checkNeeds, deviceAdvice, good, lacking } from "../doctor-needs.ts";
 import { jsonFlag } from "../options.ts";
 
 const MIN_NODE = 20;
@@ -25,7 +25,7 @@ export const doctorCommand = defineCommand({
   options: { json: jsonFlag() },
   async run({ json }, context) {
     const checks = [
-      { name: "agentrl", ok: true, found: packageVersion() },
+      good("agentrl", packageVersion()),
       checkNode(),
       checkProcessor(),
       checkMemory(),
@@ -61,19 +61,11 @@ function checkNode(): Check {
 function checkProcessor(): Check {
   const model = cpus()[0]?.model.trim() ?? "";
   const cores = availableParallelism();
-  return {
-    name: "processor",
-    ok: true,
-    found: `${plural(cores, "core")}${model === "" ? "" : `, ${model}`}`,
-  };
+  return good("processor", `${plural(cores, "core")}${model === "" ? "" : `, ${model}`}`);
 }
 
 function checkMemory(): Check {
-  return {
-    name: "memory",
-    ok: true,
-    found: `${formatBytes(totalmem())}, ${formatBytes(freemem())} free`,
-  };
+  return good("memory", `${formatBytes(totalmem())}, ${formatBytes(freemem())} free`);
 }
 
 async function checkRuntime(): Promise<Check> {
@@ -86,14 +78,10 @@ async function checkRuntime(): Promise<Check> {
         .map((provider) => provider.name)
         .join(", ");
     const extra = of(false) === "" ? "" : `; needs files of its own: ${of(false)}`;
-    return {
-      name,
-      ok: true,
-      found: `${version}, runs on ${of(true)}${extra}; ${telemetryState()}`,
-    };
+    return good(name, `${version}, runs on ${of(true)}${extra}; ${telemetryState()}`);
   } catch (error) {
     const code = error instanceof AgentrlError ? ` [${error.code}]` : "";
-    return { name, ok: false, found: `${errorMessage(error)}${code}` };
+    return bad(name, `${errorMessage(error)}${code}`);
   }
 }
 
@@ -132,16 +120,15 @@ async function checkSpeed(): Promise<Check> {
       const result = (await written(40)) as { ids: number[] }[];
       const tokens = result.reduce((sum, { ids }) => sum + ids.length, 0);
       const perSecond = tokens / ((performance.now() - begun) / 1000);
-      return {
+      return good(
         name,
-        ok: true,
-        found: `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(workers, "worker")}`,
-      };
+        `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(workers, "worker")}`,
+      );
     } finally {
       await engine.close();
     }
   } catch (error) {
-    return { name, ok: true, there: false, found: `not measured: ${errorMessage(error)}` };
+    return lacking(name, `not measured: ${errorMessage(error)}`);
   }
 }
 
@@ -169,12 +156,8 @@ async function checkTemporaryFolder(): Promise<Check> {
       await rm(folder, { recursive: true });
     }
     const { bavail, bsize } = await statfs(tmpdir());
-    return {
-      name,
-      ok: true,
-      found: `${tmpdir()} is writable, ${formatBytes(bavail * bsize)} free`,
-    };
+    return good(name, `${tmpdir()} is writable, ${formatBytes(bavail * bsize)} free`);
   } catch (error) {
-    return { name, ok: false, found: `${tmpdir()} is not writable (${errorMessage(error)})` };
+    return bad(name, `${tmpdir()} is not writable (${errorMessage(error)})`);
   }
 }

@@ -42,7 +42,7 @@ export async function heldOutComparison(
   const [first] = sides;
   const changes = await Promise.all(sides.map(({ before, after }) => compared(after, before)));
   const against = await Promise.all(
-    sides.map(({ after }, i) => (i === 0 ? null : compared(after, first?.after ?? null))),
+    sides.map(({ after }, i) => compared(after, i === 0 ? null : (first?.after ?? null))),
   );
   return (["em", "f1"] as const).flatMap((metric) => {
     const figures = sides.map(({ arm }, i): HeldOutFigure => {
