@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { ConfigError } from "../base/errors.ts";
-import { writeAtomic, writeFileAtomic } from "../base/files.ts";
+import { writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { baseDifferences, claimsHash } from "../experiment/claim-settings.ts";
 import type { ClaimResult } from "../experiment/claims/claim-results.ts";
@@ -13,7 +12,8 @@ import { atlasDocument } from "../view/documents/atlas.ts";
 import { documentMarkdown } from "../view/markdown.ts";
 import { claimWriting } from "./claim-output.ts";
 import type { CliContext } from "./command.ts";
-import { madeBy } from "./made-by.ts";
+import { madeBy, writePage } from "./made-by.ts";
+import { usage } from "./usage.ts";
 
 interface AtlasFlags {
   family?: string;
@@ -35,16 +35,13 @@ export async function writeAtlas(
   measure: Measure,
   context: CliContext,
 ): Promise<void> {
-  const { documentPage } = await import("../view/html/page.ts");
   const page = flags.page ?? "runs/atlas.html";
   const text = `${page.replace(/\.html?$/, "")}.md`;
   claimWriting(page);
   claimWriting(text);
   const systems = await atlasSystems(flags.family, flags.stored === true ? null : measure);
   const document = atlasDocument(systems);
-  await writeAtomic(page, async (write) => {
-    for await (const piece of documentPage(document, madeBy())) await write(piece);
-  });
+  await writePage(page, document);
   const { version, command } = madeBy();
   const origin = `Written by agentrl ${version}: \`${command}\``;
   await writeFileAtomic(text, `${documentMarkdown(document)}\n${origin}\n`);
@@ -72,12 +69,8 @@ export async function atlasSystems(
     (each) => !bases.includes(each.name) && (each.family !== undefined || hasClaims(each)),
   );
   const families = [...new Set(all.map(familyOf))].sort();
-  if (family !== undefined && !families.includes(family)) {
-    throw new ConfigError(
-      "USAGE",
-      `--family is "${family}"; no recipe is of it. ${suggest(family, families)}`,
-    );
-  }
+  if (family !== undefined && !families.includes(family))
+    throw usage(`--family is "${family}"; no recipe is of it. ${suggest(family, families)}`);
   const systems: AtlasSystem[] = [];
   for (const each of families.filter((name) => family === undefined || name === family)) {
     for (const recipe of all.filter((one) => familyOf(one) === each))

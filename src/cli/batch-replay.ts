@@ -1,10 +1,10 @@
 import type { NumberFormat } from "../base/format.ts";
 import { type Column, renderText } from "../base/table.ts";
-import type { BatchReplay } from "../run/train/replay-batch.ts";
-import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
+import type { BatchReplay } from "../run/train/replay-batch.ts";
 import type { CliContext } from "./command.ts";
-import { watchDownload } from "./model-download.ts";
+import { withDownload } from "./model-download.ts";
 
 /** `agentrl train --replay-batch N`: recomputes a step's update from its saved batch, and writes nothing. */
 export async function showReplay(
@@ -13,16 +13,13 @@ export async function showReplay(
   { run, step, json }: { run: string; step: number; json: boolean },
 ): Promise<void> {
   const { replayBatch } = await import("../run/train/replay-batch.ts");
-  const download = watchDownload(context);
-  try {
-    const { signal } = context;
-    const { recordOf } = await import("../run/settings/resolved-yaml.ts");
-    const recipe = { settings: resolved.settings, record: recordOf(resolved) };
-    const replay = await replayBatch(recipe, { run, step, signal, download: download.options });
-    context.out(json ? JSON.stringify(replay) : asText(replay));
-  } finally {
-    download.stop();
-  }
+  const { recordOf } = await import("../run/settings/resolved-yaml.ts");
+  const { signal } = context;
+  const recipe = { settings: resolved.settings, record: recordOf(resolved) };
+  const replay = await withDownload(context, (download) =>
+    replayBatch(recipe, { run, step, signal, download }),
+  );
+  context.out(json ? JSON.stringify(replay) : asText(replay));
 }
 
 function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string {

@@ -3,6 +3,7 @@ import { type Stats, existsSync, mkdirSync, realpathSync, rmdirSync, statSync } 
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError, ExternalError, errorMessage } from "../base/errors.ts";
 import { lockFolder, processOf } from "../base/folder-lock.ts";
+import { usage } from "./usage.ts";
 
 /** What one command line writes: the locks, by path. */
 const claims = new AsyncLocalStorage<Map<string, () => void>>();
@@ -21,7 +22,7 @@ export async function withClaims<T>(work: () => Promise<T>): Promise<T> {
  * Claims the file that a command writes: refuses while another process writes it, and to replace a file that is not the command's own,
  * unless --overwrite is given. Call it before the work: a result that cannot be written would cost the user the time.
  *
- * @param overwrite value of `overwriteOption()`.
+ * @param overwrite value of `overwriteFlag()`.
  * @throws {ConfigError} OUTPUT_EXISTS. Devices and pipes pass, /dev/stdout for one: writing there replaces nothing.
  * @throws {ExternalError} as `claimWriting`.
  */
@@ -131,10 +132,7 @@ export function refuseOwnInput(out: string, inputs: readonly string[], flag: str
     return place === file || (place === dirname(file) && MEASURED.has(basename(file)));
   });
   if (own === undefined) return;
-  throw new ConfigError(
-    "USAGE",
-    `${flag} ${out}: would replace an input file of ${own}. Choose another file.`,
-  );
+  throw usage(`${flag} ${out}: would replace an input file of ${own}. Choose another file.`);
 }
 
 /** Null if nothing is there, also where a parent folder is a file: the writer reports that. */

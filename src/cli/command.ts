@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { Printed } from "../view/terminal.ts";
+import { addOptions, type Flags, type OptionTable, type ValueOf } from "./options.ts";
 
 /** Input and output of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {
@@ -39,8 +40,92 @@ export interface CliCommand {
   register(program: Command, context: CliContext, next?: string): void | Promise<void>;
 }
 
-/** Adds a member to its family: `build` to `index`. */
-export type AddMember = (family: Command, context: CliContext) => void | Promise<void>;
+/** Flags of a table, of which some must be given. */
+type GivenFlags<O, R extends keyof O> = Flags<O> & { [K in R]: ValueOf<O[K]> };
+
+type ArgumentSpec = readonly [name: string, does: string, choices?: readonly string[]];
+
+type ArgumentValue<N> = N extends `${string}...${string}`
+  ? string[]
+  : N extends `<${string}`
+    ? string
+    : string | undefined;
+
+type ArgumentValues<A extends readonly ArgumentSpec[]> = {
+  -readonly [I in keyof A]: ArgumentValue<A[I][0]>;
+};
+
+interface CommandSpec<
+  A extends readonly ArgumentSpec[],
+  O extends OptionTable,
+  R extends keyof O & string,
+> {
+  name: string;
+  /** Its line in the help of its family. */
+  summary?: string;
+  description: string;
+  args?: A;
+  options: O;
+  /** Options that must be given. */
+  required?: readonly R[];
+  /** Options that exclude others. */
+  conflicts?: { readonly [K in keyof O]?: readonly (keyof O & string)[] };
+  /** An earlier name, which no list shows. */
+  hidden?: boolean;
+  /** What the family does without a member. */
+  isDefault?: true;
+  /** Whether the family has options of the same names, which it parses. */
+  inherits?: true;
+  /** Adds what a table cannot say: an option that excludes another, further help. */
+  more?: (command: Command, context: CliContext) => unknown;
+  run: (
+    flags: GivenFlags<O, R>,
+    context: CliContext,
+    ...args: ArgumentValues<A>
+  ) => void | Promise<void>;
+}
+
+/** A command as data; the types of its flags and arguments follow from it. */
+export function defineCommand<
+  const O extends OptionTable,
+  const A extends readonly ArgumentSpec[] = readonly [],
+  R extends keyof O & string = never,
+>(spec: CommandSpec<A, O, R>): CliCommand {
+  const {
+    name,
+    summary,
+    description,
+    args = [],
+    required = [],
+    hidden,
+    isDefault,
+    inherits,
+  } = spec;
+  const conflicts = (spec.conflicts ?? {}) as Readonly<Record<string, readonly string[]>>;
+  return {
+    name,
+    async register(parent, context) {
+      const command = parent.command(name, { hidden, isDefault }).description(description);
+      if (summary !== undefined) command.summary(summary);
+      for (const [argument, does, choices] of args) {
+        const own = new Argument(argument, does);
+        command.addArgument(choices === undefined ? own : own.choices(choices));
+      }
+      addOptions(command, spec.options);
+      for (const option of command.options) {
+        const key = option.attributeName();
+        if (required.some((each) => each === key)) option.makeOptionMandatory();
+        option.conflicts([...(conflicts[key] ?? [])]);
+      }
+      await spec.more?.(command, context);
+      command.action((...given) => {
+        const flags = inherits === true ? command.optsWithGlobals() : command.opts();
+        const values = given.slice(0, args.length) as unknown as ArgumentValues<A>;
+        return spec.run(flags as GivenFlags<O, R>, context, ...values);
+      });
+    },
+  };
+}
 
 /** Commands that serve one purpose, under one heading of `agentrl --help`. */
 export interface CommandGroup {
@@ -48,17 +133,18 @@ export interface CommandGroup {
   readonly commands: readonly CliCommand[];
 }
 
-/** A command whose module is loaded when it is called. */
-export function command(
-  name: string,
+/** A command whose module, which exports it as `<name>Command`, is loaded when it is called. */
+export function command<N extends string>(
+  name: N,
   summary: string,
-  load: () => Promise<CliCommand>,
+  load: () => Promise<Readonly<Record<`${N}Command`, CliCommand>>>,
 ): CliCommand {
   return {
     name,
     summary,
-    async register(program, context, next) {
-      await (await load()).register(program, context, next);
+    async register(program, context) {
+      const loaded = await load();
+      await loaded[`${name}Command`].register(program, context);
     },
   };
 }
@@ -70,8 +156,8 @@ export function command(
 export function family(
   name: string,
   { summary, description }: { summary: string; description: string },
-  members: Readonly<Record<string, () => Promise<AddMember>>>,
-  own?: () => Promise<AddMember>,
+  members: Readonly<Record<string, () => Promise<CliCommand>>>,
+  own?: () => Promise<CliCommand>,
 ): CliCommand {
   return {
     name,
@@ -81,7 +167,8 @@ export function family(
       const named = members[next];
       const loaders = named === undefined ? Object.values(members) : [named];
       const all = own === undefined ? loaders : [own, ...loaders];
-      for (const add of await Promise.all(all.map((load) => load()))) await add(parent, context);
+      for (const add of await Promise.all(all.map((load) => load())))
+        await add.register(parent, context);
     },
   };
 }

@@ -1,4 +1,3 @@
-import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { plural } from "../base/format.ts";
 import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
@@ -9,59 +8,51 @@ import { readPassages } from "../data/passages.ts";
 import { answerNotices } from "../data/tasks.ts";
 import type { Passage } from "../trajectory/task.ts";
 import { datasetNamed } from "../worlds/open-dataset.ts";
+import { type Flags, options } from "./options.ts";
+import { usage } from "./usage.ts";
 
-/** The user's names for the fields of files in no known layout. */
-export interface FieldFlags {
-  questionField?: string | undefined;
-  answerField?: string | undefined;
-  idField?: string | undefined;
-  textField?: string | undefined;
-  titleField?: string | undefined;
-  answerSeparator?: string | undefined;
-}
-
-const CONTENT: Readonly<Record<FieldRole, string>> = {
-  question: "the question",
-  answer: "the accepted answer, or the list of them",
-  id: "the id",
-  text: "the text of a passage",
-  title: "the title of a passage",
+const CONTENT: Readonly<Record<FieldRole, [what: string, example: string]>> = {
+  question: ["the question", "query"],
+  answer: ["the accepted answer, or the list of them", "answers.text"],
+  id: ["the id", "doc_id"],
+  text: ["the text of a passage", "body"],
+  title: ["the title of a passage", "heading"],
 };
-
-/** Fields of question files. */
-export const QUESTION_ROLES: readonly FieldRole[] = ["question", "answer", "id"];
-
-/** Fields of corpora. */
-export const PASSAGE_ROLES: readonly FieldRole[] = ["text", "title", "id"];
 
 const ALL_ROLES = Object.keys(CONTENT) as FieldRole[];
 
-/** Adds --question-field, --answer-field, --id-field, --text-field and --title-field, or those of some roles. */
-export function addFieldFlags(command: Command, roles: readonly FieldRole[] = ALL_ROLES): Command {
-  for (const role of roles) {
-    command.option(
-      `--${role}-field <name>`,
-      `field or column with ${CONTENT[role]}, e.g. ${EXAMPLES[role]} (default: found by its name)`,
-    );
-  }
-  return roles.includes("answer") ? command.addOption(answerSeparatorOption()) : command;
+function fieldFlag(role: FieldRole) {
+  const [what, example] = CONTENT[role];
+  return [
+    "<name>",
+    `field or column with ${what}, e.g. ${example} (default: found by its name)`,
+  ] as const;
 }
 
-/** --answer-separator */
-export function answerSeparatorOption(): Option {
-  return new Option(
-    "--answer-separator <text>",
-    'what separates accepted answers within one text, e.g. "|", ";" or "\\n"; none: every text is one answer (default: only a list as JSON or Python prints it is several)',
-  );
-}
+export const ANSWER_SEPARATOR = [
+  "<text>",
+  'what separates accepted answers within one text, e.g. "|", ";" or "\\n"; none: every text is one answer (default: only a list as JSON or Python prints it is several)',
+] as const;
 
-const EXAMPLES: Readonly<Record<FieldRole, string>> = {
-  question: "query",
-  answer: "answers.text",
-  id: "doc_id",
-  text: "body",
-  title: "heading",
-};
+/** Fields of question files. */
+export const QUESTION_OPTIONS = options({
+  questionField: fieldFlag("question"),
+  answerField: fieldFlag("answer"),
+  idField: fieldFlag("id"),
+  answerSeparator: ANSWER_SEPARATOR,
+});
+
+/** Fields of corpora. */
+export const PASSAGE_OPTIONS = options({
+  textField: fieldFlag("text"),
+  titleField: fieldFlag("title"),
+  idField: fieldFlag("id"),
+});
+
+export const FIELD_OPTIONS = { ...QUESTION_OPTIONS, ...PASSAGE_OPTIONS };
+
+/** The user's names for the fields of files in no known layout. */
+export type FieldFlags = Flags<typeof FIELD_OPTIONS>;
 
 /** The fields that the flags name. */
 export function fieldsOf(flags: FieldFlags): Fields {
@@ -85,8 +76,7 @@ export function datasetOf(flags: FieldFlags & { dataset?: string }): DatasetSett
 export function refuseFieldsWithoutData(fields: Fields): void {
   const [flag] = fieldFlags(fields);
   if (flag === undefined) return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${flag} would have no effect: it belongs to --dataset, which is not given. Leave it out.`,
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { access, constants, readFile, statfs } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -7,6 +7,9 @@ import { errorMessage } from "../base/errors.ts";
 import { formatBytes, formatRate } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
+import { providerBuild } from "../onnx/cuda-provider.ts";
+import type { DeviceName } from "../onnx/device-names.ts";
+import { runtimeInfo } from "../onnx/runtime-info.ts";
 import { findBase, placeOfBases, SHIPPED_POLICIES } from "../run/bases.ts";
 import { shippedBases } from "../run/settings/base-names.ts";
 
@@ -20,6 +23,16 @@ export interface Check {
   /** The finding as text; a problem with its remedy. */
   found: string;
 }
+
+export const good = (name: string, found: string): Check => ({ name, ok: true, found });
+export const bad = (name: string, found: string): Check => ({ name, ok: false, found });
+/** An optional part is not there. */
+export const lacking = (name: string, found: string): Check => ({
+  name,
+  ok: true,
+  there: false,
+  found,
+});
 
 /** With less, a tiny-world run with its checkpoints may fail. */
 const LITTLE_DISK = 1e9;
@@ -55,16 +68,13 @@ function checkCores(): Check {
   const quota = cpuQuota();
   const cores = availableParallelism();
   const name = "cores to use";
-  if (quota === null || quota >= cores) {
-    return { name, ok: true, found: `${cores} of ${cpus().length}, no smaller quota` };
-  }
+  if (quota === null || quota >= cores)
+    return good(name, `${cores} of ${cpus().length}, no smaller quota`);
   const workers = Math.max(1, Math.floor(quota));
-  return {
+  return lacking(
     name,
-    ok: true,
-    there: false,
-    found: `a container's quota of ${formatRate(quota)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
-  };
+    `a container's quota of ${formatRate(quota)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
+  );
 }
 
 /** Processors that a container may use; null without a limit. */
@@ -86,14 +96,12 @@ function checkMemoryLimit(): Check {
   const addresses = Number(
     /^Max address space\s+(\d+)/m.exec(read("/proc/self/limits") ?? "")?.[1],
   );
-  if (Number.isNaN(addresses)) return { name, ok: true, found };
+  if (Number.isNaN(addresses)) return good(name, found);
   const cure = "set NODE_OPTIONS=--disable-wasm-trap-handler where requests are refused";
-  return {
+  return lacking(
     name,
-    ok: true,
-    there: false,
-    found: `${found}; ulimit -v allows ${formatBytes(addresses)} of addresses: ${cure}`,
-  };
+    `${found}; ulimit -v allows ${formatBytes(addresses)} of addresses: ${cure}`,
+  );
 }
 
 async function checkRunsFolder(): Promise<Check> {
@@ -105,16 +113,11 @@ async function checkRunsFolder(): Promise<Check> {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
     const place = `${folder} is writable, ${formatBytes(free)} free`;
-    if (free >= LITTLE_DISK) return { name, ok: true, found: place };
-    return {
-      name,
-      ok: true,
-      there: false,
-      found: `${place}: little for checkpoints; --out names another`,
-    };
+    if (free >= LITTLE_DISK) return good(name, place);
+    return lacking(name, `${place}: little for checkpoints; --out names another`);
   } catch (error) {
     const found = `${folder} is not writable (${errorMessage(error)}); --out names another`;
-    return { name, ok: true, there: false, found };
+    return lacking(name, found);
   }
 }
 
@@ -122,7 +125,7 @@ function checkDescriptors(): Check {
   const name = "open files";
   const line = /^Max open files\s+(\S+)/m.exec(read("/proc/self/limits") ?? "");
   const limit = line?.[1];
-  if (limit === undefined) return { name, ok: true, found: "limit not known here" };
+  if (limit === undefined) return good(name, "limit not known here");
   const few = Number(limit) < FEW_DESCRIPTORS;
   const found = few ? `up to ${limit}: raise it with ulimit -n 4096` : `up to ${limit}`;
   return { name, ok: true, there: !few, found };
@@ -142,14 +145,14 @@ async function checkPackage(name: string, without: string, install = name): Prom
   const version = await installedVersion(folder, name);
   if (version === null) {
     const found = `not here: ${without} (npm install ${install})`;
-    return { name, ok: true, there: false, found };
+    return lacking(name, found);
   }
   const built = join(folder, "build", "Release", "addon.node");
   if (name === "hnswlib-node" && existsSync(folder) && !existsSync(built)) {
     const found = `${version}, not built: ${without} (npm rebuild ${name}, with a C++ compiler)`;
-    return { name, ok: true, there: false, found };
+    return lacking(name, found);
   }
-  return { name, ok: true, found: version };
+  return good(name, version);
 }
 
 /** Version of a package here or in a folder above, to which npm hoists. */
@@ -171,9 +174,9 @@ async function checkHubCache(): Promise<Check> {
     () => false,
   );
   const more = `${token === null ? "no token" : "a token is set"}${offline ? ", offline" : ""}`;
-  if (writable) return { name, ok: true, found: `${cache} is writable; ${more}` };
+  if (writable) return good(name, `${cache} is writable; ${more}`);
   const found = `${cache} is not writable: set HF_HOME to a folder that is; ${more}`;
-  return { name, ok: true, there: false, found };
+  return lacking(name, found);
 }
 
 const VARIABLES = [
@@ -186,7 +189,7 @@ function checkVariables(): Check {
   const set = VARIABLES.filter((name) => {
     return [name, name.toLowerCase()].some((each) => (process.env[each] ?? "").trim() !== "");
   });
-  return { name: "variables set", ok: true, found: set.length === 0 ? "none" : set.join(", ") };
+  return good("variables set", set.length === 0 ? "none" : set.join(", "));
 }
 
 /** Whether a shipped policy matches its recorded hash. */
@@ -198,14 +201,10 @@ async function checkPolicy(policy: string, folder: string): Promise<Check> {
       readFile(join(folder, "README.md"), "utf8"),
     ]);
     const found = createHash("sha256").update(weights).digest("hex");
-    if (page.includes(found)) return { name, ok: true, found: `intact, ${found.slice(0, 12)}` };
-    return {
-      name,
-      ok: false,
-      found: `its weights are not those that its README names: reinstall agentrl`,
-    };
+    if (page.includes(found)) return good(name, `intact, ${found.slice(0, 12)}`);
+    return bad(name, `its weights are not those that its README names: reinstall agentrl`);
   } catch (error) {
-    return { name, ok: false, found: `${errorMessage(error)}: reinstall agentrl` };
+    return bad(name, `${errorMessage(error)}: reinstall agentrl`);
   }
 }
 
@@ -216,7 +215,7 @@ async function checkBases(): Promise<Check> {
     base !== null && existsSync(base.folder) ? [base.name] : [],
   );
   const found = made.length === 0 ? "none made yet" : `made: ${made.join(", ")}`;
-  return { name: "bases", ok: true, found: `${found}; kept in ${placeOfBases()}` };
+  return good("bases", `${found}; kept in ${placeOfBases()}`);
 }
 
 function read(path: string): string | null {
@@ -225,4 +224,47 @@ function read(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** What `agentrl doctor` adds to the result of a device's test; null: nothing. */
+export async function deviceAdvice(device: DeviceName, works: boolean): Promise<string | null> {
+  if (device === "cuda") {
+    const info = await runtimeInfo().catch(() => null);
+    return info === null ? null : providerBuild(info.version);
+  }
+  if (device !== "webgpu" || works || process.platform !== "linux") return null;
+  return vulkanAdvice(process.env);
+}
+
+/** Where the loader and the manifests of Vulkan's drivers are installed. */
+const LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]; // prettier-ignore
+const MANIFESTS = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
+
+/**
+ * What Vulkan lacks on Linux, as far as files and variables tell; null: they tell nothing.
+ * @param root for tests: the folder that stands for /.
+ */
+export function vulkanAdvice(
+  env: Readonly<Record<string, string | undefined>>,
+  root = "/",
+): string | null {
+  const places = [...(env["LD_LIBRARY_PATH"] ?? "").split(":").filter(Boolean), ...LIBRARIES];
+  if (!places.some((folder) => existsSync(join(root, folder, "libvulkan.so.1"))))
+    return "libvulkan.so.1 was not found: install Vulkan's loader (Debian, Ubuntu: libvulkan1)";
+  const has = (env["NVIDIA_DRIVER_CAPABILITIES"] ?? "").split(",").map((each) => each.trim());
+  const isNvidia = existsSync(join(root, "dev/nvidiactl"));
+  if (isNvidia && has.join() !== "" && !has.includes("graphics") && !has.includes("all"))
+    return `the container sees the card for ${has.join(",")} alone: start it with NVIDIA_DRIVER_CAPABILITIES=all, or with graphics among its values`;
+  const named = [env["VK_DRIVER_FILES"], env["VK_ICD_FILENAMES"]].find((each) => each);
+  const manifests =
+    named?.split(":").filter((path) => existsSync(join(root, path))) ??
+    MANIFESTS.flatMap((folder) => jsonFiles(join(root, folder)));
+  if (manifests.length > 0) return null;
+  return named === undefined
+    ? "no driver's manifest was found in /usr/share/vulkan/icd.d or /etc/vulkan/icd.d: install the card's Vulkan driver, or name its manifest in VK_DRIVER_FILES"
+    : `VK_DRIVER_FILES names no file that exists (${named})`;
+}
+
+function jsonFiles(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
 }

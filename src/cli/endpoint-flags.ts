@@ -1,100 +1,75 @@
+import { InvalidArgumentError } from "commander";
 import { definedValues } from "../base/defined-values.ts";
-import { type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { readApiKey } from "../http/api-key.ts";
-import { decimal, wholeNumber } from "./options.ts";
-
-/** Flags of a model on a server. */
-export interface ServedModelFlags extends EndpointFlags {
-  model?: string;
-  api?: "chat" | "tools" | "completions";
-}
-
-/** Flags of requests to a model server: the same in every command that asks one. */
-export interface EndpointFlags {
-  apiKeyEnv?: string;
-  maxTokens?: number;
-  concurrency?: number;
-  timeoutMs?: number;
-  retries?: number;
-  priceIn?: number;
-  priceOut?: number;
-  cache?: string | false;
-}
-
-/** The names of `EndpointFlags`, for flags that have no effect without a server. */
-export const ENDPOINT_FLAGS = [
-  ...(["apiKeyEnv", "maxTokens", "concurrency", "timeoutMs", "retries"] as const),
-  ...(["priceIn", "priceOut", "cache"] as const),
-] satisfies (keyof EndpointFlags)[];
+import { decimal, type Flags, options, wholeNumber } from "./options.ts";
+import { usage } from "./usage.ts";
 
 /** Default number of requests at once, as in the settings. */
 export const DEFAULT_CONCURRENCY = 8;
 
-/** Adds --model, --api and the flags of `EndpointFlags`. @param maxTokens as of `addEndpointOptions`. */
-export function addServedModelOptions(
-  command: Command,
-  maxTokens = "the budget of a turn",
-): Command {
-  command
-    .option("--model <name>", "for a server: the model, as it names it")
-    .addOption(
-      new Option(
-        "--api <api>",
-        "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
-          "completions: one text that grows, as in training",
-      ).choices(["chat", "tools", "completions"]),
-    );
-  return addEndpointOptions(command, { maxTokens, cache: "none" });
-}
-
 /**
- * Adds the flags of `EndpointFlags`.
+ * Options of requests to a model server: the same in every command that asks one.
  * @param defaults.maxTokens where the limit on a reply comes from without its flag.
  * @param defaults.cache the folder of stored replies without its flag.
  */
-export function addEndpointOptions(
-  command: Command,
-  defaults: { maxTokens: string; cache: string },
-): Command {
-  return command
-    .option(
-      "--api-key-env <name>",
+export function endpointOptions(defaults: { maxTokens: string; cache: string }) {
+  return options({
+    apiKeyEnv: [
+      "<name>",
       "for a server: environment variable with the API key, or none (default: OPENAI_API_KEY)",
-    )
-    .option(
-      "--max-tokens <n>",
+    ],
+    maxTokens: [
+      "<n>",
       `for a server: longest reply in tokens; reasoning models need more (default: ${defaults.maxTokens})`,
       wholeNumber(1),
-    )
-    .option(
-      "--concurrency <n>",
+    ],
+    concurrency: [
+      "<n>",
       `for a server: requests at once (default: ${DEFAULT_CONCURRENCY})`,
       wholeNumber(1, 1024),
-    )
-    .option(
-      "--timeout-ms <n>",
+    ],
+    timeoutMs: [
+      "<n>",
       "for a server: time limit of one attempt in milliseconds, and a quarter of the limit of all (default: 30000)",
       wholeNumber(1, 3_600_000),
-    )
-    .option(
-      "--retries <n>",
-      "for a server: attempts after the first (default: 4)",
-      wholeNumber(0, 20),
-    )
-    .option(
-      "--price-in <amount>",
+    ],
+    retries: ["<n>", "for a server: attempts after the first (default: 4)", wholeNumber(0, 20)],
+    priceIn: [
+      "<amount>",
       "for a server: USD per million prompt tokens; with --price-out the cost is shown",
       decimal(0),
-    )
-    .option("--price-out <amount>", "for a server: USD per million completion tokens", decimal(0))
-    .option(
-      "--cache <folder>",
+    ],
+    priceOut: ["<amount>", "for a server: USD per million completion tokens", decimal(0)],
+    cache: [
+      "<folder>",
       `for a server: folder of stored replies; an equal request is not sent again (default: ${defaults.cache})`,
       folderName,
-    )
-    .option("--no-cache", "for a server: send every request and store nothing");
+    ],
+    noCache: ["", "for a server: send every request and store nothing"],
+  });
 }
+
+/** Options of a model on a server. */
+export const SERVED_MODEL_OPTIONS = options({
+  model: ["<name>", "for a server: the model, as it names it"],
+  api: [
+    "<api>",
+    "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
+      "completions: one text that grows, as in training",
+    ["chat", "tools", "completions"],
+  ],
+  ...endpointOptions({ maxTokens: "the budget of a turn", cache: "none" }),
+});
+
+export type ServedModelFlags = Flags<typeof SERVED_MODEL_OPTIONS>;
+
+export type EndpointFlags = Omit<ServedModelFlags, "model" | "api">;
+
+/** The names of `EndpointFlags`, for flags that have no effect without a server. */
+export const ENDPOINT_FLAGS = Object.keys(endpointOptions({ maxTokens: "", cache: "" })).filter(
+  (name) => name !== "noCache",
+);
 
 /**
  * The settings of a server that the flags give, by the keys of the settings.
@@ -104,8 +79,7 @@ export function endpointValues(flags: EndpointFlags): Record<string, unknown> {
   const { apiKeyEnv, timeoutMs, maxTokens, concurrency, retries, priceIn, priceOut, cache } = flags;
   if ((priceIn === undefined) !== (priceOut === undefined)) {
     const [given, missing] = priceIn === undefined ? ["out", "in"] : ["in", "out"];
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--price-${given} is given without --price-${missing}: a cost needs both. Add --price-${missing}.`,
     );
   }
@@ -138,12 +112,10 @@ export function servedModel(
   option: string,
 ): Record<string, unknown> {
   const { model, api } = flags;
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (model === undefined)
+    throw usage(
       `${option} is ${address}, a server: --model must say which of its models is meant. GET ${address.replace(/\/$/, "")}/models lists them.`,
     );
-  }
   return {
     baseUrl: address,
     model,

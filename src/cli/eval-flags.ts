@@ -1,112 +1,90 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { isServerAddress } from "../http/http-options.ts";
-import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
-import type { Settings } from "../run/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import type { Override, ResolvedSettings } from "../run/settings/settings.ts";
 import type { CliContext } from "./command.ts";
 import {
-  addServedModelOptions,
-  ENDPOINT_FLAGS,
-  endpointValues,
-  servedModel,
-  type ServedModelFlags,
-} from "./endpoint-flags.ts";
-import {
-  decimal,
-  deviceOption,
-  pluginOption,
-  seedOption,
-  setOption,
-  wholeNumber,
-} from "./options.ts";
-import {
-  addFieldFlags,
-  type FieldFlags,
+  FIELD_OPTIONS,
   fieldsOf,
   noteAnswers,
   noteDatasetFields,
   refuseFieldsWithoutData,
 } from "./data-flags.ts";
+import {
+  ENDPOINT_FLAGS,
+  endpointValues,
+  SERVED_MODEL_OPTIONS,
+  servedModel,
+} from "./endpoint-flags.ts";
+import {
+  decimal,
+  deviceFlag,
+  type Flags,
+  options,
+  pluginFlag,
+  refuseStray,
+  seedFlag,
+  setFlag,
+  wholeNumber,
+} from "./options.ts";
 import { tierForData } from "./own-data.ts";
 import { settingsOf } from "./recipe-options.ts";
-import { refuseStray } from "./stray-flags.ts";
 
-/** Flags for the policy, the questions and the protocol. */
-export interface MeasuringFlags extends ServedModelFlags, FieldFlags {
-  policy?: string;
-  chat?: true;
-  dataset?: string;
-  index?: string;
-  strategy?: string;
-  limit?: number;
-  shuffle?: number;
-  samples?: number;
-  temperature?: number;
-  recipe?: string;
-  tier?: string;
-  device?: string;
-  seed?: number;
-  set?: string[];
-  plugin?: string[];
-}
-
-/** As `addAnsweringOptions`, with how many questions and answers an evaluation takes. */
-export function addMeasuringOptions(command: Command): void {
-  addAnsweringOptions(command)
-    .option("--limit <n>", "evaluate only the first n questions", wholeNumber(1))
-    .option(
-      "--shuffle <seed>",
-      "take questions in a random order, each type in its share; with --limit 100 of 900 bridge and 100 comparison questions: 90 and 10 (default: the dataset's order)",
-      wholeNumber(0),
-    )
-    .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1));
-}
-
-/** Adds flags for the policy, its searches and its protocol. */
-export function addAnsweringOptions(command: Command): Command {
-  command.option(
-    "--policy <name>",
+/** Options for the policy, its searches and its protocol. Their help needs `addStrategies`. */
+export const ANSWERING_OPTIONS = options({
+  policy: [
+    "<name>",
     "folder or GGUF file of a model, smollm2-135m, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
       "or a predictions file (.jsonl, .json); base: the shipped policy (default: the policy of --recipe; without --recipe base)",
-  );
-  addFieldFlags(addServedModelOptions(command));
-  return (
-    command
-      .option(
-        "--chat",
-        "for a folder: ask through the model's chat template, the protocol explained",
-      )
-      .option(
-        "--dataset <name>",
-        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: the held-out dataset of --recipe; without --recipe the tiny world)",
-      )
-      .option(
-        "--index <folder>",
-        "made by `agentrl index build`; without it BM25 over the dataset's own passages",
-      )
-      // Not a list of choices: a plugin may bring it.
-      .option(
-        "--strategy <name>",
-        "how a question is answered: one of the strategies below, or a plugin's; docs/environments.md tells more (default: agent)",
-      )
-      .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
-      .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
-      .option(
-        "--tier <tier>",
-        "size of the budgets: smoke, mini or paper; default: mini where the recipe has it, paper for data of your own",
-      )
-      .addOption(deviceOption())
-      .addOption(setOption())
-      .addOption(pluginOption())
-      .addOption(seedOption())
-      .addHelpText("after", () => strategiesHelp(command))
-  );
-}
+  ],
+  ...SERVED_MODEL_OPTIONS,
+  ...FIELD_OPTIONS,
+  chat: ["", "for a folder: ask through the model's chat template, the protocol explained"],
+  dataset: [
+    "<name>",
+    "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: the held-out dataset of --recipe; without --recipe the tiny world)",
+  ],
+  index: [
+    "<folder>",
+    "made by `agentrl index build`; without it BM25 over the dataset's own passages",
+  ],
+  strategy: [
+    "<name>",
+    "how a question is answered: one of the strategies below, or a plugin's; docs/environments.md tells more (default: agent)",
+  ],
+  temperature: ["<t>", "0: the likeliest token (the default)", decimal(0)],
+  recipe: ["<name>", "recipe that sets the environment (default: search-r1)"],
+  tier: [
+    "<tier>",
+    "size of the budgets: smoke, mini or paper; default: mini where the recipe has it, paper for data of your own",
+  ],
+  device: deviceFlag(),
+  set: setFlag(),
+  plugin: pluginFlag(),
+  seed: seedFlag(),
+});
 
-/** Loads what the help of `addAnsweringOptions` tells, where a user asks for it. */
-export async function loadAnsweringHelp({ asksHelp }: CliContext): Promise<void> {
+/** The same, with how many questions and answers an evaluation takes. */
+export const MEASURING_OPTIONS = options({
+  ...ANSWERING_OPTIONS,
+  limit: ["<n>", "evaluate only the first n questions", wholeNumber(1)],
+  shuffle: [
+    "<seed>",
+    "take questions in a random order, each type in its share; with --limit 100 of 900 bridge and 100 comparison questions: 90 and 10 (default: the dataset's order)",
+    wholeNumber(0),
+  ],
+  samples: ["<k>", "draws per question, for avg@k and pass@k", wholeNumber(1)],
+});
+
+/** Flags for the policy, the questions and the protocol. */
+export type MeasuringFlags = Flags<typeof MEASURING_OPTIONS>;
+
+/** Adds the strategies to the help of a command, and loads what it tells of them where a user asks for it. */
+export async function addStrategies(command: Command, { asksHelp }: CliContext): Promise<void> {
   if (asksHelp === true) await strategies.all();
+  command.addHelpText("after", () => strategiesHelp(command));
 }
 
 /** Each strategy with its summary, formatted like options in help. */

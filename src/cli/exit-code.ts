@@ -37,9 +37,8 @@ const byClass = [
 
 /** The exit status for anything that a command threw; an error of no known class is a bug. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof ScoreError) {
+  if (error instanceof ScoreError)
     return error.code === "SCORE_MISSED" ? EXIT.scoreMissed : EXIT.notEvaluated;
-  }
   if (error instanceof ExternalError && error.code === "ENGINE_STALLED") return EXIT.stalled;
   return byClass.find(([type]) => error instanceof type)?.[1] ?? EXIT.bug;
 }

@@ -1,11 +1,12 @@
+import { existsSync } from "node:fs";
+import { basename, delimiter, join, relative, sep } from "node:path";
 import { isatty } from "node:tty";
 import { visibleText } from "../base/visible-text.ts";
-import { EXIT } from "./exit-code.ts";
-import { programCall } from "./program-call.ts";
-import { writeAroundProgress } from "./held-terminal.ts";
 import { Painted, painted } from "../view/styled.ts";
-import { type Screen, screenOf } from "./trace/screen.ts";
 import { blockLines, type Printed } from "../view/terminal.ts";
+import { EXIT } from "./exit-code.ts";
+import { writeAroundProgress } from "./held-terminal.ts";
+import { type Screen, screenOf } from "./trace/screen.ts";
 
 /**
  * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
@@ -124,4 +125,21 @@ export function processIo(): CliIo {
       };
     },
   };
+}
+
+/**
+ * How a shell of the user starts this program, for commands to copy: `agentrl` where the shell finds it; `node bin/agentrl.js` for a copy
+ * of the sources that was started so; else `npx agentrl`, which also finds a local install.
+ */
+export function programCall(
+  path = process.env["PATH"] ?? "",
+  script = process.argv[1] ?? "",
+): string {
+  // npm and npx add these folders for the programs that they start; the user's shell does not have them.
+  const folders = path.split(delimiter).filter((folder) => basename(folder) !== ".bin");
+  const names = ["agentrl", "agentrl.cmd"];
+  if (folders.some((folder) => names.some((name) => existsSync(join(folder, name)))))
+    return "agentrl";
+  const isSource = basename(script) === "agentrl.js" && !script.split(sep).includes("node_modules");
+  return isSource ? `node ${relative(".", script)}` : "npx agentrl";
 }

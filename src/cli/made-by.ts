@@ -1,5 +1,6 @@
 import { packageVersion } from "../base/package-root.ts";
-import type { Made } from "../view/document.ts";
+import type { Document, Made } from "../view/document.ts";
+import { writeAtomic } from "../base/files.ts";
 
 /** Day, version and command line for the header of a page. */
 export function madeBy(): Made {
@@ -11,4 +12,19 @@ export function madeBy(): Made {
 export function quoted(argument: string): string {
   if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
   return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Writes a document as a page that says how it was made. */
+export async function writePage(
+  path: string,
+  document: Document,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { documentPage } = await import("../view/html/page.ts");
+  await writeAtomic(path, async (write) => {
+    for await (const piece of documentPage(document, madeBy())) {
+      signal?.throwIfAborted();
+      await write(piece);
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { errorMessage } from "../base/errors.ts";
 import { packageVersion } from "../base/package-root.ts";
-import "../base/telemetry.ts";
+import { hasStuckThreads } from "../base/waits/stuck-threads.ts";
 import { StopRequested } from "../run/folder/run-control.ts";
 import { withClaims } from "./claim-output.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
@@ -10,8 +10,7 @@ import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
 import { type CliIo, type PrintingIo, type StopRequest, printing, processIo } from "./io.ts";
 import { buildProgram } from "./program.ts";
 import { usageError } from "./usage-error.ts";
-
-export { leave } from "./leave.ts";
+import "../base/telemetry.ts";
 
 /** Abort reason of a requested stop. */
 class StopReason extends Error {
@@ -233,4 +232,21 @@ function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
+}
+
+/** Newer versions of Node than the oldest that is supported can replace the process by another program. */
+const { execve } = process as { execve?: (file: string, argv: readonly string[]) => void };
+
+/**
+ * Ends the process with the set exit status, even if threads still run. At exit Node waits for every thread, so it would wait forever for a
+ * thread that hangs in the system, on a disk or in a driver. A shell then replaces the process and exits with the status; if Node cannot do
+ * that (before 22.15, on Windows), the process is killed.
+ */
+export function leave(): void {
+  if (!hasStuckThreads()) process.exit();
+  try {
+    execve?.("/bin/sh", ["sh", "-c", `exit ${process.exitCode ?? 0}`]);
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
 }

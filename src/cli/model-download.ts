@@ -1,6 +1,6 @@
 import type { PolicyDownload } from "../run/assemble.ts";
 import type { CliContext } from "./command.ts";
-import { type Progress, startProgress } from "./progress.ts";
+import { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 
 /** Shows a model's download, or the making of a base, if there is one. Stop it in a `finally`. */
 export function watchDownload(context: CliContext): { options: PolicyDownload; stop: () => void } {
@@ -34,4 +34,26 @@ export function watchDownload(context: CliContext): { options: PolicyDownload; s
     },
     stop,
   };
+}
+
+/** Does work that may download a model, shown as `watchDownload` shows it. */
+export async function withDownload<T>(
+  context: CliContext,
+  work: (download: PolicyDownload) => Promise<T>,
+): Promise<T> {
+  const { options, stop } = watchDownload(context);
+  return work(options).finally(stop);
+}
+
+/** Does work under a bar, which is erased at its end; it may download a model. */
+export async function withProgress<T>(
+  context: CliContext,
+  bar: ProgressOptions,
+  work: (update: (done: number, status?: string) => void, download: PolicyDownload) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(context, bar);
+  const update = (done: number, status?: string): void => {
+    progress.update(done, status);
+  };
+  return withDownload(context, (download) => work(update, download)).finally(progress.stop);
 }

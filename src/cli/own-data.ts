@@ -37,12 +37,11 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
     budgetOf(limits, scope)?.limit ?? Infinity;
   const positions = model === undefined ? Infinity : await positionsOf(model);
   const own = `${data} is not the recipe's tiny world`;
-  if (positions <= tokens("context")) {
+  if (positions <= tokens("context"))
     return {
       ...given,
       note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.${await knowsLittle(model)}`,
     };
-  }
   return {
     ...given,
     tier: "paper",

@@ -6,13 +6,10 @@ import { holdTerminal, isHeld } from "./held-terminal.ts";
 
 /** Shows the progress of some work: a bar on a terminal, a line every 10 s in a pipe or log, nothing under --quiet. */
 export interface Progress {
-  /**
-   * @param done units done so far.
-   * @param status short text behind the bar; stays until the next one.
-   */
+  /** @param done units done so far. @param status short text behind the bar; stays until the next one. */
   update(done: number, status?: string): void;
   /** Erases the bar; permanent output belongs in `context.note`. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** The work and its units. */

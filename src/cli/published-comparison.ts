@@ -1,15 +1,15 @@
-import type { PaperCell } from "../run/claims.ts";
+import { quote } from "../base/schema.ts";
+import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { ComparedRun, Side } from "../experiment/compare/compared-run.ts";
 import { gapTo, measurementOf } from "../experiment/compare/published-gap.ts";
-import { ConfigError } from "../base/errors.ts";
-import { quote } from "../base/schema.ts";
-import { loadRecipe } from "../run/settings/recipe-file.ts";
 import { publishedCells, publishedSetup } from "../experiment/published.ts";
-import { isShare } from "../evaluate/metrics/metric-columns.ts";
+import type { PaperCell } from "../run/claims.ts";
+import { loadRecipe } from "../run/settings/recipe-file.ts";
+import { publishedBlocks, type PublishedComparison } from "../view/documents/comparison.ts";
 import type { CliContext } from "./command.ts";
-import type { EvalCompareFlags } from "./eval-compare-flags.ts";
-import { type PublishedComparison, publishedBlocks } from "../view/documents/comparison.ts";
 import { shown } from "./comparison-format.ts";
+import type { EvalCompareFlags } from "./eval-compare-flags.ts";
+import { usage } from "./usage.ts";
 
 /** Compares one side with a paper's tables or a number, and prints the result. */
 export async function comparePublished(
@@ -28,12 +28,10 @@ function againstNumber(side: Side, flags: EvalCompareFlags): PublishedComparison
   const { metrics = ["em"], published = 0, n = null, seed = 0 } = flags;
   return metrics.map((metric) => {
     const ours = measurementOf(side, metric, seed);
-    if (published > 1 && isShare(metric)) {
-      throw new ConfigError(
-        "USAGE",
+    if (published > 1 && isShare(metric))
+      throw usage(
         `--published is ${published}; ${metric} is a share from 0 to 1. Papers often give percent: write 48.0 as .480.`,
       );
-    }
     const gap = gapTo({ value: published, n }, ours);
     const differences = n === null || n === ours.n ? [] : [sizes(ours.n, n)];
     const unseen = ["model", "corpus", "retriever", "top-k", "prompt"];

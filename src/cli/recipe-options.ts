@@ -1,62 +1,50 @@
-import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
-import { parseSet, type Override, type ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { type Override, parseSet, type ResolvedSettings } from "../run/settings/settings.ts";
 import {
-  deviceOption,
-  jsonOption,
-  outOption,
-  pluginOption,
-  seedOption,
-  setOption,
+  deviceFlag,
+  type Flags,
+  jsonFlag,
+  options,
+  outFlag,
+  pluginFlag,
+  seedFlag,
+  setFlag,
+  tierFlag,
 } from "./options.ts";
+import { usage } from "./usage.ts";
 
-/** Flags of every command that runs a recipe. */
-export interface RecipeFlags {
-  recipe?: string;
-  tier?: string;
-  device?: string;
-  seed?: number;
-  set?: string[];
-  plugin?: string[];
-  out?: string;
-  json?: true;
+/** The argument of every command that runs a recipe. */
+export const RECIPE = [
+  "[recipe]",
+  "name of a recipe of the package, or path of a YAML file, e.g. search-r1",
+] as const;
+
+/** Options of every command that runs a recipe. @param out describes --out. */
+export function recipeOptions(out: string) {
+  return options({
+    recipe: ["<name>", "the recipe; the same as the argument"],
+    tier: tierFlag(),
+    device: deviceFlag(),
+    seed: seedFlag(),
+    set: setFlag(),
+    plugin: pluginFlag(),
+    out: outFlag(out),
+    json: jsonFlag(),
+  });
 }
 
-/** Adds the flags of `RecipeFlags`. */
-export function addRecipeOptions(command: Command, out: string): Command {
-  return command
-    .argument("[recipe]", "name of a recipe of the package, or path of a YAML file, e.g. search-r1")
-    .option("--recipe <name>", "the recipe; the same as the argument")
-    .option(
-      "--tier <tier>",
-      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
-    )
-    .addOption(deviceOption())
-    .addOption(seedOption())
-    .addOption(setOption())
-    .addOption(pluginOption())
-    .addOption(outOption(out))
-    .addOption(jsonOption());
-}
+export type RecipeFlags = Flags<ReturnType<typeof recipeOptions>>;
 
-/**
- * The recipe that an argument or --recipe names.
- * @throws {ConfigError} USAGE for none, or for two that differ.
- */
+/** The recipe that an argument or --recipe names. @throws {ConfigError} USAGE for none, or for two that differ. */
 export function requiredRecipe(argument: string | undefined, flag: string | undefined): string {
   const recipe = argument ?? flag;
-  if (recipe === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (recipe === undefined)
+    throw usage(
       "No recipe is given. Name one, e.g. search-r1; `agentrl recipes list` shows those of the package.",
     );
-  }
   if (flag === undefined || flag === recipe) return recipe;
-  throw new ConfigError(
-    "USAGE",
-    `Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`,
-  );
+  throw usage(`Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`);
 }
 
 /**

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { writeAtomic, writeFileAtomic, writeJson } from "../base/files.ts";
+import { writeFileAtomic, writeJson } from "../base/files.ts";
 import type { ReproducedRun, Reproduction } from "../experiment/claims/claim-results.ts";
 import type { KeptResults } from "../experiment/claims/kept-results.ts";
 import type { ViewerItem } from "../view/viewer/embed.ts";
 import type { RunFiles } from "../view/runs/run-files.ts";
 import { documentMarkdown } from "../view/markdown.ts";
-import { madeBy } from "./made-by.ts";
+import { madeBy, writePage } from "./made-by.ts";
 import { openRunReader } from "./run-reading.ts";
 
 /** A run with what its folder holds; null: it has none. */
@@ -26,7 +26,6 @@ export async function writeReproductionFiles(
   const { isRunFolder, readRun } = await import("../view/runs/run-files.ts");
   const { keptRun, keptSamples } = await import("../view/runs/kept-run.ts");
   const { reproductionDocument } = await import("../view/documents/reproduction.ts");
-  const { documentPage } = await import("../view/html/page.ts");
   const runs: ReadRun[] = await Promise.all(
     result.runs.map(async (run) => {
       const folder = folderOf(run);
@@ -55,9 +54,7 @@ export async function writeReproductionFiles(
   };
   await writeJson(join(out, "results.json"), kept);
   const document = await reproductionDocument(result, trainedArms(runs));
-  await writeAtomic(join(out, "report.html"), async (write) => {
-    for await (const piece of documentPage(document, madeBy())) await write(piece);
-  });
+  await writePage(join(out, "report.html"), document);
   const { date, version, command } = madeBy();
   const origin = `${date}, agentrl ${version}: \`${command}\``;
   await writeFileAtomic(join(out, "report.md"), `${documentMarkdown(document)}\n${origin}\n`);

@@ -1,5 +1,6 @@
 import { ConfigError, ScoreError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
+import { usage } from "./usage.ts";
 
 /** `--require "em>=0.5"`: a metric must reach, exceed, or stay at or under a number. */
 export interface ScoreRequirement {
@@ -23,18 +24,14 @@ const holds: Record<ScoreRequirement["relation"], (value: number, bound: number)
 export function parseRequirement(text: string, metrics: readonly string[]): ScoreRequirement {
   const match = /^\s*(?<metric>[^<>=\s]+)\s*(?<relation>>=|<=|>|<)\s*(?<bound>\S+)\s*$/.exec(text);
   const { metric = "", relation = "", bound = "" } = match?.groups ?? {};
-  if (match === null || !Number.isFinite(Number(bound))) {
-    throw new ConfigError(
-      "USAGE",
+  if (match === null || !Number.isFinite(Number(bound)))
+    throw usage(
       `--require is ${JSON.stringify(text)}: expected a metric, one of >= > <= <, and a number, e.g. "em>=0.5".`,
     );
-  }
-  if (!metrics.includes(metric)) {
-    throw new ConfigError(
-      "USAGE",
+  if (!metrics.includes(metric))
+    throw usage(
       `--require names "${metric}", which is not measured here. ${suggest(metric, metrics)}`,
     );
-  }
   return { metric, relation: relation as ScoreRequirement["relation"], bound: Number(bound) };
 }
 
@@ -53,12 +50,11 @@ export function requireScores(
     value: Number.isNaN(metrics[required.metric]) ? null : (metrics[required.metric] ?? null),
   }));
   const unavailable = results.find(({ value }) => value === null);
-  if (unavailable !== undefined) {
+  if (unavailable !== undefined)
     throw new ScoreError(
       "SCORE_UNAVAILABLE",
       `--require ${unavailable.metric}${unavailable.relation}${unavailable.bound}: ${unavailable.metric} could not be computed, so nothing can be said.`,
     );
-  }
   const missed = results.filter(
     ({ value, relation, bound }) => value === null || !holds[relation](value, bound),
   );

@@ -1,34 +1,26 @@
-import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { withParts } from "../base/registry.ts";
 import { parseOptions } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
+import { type Flags, options } from "./options.ts";
+import { usage } from "./usage.ts";
 
-/** Flags of every command that searches. */
-export interface RetrieverFlags {
-  index?: string;
-  /** YAML: `none`, or `{ name: bm25, index: IDX }`. */
-  retriever?: string;
-  corpus?: string;
+/** Any retriever, as YAML: `none`, or `{ name: bm25, index: IDX }`. @param instead of what. */
+export function anyRetriever(instead: string) {
+  const retriever = `instead of ${instead}: any retriever, e.g. "{ name: bm25, index: IDX }"`;
+  return options({
+    retriever: ["<yaml>", retriever],
+    corpus: ["<file>", "passages for a --retriever without an index of its own"],
+  });
 }
 
-/**
- * Adds the flags of `RetrieverFlags`: an index folder, or any retriever.
- * @param options.index false if the command has the folder as an argument.
- */
-export function addRetrieverOptions(
-  command: Command,
-  options: { index: boolean } = { index: true },
-): Command {
-  if (options.index) command.option("--index <folder>", "made by `agentrl index build`");
-  const instead = options.index ? "--index" : "an index";
-  return command
-    .option(
-      "--retriever <yaml>",
-      `instead of ${instead}: any retriever, e.g. "{ name: bm25, index: IDX }"`,
-    )
-    .option("--corpus <file>", "passages for a --retriever without an index of its own");
-}
+/** Options of every command that searches. */
+export const RETRIEVER_OPTIONS = options({
+  index: ["<folder>", "made by `agentrl index build`"],
+  ...anyRetriever("--index"),
+});
+
+export type RetrieverFlags = Flags<typeof RETRIEVER_OPTIONS>;
 
 /**
  * Opens what the flags name; the caller closes it.
@@ -43,10 +35,7 @@ export async function openRetrieverFlags(flags: RetrieverFlags): Promise<Retriev
   return index === undefined ? openYaml(retriever, corpus) : openIndexFolder(index);
 }
 
-/**
- * Checks the flags before anything is opened.
- * @throws {ConfigError} USAGE
- */
+/** Checks the flags before anything is opened. @throws {ConfigError} USAGE */
 export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags): void {
   const wrong =
     index === undefined && retriever === undefined
@@ -56,7 +45,7 @@ export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags
         : index !== undefined && corpus !== undefined
           ? "--corpus is given beside --index: an index has its own passages. Leave one of them out."
           : undefined;
-  if (wrong !== undefined) throw new ConfigError("USAGE", wrong);
+  if (wrong !== undefined) throw usage(wrong);
 }
 
 /** Loads the runtime of indexes only when one is opened, not for --help. */

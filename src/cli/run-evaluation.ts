@@ -3,28 +3,45 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definedValues } from "../base/defined-values.ts";
 import { ConfigError, ScoreError } from "../base/errors.ts";
-import { formatScore } from "../base/format.ts";
+import { formatPercent, formatScore, shorten } from "../base/format.ts";
 import { packageVersion } from "../base/package-root.ts";
-import type { EvaluationErrors } from "../evaluate/evaluation-summary.ts";
+import type { EvaluationErrors, EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import { budgetOf, largestBudgets, observationTokens } from "../env/budget.ts";
 import type { EvalOutcome } from "../run/run-eval.ts";
 import type { Session } from "../run/session.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { TextFormat } from "../view/report-formats.ts";
 import type { CliContext } from "./command.ts";
-import type { MeasuringFlags } from "./eval-flags.ts";
+import { MEASURING_OPTIONS } from "./eval-flags.ts";
 import { watchDownload } from "./model-download.ts";
+import { type Flags, jsonFlag, options, outFlag, requireFlag, wholeNumber } from "./options.ts";
 import { type Progress, startProgress } from "./progress.ts";
+import { usage } from "./usage.ts";
+
+/** Named here as well: pages are slow to load, and not for --help. */
+const FORMATS = ["json", "jsonl", "csv", "md", "html"] as const satisfies readonly TextFormat[];
 
 /** Options of an evaluation. */
-export interface EvalFlags extends MeasuringFlags {
-  out?: string;
-  resume?: true;
-  require?: string[];
-  allowErrors?: number;
-  format?: TextFormat;
-  json?: true;
-}
+export const EVAL_OPTIONS = options({
+  ...MEASURING_OPTIONS,
+  out: outFlag("folder for rows.jsonl, trajectories.jsonl and results.json"),
+  resume: ["", "resume: keep the rows in --out and measure the rest"],
+  require: requireFlag("em>=0.5"),
+  allowErrors: [
+    "<n>",
+    "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts are not measured",
+    wholeNumber(0),
+  ],
+  format: [
+    "<format>",
+    "format of stdout: json (as --json), jsonl or csv (a line per draw), md, html (a page with every trajectory); default: a table",
+    FORMATS,
+  ],
+  json: jsonFlag(),
+});
+
+export type EvalFlags = Flags<typeof EVAL_OPTIONS>;
 
 function interruptedText(out: string | undefined): string {
   return out === undefined
@@ -99,12 +116,8 @@ export async function runEvaluation(
 
 /** @throws {ConfigError} USAGE when --json and --format disagree. */
 export function formatOf({ json, format }: EvalFlags): TextFormat | undefined {
-  if (json === true && format !== undefined && format !== "json") {
-    throw new ConfigError(
-      "USAGE",
-      `--json is --format json, and --format ${format} was given too. Leave one out.`,
-    );
-  }
+  if (json === true && format !== undefined && format !== "json")
+    throw usage(`--json is --format json, and --format ${format} was given too. Leave one out.`);
   return json === true ? "json" : format;
 }
 
@@ -121,4 +134,103 @@ export async function withRowsFolder<T>(
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Characters of a reply in a warning. */
+const REPLY_START = 160;
+
+/** Warnings about answers that budgets cut, about answers inside of thoughts, and about an evaluation without any answer. */
+export function answerWarnings(outcome: EvalOutcome, settings: Settings): string[] {
+  return [
+    ...cutWarnings(outcome.result, settings),
+    ...inThoughtsWarning(outcome),
+    ...noAnswerWarning(outcome),
+  ];
+}
+
+function inThoughtsWarning({ answersInThoughts }: EvalOutcome): string[] {
+  if (answersInThoughts === undefined) return [];
+  const { messages, inside } = answersInThoughts;
+  return [
+    `The answer stands inside of a thought in ${formatPercent(inside / messages)} of the messages that answer (${inside} of ${messages}): this protocol takes a message's first tags, as published. environment.protocol=hermes ignores what thoughts quote.`,
+  ];
+}
+
+function noAnswerWarning({ result, unanswered }: EvalOutcome): string[] {
+  const { metrics, ends } = result;
+  if (metrics.answer_rate !== 0) return [];
+  const counts = Object.entries(ends).map(([end, count]) => `${end} ${count}`);
+  const warning = `No question got an answer, so all scores are 0 (${counts.join(", ")}).`;
+  if (unanswered === undefined) return [warning];
+  const { reply, pattern } = unanswered;
+  if (reply.trim() === "") return [`${warning} The first reply is empty.`];
+  const cause = new RegExp(pattern, "s").test(reply)
+    ? ""
+    : ` Replies do not match ${pattern}, which reads the answer: choose another --strategy, or set environment.protocol.answer.pattern by --set.`;
+  return [
+    `${warning}${cause} The first reply begins: ${JSON.stringify(shorten(reply, REPLY_START))}`,
+  ];
+}
+
+/** Share of questions from which on a cut is worth a warning. */
+const TOLERATED = 0.02;
+
+type Measured = Pick<EvaluationSummary, "metrics">;
+
+interface Cut {
+  what: string;
+  share: number;
+  cure: string;
+}
+
+/** Warnings about cuts in at least 2 % of the questions, each with what helps. */
+function cutWarnings(summary: Measured, settings: Settings): string[] {
+  return cutsOf(summary, settings)
+    .filter(({ share }) => share >= TOLERATED)
+    .map(
+      ({ what, share, cure }) =>
+        `${what} were cut in ${formatPercent(share)} of the questions: ${cure}`,
+    );
+}
+
+/**
+ * Refuses a server's result that only measures limits: all questions were cut, and none has an answer. A policy on this machine that never
+ * answers within its budgets, such as an untrained one, is measured rightly and only gets the warnings.
+ * @throws {ScoreError} EVALUATION_ALL_CUT
+ */
+export function requireUncut(summary: Measured, settings: Settings): void {
+  if (settings.policy.endpoint === undefined || summary.metrics.answer_rate > 0) return;
+  const whole = cutsOf(summary, settings).find(({ share }) => share === 1);
+  if (whole === undefined) return;
+  throw new ScoreError(
+    "EVALUATION_ALL_CUT",
+    `${whole.what} were cut in every question, and no question has an answer, so the scores say nothing about the policy. ${whole.cure}`,
+  );
+}
+
+function cutsOf({ metrics }: Measured, settings?: Settings): Cut[] {
+  const limits = largestBudgets(settings?.evaluation.budgets ?? settings?.budgets ?? []);
+  const limit = (scope: "turn" | "observation" | "context", of = ""): string => {
+    const found =
+      scope === "observation" ? observationTokens(limits) : budgetOf(limits, scope)?.limit;
+    return found === undefined ? "" : ` (${found} tokens${of})`;
+  };
+  const budgets = "--tier paper has larger budgets, and --set budgets=… sets them";
+  const isServer = settings?.policy.endpoint !== undefined;
+  const cures = {
+    messages: isServer
+      ? `Raise --max-tokens${limit("turn", " by the recipe")}; reasoning models need thousands.`
+      : `Raise the budget of a turn${limit("turn")}: ${budgets}.`,
+    observations: `Raise the budget of an observation${limit("observation")}, or show fewer passages: ${budgets}.`,
+    contexts: `Raise the budget of the context${limit("context")}: ${budgets}. The model or its server must hold as many tokens.`,
+  };
+  const shares = {
+    messages: metrics.cut_message_rate,
+    observations: metrics.cut_observation_rate,
+    contexts: metrics.cut_context_rate,
+  };
+  return (["messages", "observations", "contexts"] as const).flatMap((what) => {
+    const share = shares[what];
+    return share === undefined ? [] : [{ what, share, cure: cures[what] }];
+  });
 }

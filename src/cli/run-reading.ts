@@ -4,7 +4,7 @@ import { AgentrlError, errorMessage } from "../base/errors.ts";
 import { z } from "../base/schema.ts";
 import type { Decode } from "../trajectory/trajectory.ts";
 import type { RunFiles } from "../view/runs/run-files.ts";
-import { readRunCheckpoints } from "../view/runs/run-sizes.ts";
+import { readRunCheckpoints } from "../view/runs/run-summary.ts";
 import type { AskedQuestion, RunReading } from "../view/viewer/run-items.ts";
 
 /** Finds tokenizers and questions for trajectories of runs; opened ones are kept for the next run. */

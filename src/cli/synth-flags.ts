@@ -1,72 +1,56 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { isServerAddress } from "../http/http-options.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
-import {
-  type FieldFlags,
-  addFieldFlags,
-  datasetOf,
-  noteAnswers,
-  noteDatasetFields,
-} from "./data-flags.ts";
-import {
-  ENDPOINT_FLAGS,
-  type ServedModelFlags,
-  addServedModelOptions,
-  servedModel,
-} from "./endpoint-flags.ts";
+import { FIELD_OPTIONS, datasetOf, noteAnswers, noteDatasetFields } from "./data-flags.ts";
+import { ENDPOINT_FLAGS, SERVED_MODEL_OPTIONS, servedModel } from "./endpoint-flags.ts";
 import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
-import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import {
+  type Flags,
+  deviceFlag,
+  options,
+  pluginFlag,
+  refuseStray,
+  seedFlag,
+  setFlag,
+  wholeNumber,
+} from "./options.ts";
 import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";
 import { settingsOf } from "./recipe-options.ts";
-import { refuseStray } from "./stray-flags.ts";
 
-/** Flags for the teacher, the questions and the corpus. */
-export interface SynthFlags extends ServedModelFlags, FieldFlags {
-  recipe?: string;
-  tier?: string;
-  teacher?: string;
-  chat?: true;
-  dataset?: string;
-  index?: string;
-  limit?: number;
-  device?: string;
-  seed?: number;
-  set?: string[];
-  plugin?: string[];
-}
+/** Options for the teacher, the questions and the corpus. */
+export const SYNTH_OPTIONS = options({
+  recipe: ["<name>", `name of a shipped recipe, or a path (default: ${DEFAULT_RECIPE})`],
+  tier: [
+    "<tier>",
+    "smoke, mini or paper; mini where there is one, but paper for a --dataset without a --recipe: its budgets fit real text",
+  ],
+  teacher: [
+    "<name>",
+    "who writes: gold-chain (the dataset's own gold, no model; the default), base (the policy that is shipped), a model's folder " +
+      "or org/name of the hub, or the address of an OpenAI-compatible server (http://…/v1)",
+  ],
+  ...SERVED_MODEL_OPTIONS,
+  ...FIELD_OPTIONS,
+  chat: ["", "for a folder: ask through the model's chat template, the protocol explained"],
+  dataset: [
+    "<name>",
+    "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name",
+  ],
+  index: [
+    "<folder>",
+    "made by `agentrl index build`; without it what the recipe says, over the dataset's own passages",
+  ],
+  limit: ["<n>", "at most so many questions, from the start", wholeNumber(1)],
+  device: deviceFlag(),
+  set: setFlag(),
+  plugin: pluginFlag(),
+  seed: seedFlag(),
+});
 
-export function addSynthOptions(command: Command): void {
-  command
-    .option("--recipe <name>", `name of a shipped recipe, or a path (default: ${DEFAULT_RECIPE})`)
-    .option(
-      "--tier <tier>",
-      "smoke, mini or paper; mini where there is one, but paper for a --dataset without a --recipe: its budgets fit real text",
-    )
-    .option(
-      "--teacher <name>",
-      "who writes: gold-chain (the dataset's own gold, no model; the default), base (the policy that is shipped), a model's folder " +
-        "or org/name of the hub, or the address of an OpenAI-compatible server (http://…/v1)",
-    );
-  addFieldFlags(addServedModelOptions(command))
-    .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
-    .option(
-      "--dataset <name>",
-      "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name",
-    )
-    .option(
-      "--index <folder>",
-      "made by `agentrl index build`; without it what the recipe says, over the dataset's own passages",
-    )
-    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
-    .addOption(deviceOption())
-    .addOption(setOption())
-    .addOption(pluginOption())
-    .addOption(seedOption());
-}
+export type SynthFlags = Flags<typeof SYNTH_OPTIONS>;
 
 /**
  * The recipe's settings with the flags as overrides. --set wins over settings that follow from --teacher.

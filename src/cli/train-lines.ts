@@ -1,12 +1,10 @@
 import { fixed, formatLoss, formatScore } from "../base/format.ts";
 import { parseEvaluationName } from "../evaluate/policy-label.ts";
-import type { LearnedData, RunEvents, RunStep } from "../run/train/run-events.ts";
+import type { LearnedData, RunEvents, RunStep, SampleFacts } from "../run/train/run-events.ts";
 import { rewardCheckLine } from "../view/documents/checks.ts";
 import type { CliContext } from "./command.ts";
 import { metricCells } from "./dashboard/metric-rows.ts";
 import { type Progress, startProgress } from "./progress.ts";
-import { sampleLines } from "./sft-text.ts";
-import type { TrainWatch } from "./train-news.ts";
 
 /** Columns of the step table, by their names in the live view. */
 const COLUMNS = ["reward", "EM", "searches", "answered", "entropy", "KL", "flat groups"];
@@ -173,4 +171,34 @@ function rewardCheckNote(check: Parameters<RunEvents["onRewardCheck"]>[0]): stri
 /** As wide as the heading or the widest value: `40/40`, `0.0123`. */
 function columnWidth(head: string, stepDigits: number): number {
   return Math.max(head.length, head === "step" ? 2 * stepDigits + 1 : 6);
+}
+
+/** Most ids on the line; the run's sft.json has all. */
+const NAMED = 3;
+
+/** Counts of a file of samples, and the samples left out. */
+function sampleLines(purpose: string, facts: SampleFacts): string[] {
+  const { samples, tokens, learned, file } = facts;
+  const leftOut: [string, readonly string[]][] = [
+    ["too long", facts.tooLong.map((each) => `${each.id} (${each.tokens} tokens)`)],
+    ["nothing in them to learn", facts.nothingToLearn],
+    ["of weight 0", facts.weightless],
+  ];
+  return [
+    samples === 0
+      ? `${purpose}: no samples in ${file}`
+      : `${purpose} ${samples} samples of ${file}: ${tokens} tokens, ${learned} of them learned`,
+    ...leftOut.flatMap(([why, ids]) => {
+      if (ids.length === 0) return [];
+      const more = ids.length > NAMED ? ", …" : "";
+      return [`left out, ${why}: ${ids.length} (${ids.slice(0, NAMED).join(", ")}${more})`];
+    }),
+  ];
+}
+
+/** Shows a training to people while it runs. */
+export interface TrainWatch {
+  readonly news: RunEvents;
+  /** Clears temporary output and releases the terminal; may be called again. */
+  readonly stop: () => void;
 }

@@ -2,8 +2,7 @@ import type { RunControl } from "../run/folder/run-control.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
-import { trainLines } from "./train-lines.ts";
-import type { TrainWatch } from "./train-news.ts";
+import { trainLines, type TrainWatch } from "./train-lines.ts";
 import { screenOf } from "./trace/screen.ts";
 
 /** Options of showing a training. */
@@ -39,7 +38,7 @@ export async function watchTraining(
   if (!suits) return trainLines(context, emMetric);
   const { openDashboard } = await inProduction(() => import("./dashboard/open-dashboard.ts"));
   const { processClock } = await import("./dashboard/throttle.ts");
-  const { readPast } = await import("./dashboard/read-past.ts");
+  const { readPast } = await import("./dashboard/follow-run.ts");
   const { recipe, tier, settings } = resolved;
   return openDashboard(context, {
     facts: { recipe: recipe.name, tier, seed: settings.seed, out, emMetric },

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { packageVersion } from "../base/package-root.ts";
+import { parseYamlValue } from "../base/yaml.ts";
 import type { RunFolderUse } from "../run/folder/claim-run.ts";
 import type { Session } from "../run/session.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
@@ -13,43 +13,38 @@ import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
 import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
-import { overwriteOption } from "./options.ts";
+import { type Flags, options, overwriteFlag, repeated } from "./options.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
-import {
-  type RecipeFlags,
-  addRecipeOptions,
-  defaultRunFolder,
-  requiredRecipe,
-  settingsOf,
-} from "./recipe-options.ts";
-import { reporterOption, reporterOverrides } from "./reporter-option.ts";
+import { defaultRunFolder, recipeOptions, requiredRecipe, settingsOf } from "./recipe-options.ts";
 import { watchTraining } from "./train-watch.ts";
 import { type TrainingDataFlags, trainingData } from "./training-data.ts";
 
-/** Flags of every command that trains into a run folder. */
-export interface TrainingFlags extends RecipeFlags, TrainingDataFlags {
-  model?: string;
-  resume?: true;
-  overwrite?: true;
-  reporter?: string[];
-  plain?: true;
+/** Options of every command that trains into a run folder. @param out describes --out. */
+export function trainingOptions(out: string) {
+  return options({
+    ...recipeOptions(out),
+    model: [
+      "<name>",
+      "policy to start from: a Hugging Face folder, a GGUF file, smollm2-135m, or org/name[@revision] of the hub",
+    ],
+    resume: [
+      "",
+      "resume from the newest checkpoint of the run folder, which may stand in place of the recipe",
+    ],
+    overwrite: overwriteFlag("replace the run in the folder"),
+    reporter: [
+      "<name|yaml>",
+      'also send metrics to tensorboard, mlflow, trackio or wandb (files to upload), e.g. "{ name: mlflow, url: http://127.0.0.1:5000 }"; repeatable',
+      repeated,
+    ],
+    plain: ["", "print a line per step instead of the live view"],
+  });
 }
 
-/** Adds the flags of `TrainingFlags`. @param out describes --out. */
-export function addTrainingOptions(command: Command, out: string): Command {
-  return addRecipeOptions(command, out)
-    .option(
-      "--model <name>",
-      "policy to start from: a Hugging Face folder, a GGUF file, smollm2-135m, or org/name[@revision] of the hub",
-    )
-    .option(
-      "--resume",
-      "resume from the newest checkpoint of the run folder, which may stand in place of the recipe",
-    )
-    .addOption(overwriteOption("replace the run in the folder").conflicts("resume"))
-    .addOption(reporterOption())
-    .option("--plain", "print a line per step instead of the live view");
-}
+/** Options that exclude each other. */
+export const TRAINING_CONFLICTS = { overwrite: ["resume"] } as const;
+
+export type TrainingFlags = Flags<ReturnType<typeof trainingOptions>> & TrainingDataFlags;
 
 /** How to handle an existing run in the folder. */
 function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUse> {
@@ -185,4 +180,18 @@ function nextBlocks(out: string, { environment }: Settings, call: string): Block
       ? [{ kind: "command" as const, does: "questions to the trained policy", command: ask }]
       : []),
   ];
+}
+
+/**
+ * The flag's override: replaces `reporters` of the recipe.
+ *
+ * @param given the flag's values; undefined if not given.
+ * @returns for `settingsOf`, which checks the names and options.
+ * @throws {ConfigError} RECIPE_NOT_YAML
+ * @example reporterOverrides(["tensorboard"]) // [{ key: "reporters", value: ["tensorboard"], origin: "--reporter" }]
+ */
+export function reporterOverrides(given: readonly string[] | undefined): Override[] {
+  if (given === undefined) return [];
+  const value = given.map((text) => parseYamlValue(text, "--reporter"));
+  return [{ key: "reporters", value, origin: "--reporter" }];
 }

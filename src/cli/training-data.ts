@@ -1,31 +1,27 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { loadRecipe, tiersOf } from "../run/settings/recipe-file.ts";
 import type { Override } from "../run/settings/settings.ts";
-import { addFieldFlags, datasetOf, type FieldFlags, QUESTION_ROLES } from "./data-flags.ts";
+import { datasetOf, QUESTION_OPTIONS } from "./data-flags.ts";
+import { type Flags, options, refuseStray } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
-import { refuseStray } from "./stray-flags.ts";
 import { indexRetriever } from "./synth-flags.ts";
+import { usage } from "./usage.ts";
 
-/** Flags for training on the user's own questions. */
-export interface TrainingDataFlags extends FieldFlags {
-  dataset?: string;
-  index?: string;
-}
+/** Options for training on the user's own questions. */
+export const TRAINING_DATA_OPTIONS = options({
+  dataset: [
+    "<file>",
+    "question file of your own to train on; every fifth question is held out for the evaluations",
+  ],
+  index: [
+    "<folder>",
+    "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
+  ],
+  ...QUESTION_OPTIONS,
+});
 
-/** Adds the flags of `TrainingDataFlags`. */
-export function addTrainingDataOptions(command: Command): Command {
-  command
-    .option(
-      "--dataset <file>",
-      "question file of your own to train on; every fifth question is held out for the evaluations",
-    )
-    .option(
-      "--index <folder>",
-      "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
-    );
-  return addFieldFlags(command, QUESTION_ROLES);
-}
+export type TrainingDataFlags = Flags<typeof TRAINING_DATA_OPTIONS>;
 
 /**
  * --dataset of sft and dpo. It is refused: they learn from what a teacher wrote, and a question file does not have that.
@@ -38,8 +34,7 @@ export function refusedDatasetOption(learns: {
 }): Option {
   const { command, from, synthesis = "" } = learns;
   return new Option("--dataset <file>").hideHelp().argParser((file: string) => {
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `--dataset is ${file}: ${command} learns from ${from} that a teacher wrote, and a question file has none. agentrl init --questions ${file} writes a recipe, agentrl.yaml, and holds out every fifth question. Then agentrl synth-data --recipe agentrl.yaml --teacher NAME${synthesis} --out DRAWS makes the ${from}, and agentrl ${command} agentrl.yaml --data DRAWS learns from them.`,
     );
   });
@@ -72,12 +67,10 @@ export async function trainingData(
     return { overrides: [], assumed: [] };
   }
   const { dataset = "", index, tier, plugin = [] } = flags;
-  if (named.name !== "files") {
-    throw new ConfigError(
-      "USAGE",
+  if (named.name !== "files")
+    throw usage(
       `--dataset is "${dataset}", a registered dataset; expected a question file. Name its splits instead: --set 'dataset={name: ${named.name}, split: train}' --set 'evaluation.dataset={name: ${named.name}, split: dev}'.`,
     );
-  }
   const setting = (key: string, value: unknown, origin: string): Override => ({
     key,
     value,

@@ -1,6 +1,7 @@
 import type { Command, CommanderError, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { nearestName } from "../base/nearest.ts";
+import { usage } from "./usage.ts";
 
 /** Commander's message as one of ours: whole sentences, the nearest spelling, and where to read on. */
 export function usageError(error: CommanderError, command: Command): ConfigError {
@@ -54,12 +55,10 @@ export function refuseRepeated(command: Command): void {
   for (const option of command.options.filter(keepsOneValue)) {
     let given = false;
     command.on(`option:${option.name()}`, () => {
-      if (given) {
-        throw new ConfigError(
-          "USAGE",
+      if (given)
+        throw usage(
           `${option.long ?? option.flags} is given twice, but it takes one value. ${takesList(option) ? "Separate several values by commas." : "Leave one out."}`,
         );
-      }
       given = true;
     });
   }

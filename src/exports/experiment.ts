@@ -2,8 +2,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Protocol, ProtocolTag } from "../env/protocols/protocol.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { exportedRewards } from "./exported-rewards.ts";
-import { learningRates } from "./learning-rate.ts";
-import { exportedBudgets } from "./shared-rules.ts";
+import { exportedBudgets, learningRates } from "./shared-rules.ts";
 
 /** Where a server of /retrieve listens by default. */
 export const SEARCH_URL = "http://127.0.0.1:8000/retrieve";

@@ -12,9 +12,14 @@ import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "
 import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
-import { type ConfigEntry, configEntries, configPython, configYaml } from "./config-text.ts";
+import {
+  configEntries,
+  type ConfigEntry,
+  configPython,
+  configYaml,
+  readmeText,
+} from "./config-text.ts";
 import { experimentOf } from "./experiment.ts";
-import { readmeText } from "./readme-text.ts";
 import {
   type ExportFacts,
   type ExportedKey,
@@ -58,12 +63,11 @@ export async function exportRecipe(
 ): Promise<RecipeExport> {
   const to = exportTargets.get(target, "--to");
   requireTranslation(resolved, to);
-  if (existsSync(out) && (await readdir(out)).length > 0) {
+  if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",
       `${out}: already exists and is not empty. Choose another folder for --out.`,
     );
-  }
   const { recipe, tier, settings, origins } = resolved;
   const environment = environmentOver(searchlessFor(settings), settings);
   const model = await modelOf(settings.policy.from);

@@ -2,8 +2,6 @@ import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
-import { plainSchedule } from "./learning-rate.ts";
-import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
   exportedBudgets,
@@ -11,9 +9,11 @@ import {
   oneOf,
   only,
   plainAdvantage,
+  plainSchedule,
   sampled,
   sharedRules,
 } from "./shared-rules.ts";
+import { type Rule, rule } from "./rule.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 
 const ALGORITHM = "trainer.algorithm";

@@ -1,9 +1,8 @@
 import type { Scheduled } from "../base/schedule.ts";
-import { learningRates } from "./learning-rate.ts";
-import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
   EXPERIMENT_FILE,
+  learningRates,
   type NamedAdvantage,
   oneOf,
   plainAdvantage,
@@ -11,6 +10,7 @@ import {
   sharedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
+import { type Rule, rule } from "./rule.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 
 /** Most trajectories of one forward pass; a larger batch is accumulated. */

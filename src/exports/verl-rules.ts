@@ -4,18 +4,18 @@ import type { Sampling } from "../rollout/sampling.ts";
 import type { CriticSettings } from "../algorithms/critic.ts";
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
 import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
-import { plainSchedule } from "./learning-rate.ts";
-import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
   type NamedAdvantage,
   oneOf,
   only,
   plainAdvantage,
+  plainSchedule,
   sampled,
   sharedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
+import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 
 const ACTOR = "actor_rollout_ref.actor";

@@ -7,11 +7,10 @@ import type { FastifyInstance } from "fastify";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { serverApp } from "./server-app.ts";
+import { listen, serverApp } from "./server-app.ts";
 import { serverOptions } from "./server-options.ts";
 import { admission } from "./admission.ts";
 import { fairSearch } from "./fair-search.ts";
-import { listen } from "./listen.ts";
 import { addRetrieve, refuse, type Service } from "./retrieve-route.ts";
 import { retrieveRequestParser } from "./retrieve-request.ts";
 import { type ServerStats, statsRecorder } from "./server-stats.ts";
@@ -81,10 +80,7 @@ export async function startRetrievalServer(
   return { url, stats: () => statsOf(service), drain: () => (ended ??= end(app, service)) };
 }
 
-/**
- * Rejects retrievers that read the task, because HTTP requests contain only queries.
- * @throws {ConfigError} RECIPE_BAD_VALUE
- */
+/** Rejects retrievers that read the task, because HTTP requests contain only queries. @throws {ConfigError} RECIPE_BAD_VALUE */
 function checkReads({ name, reads = [] }: Retriever): void {
   if (reads.length === 0) return;
   throw new ConfigError(

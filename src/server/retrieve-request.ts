@@ -119,9 +119,7 @@ function topkProblem(found: unknown, topk: number, limit: number) {
     const message = "Input should be a valid integer, unable to parse string as an integer";
     return wrong("int_parsing", message);
   }
-  if (topk < 0) {
-    return wrong("greater_than_equal", "Input should be greater than or equal to 0");
-  }
+  if (topk < 0) return wrong("greater_than_equal", "Input should be greater than or equal to 0");
   if (topk <= limit) return null;
   return wrong("less_than_equal", `Input should be less than or equal to ${limit}`);
 }
@@ -147,9 +145,8 @@ function problemsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Request
   return issues.map((issue): RequestProblem => {
     const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
     const loc = ["body", ...path];
-    if (issue.code === "custom" && issue.params !== undefined) {
+    if (issue.code === "custom" && issue.params !== undefined)
       return { type: String(issue.params["type"]), loc, msg: issue.message };
-    }
     if (path.length === 0) return NOT_AN_OBJECT;
     if (path.length > 1) return { ...queryProblem(body, path[1]), loc };
     return Object.hasOwn(body as object, "queries")

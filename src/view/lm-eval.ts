@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { sha256, writeAtomic, writeJson } from "../base/files.ts";
+import { rowValue } from "./score-groups.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import { type Decode, promptText } from "../trajectory/trajectory.ts";
 import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
-import { rowValue } from "./row-value.ts";
 import { requireRows } from "./rows-text.ts";
 
 /** Options of an export. */

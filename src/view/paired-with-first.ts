@@ -1,12 +1,23 @@
 import { join } from "node:path";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
+import type { Interval } from "../evaluate/statistics.ts";
 import { compareRuns } from "../experiment/compare/compare-runs.ts";
 import type { MetricResult } from "../experiment/compare/compare-sides.ts";
+import type { Side } from "../experiment/compare/compared-run.ts";
 import { UNLIKE_ADVICE } from "../experiment/compare/protocol-differences.ts";
 import { readComparedRun } from "../experiment/compare/read-compared-run.ts";
-import type { Interval } from "../evaluate/statistics.ts";
 import type { ResultFiles } from "./results-files.ts";
-import type { PairedDifference } from "./runs/held-out-comparison.ts";
+
+/** A difference on the same questions. */
+export interface PairedDifference {
+  difference: number;
+  ci95: Interval;
+  /** Shared measured questions. */
+  n: number;
+  /** p after Holm's correction over all shown tests. */
+  p: number;
+  verdict: MetricResult["verdict"];
+}
 
 /** A metric of every result but the first, with its difference to the first. */
 export interface PairedMetric {
@@ -14,9 +25,6 @@ export interface PairedMetric {
   /** In the order of the results. */
   others: (PairedDifference & { mean: number })[];
 }
-
-/** A fixed seed, so that a report depends only on the results. */
-const SEED = 0;
 
 /**
  * Comparable results against the first one, question by question.
@@ -28,14 +36,12 @@ export async function pairedWithFirst(
   across: readonly string[],
 ): Promise<PairedMetric[] | string | null> {
   if (results.length < 2 || !results.every(({ hasRows }) => hasRows)) return null;
-  try {
-    const sides = await Promise.all(
-      results.map(async ({ name, folder }) => ({
-        name,
-        runs: [await readComparedRun(join(folder, "rows.jsonl"))],
-      })),
-    );
-    const { comparisons } = compareRuns(sides, { across, seed: SEED });
+  return orWhyNot(async () => {
+    const sides = results.map(async ({ name, folder }) => ({
+      name,
+      runs: [await readComparedRun(join(folder, "rows.jsonl"))],
+    }));
+    const comparisons = againstFirst(await Promise.all(sides), across);
     return (comparisons[0]?.metrics ?? []).map(({ metric }, i) => ({
       metric,
       others: comparisons.flatMap(({ metrics }) => {
@@ -43,10 +49,26 @@ export async function pairedWithFirst(
         return own === undefined ? [] : [secondMinusFirst(own)];
       }),
     }));
+  });
+}
+
+/** The first side minus each other one. The seed is fixed, so that a report depends only on the results. */
+export function againstFirst(sides: readonly Side[], across: readonly string[] = []) {
+  return compareRuns(sides, { across, seed: 0 }).comparisons;
+}
+
+/** What was made, or a sentence that says why it cannot be. */
+export async function orWhyNot<T>(make: () => T | Promise<T>): Promise<T | string> {
+  try {
+    return await make();
   } catch (error) {
     if (!(error instanceof AgentrlError)) throw error;
     return errorMessage(error).split(`\n${UNLIKE_ADVICE}`)[0] ?? "";
   }
+}
+
+export function paired({ difference, ci95, n, pHolm: p, verdict }: MetricResult): PairedDifference {
+  return { difference, ci95, n, p, verdict };
 }
 
 const REVERSED: Record<PairedDifference["verdict"], PairedDifference["verdict"]> = {
@@ -56,9 +78,13 @@ const REVERSED: Record<PairedDifference["verdict"], PairedDifference["verdict"]>
 };
 
 function secondMinusFirst(found: MetricResult): PairedMetric["others"][number] {
-  const { right: mean, difference, ci95, n, pHolm: p, verdict } = found;
-  const [low, high] = ci95;
-  // 0 − 0 is 0; −0 would be written with a sign.
-  const turned = { difference: 0 - difference, ci95: [0 - high, 0 - low] satisfies Interval };
-  return { mean, n, p, ...turned, verdict: REVERSED[verdict] };
+  const [low, high] = found.ci95;
+  return {
+    ...paired(found),
+    mean: found.right,
+    // 0 − 0 is 0; −0 would be written with a sign.
+    difference: 0 - found.difference,
+    ci95: [0 - high, 0 - low],
+    verdict: REVERSED[found.verdict],
+  };
 }

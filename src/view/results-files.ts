@@ -45,9 +45,8 @@ export interface ResultFiles {
 export async function openResults(places: readonly string[]): Promise<ResultFiles[]> {
   const files = places.map(resultsFile);
   const twice = files.find((file, i) => files.indexOf(file) < i);
-  if (twice !== undefined) {
+  if (twice !== undefined)
     throw new ConfigError("RESULTS_TWICE", `${twice}: is given twice. Give each result once.`);
-  }
   const names = distinctNames(files.map(dirname));
   return Promise.all(files.map((file, i) => openOne(file, names[i] ?? "")));
 }

@@ -1,8 +1,9 @@
 import { mean } from "../base/statistics.ts";
+import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import { meanInterval } from "../evaluate/intervals.ts";
+import { rowMetrics } from "../evaluate/metrics/index.ts";
 import type { Interval } from "../evaluate/statistics.ts";
 import type { ReportRow, ResultFiles } from "./results-files.ts";
-import { rowValue } from "./row-value.ts";
 
 /** Scores of all questions, or of those of one group. */
 export interface GroupScores {
@@ -86,4 +87,22 @@ function groupName(kind: string, row: ReportRow): string | null {
 
 function groupKey(kind: string, name: string, metric: string): string {
   return JSON.stringify([kind, name, metric]);
+}
+
+const metrics = new Map(rowMetrics.parts.map((metric) => [metric.name, metric]));
+
+/** A row's value of a metric; null if it does not apply, was not measured, or the metric is unknown. */
+export function rowValue(row: ReportRow, metric: string): number | null {
+  if (row.error !== undefined) return null;
+  const told = row[metric];
+  if (typeof told === "number") return told;
+  const own = (row as Partial<EvaluationRow>).metrics?.[metric];
+  if (own !== undefined) return own;
+  try {
+    return metrics.get(metric)?.of(row as unknown as EvaluationRow) ?? null;
+  } catch (error) {
+    // A row of an earlier version lacks a field of this metric.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }

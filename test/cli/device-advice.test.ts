@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { vulkanAdvice } from "../../src/cli/device-advice.ts";
+import { vulkanAdvice } from "../../src/cli/doctor-needs.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 let folders = 0;

@@ -1,11 +1,12 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { addEndpointOptions, endpointValues, servedModel } from "../../src/cli/endpoint-flags.ts";
+import { endpointOptions, endpointValues, servedModel } from "../../src/cli/endpoint-flags.ts";
+import { addOptions } from "../../src/cli/options.ts";
 import { isServerAddress, serverAddress } from "../../src/http/http-options.ts";
 import { errorWith } from "../helpers/error-with.ts";
 
 const valuesOf = (...args: string[]): object => {
-  const command = addEndpointOptions(new Command(), { maxTokens: "512", cache: "none" });
+  const command = addOptions(new Command(), endpointOptions({ maxTokens: "512", cache: "none" }));
   return endpointValues(command.parse(args, { from: "user" }).opts());
 };
 

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { matrixCells } from "../../src/cli/eval-matrix.ts";
+import { matrixCells } from "../../src/cli/commands/eval.ts";
 import { chatServer } from "../helpers/chat-server.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { commandNamed, runCommand } from "../helpers/run-command.ts";

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addEvalRetrieval } from "../../src/cli/commands/eval-retrieval.ts";
+import { evalRetrievalCommand } from "../../src/cli/commands/eval-retrieval.ts";
 import type { CliCommand } from "../../src/cli/command.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -14,7 +14,7 @@ const at = (name: string): string => join(folder, name);
 const family: CliCommand = {
   name: "eval",
   register(program, context) {
-    addEvalRetrieval(program.command("eval").summary("measure"), context);
+    return evalRetrievalCommand.register(program.command("eval").summary("measure"), context);
   },
 };
 

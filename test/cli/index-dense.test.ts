@@ -4,15 +4,16 @@ import { Command } from "commander";
 import { beforeAll, expect, it } from "vitest";
 import type { CliContext } from "../../src/cli/command.ts";
 import {
-  addDenseOptions,
   buildDense,
   checkDense,
+  DENSE_OPTIONS,
   type DenseFlags,
   densePlanText,
   denseSummaryText,
   planDense,
 } from "../../src/cli/commands/index-dense.ts";
 import { openCorpus, type OpenCorpus } from "../../src/cli/data-flags.ts";
+import { addOptions } from "../../src/cli/options.ts";
 import { openRetrieverFlags } from "../../src/cli/retriever-option.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -43,7 +44,7 @@ beforeAll(async () => {
 const opened = (): Promise<OpenCorpus> => openCorpus(corpus, {}, context);
 
 function flagsOf(...args: string[]): DenseFlags & { encoder: string } {
-  const command = addDenseOptions(new Command()).parse(args, { from: "user" });
+  const command = addOptions(new Command(), DENSE_OPTIONS).parse(args, { from: "user" });
   return command.opts();
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { programCall } from "../../src/cli/program-call.ts";
+import { programCall } from "../../src/cli/io.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const root = temporaryFolder();

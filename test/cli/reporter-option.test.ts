@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { reporterOption, reporterOverrides } from "../../src/cli/reporter-option.ts";
+import { addOptions } from "../../src/cli/options.ts";
+import { reporterOverrides, trainingOptions } from "../../src/cli/training-command.ts";
 import { errorWith } from "../helpers/error-with.ts";
 
 function given(...words: string[]): string[] | undefined {
-  const command = new Command().addOption(reporterOption()).parse(words, { from: "user" });
+  const command = addOptions(new Command(), trainingOptions("run folder")).parse(words, {
+    from: "user",
+  });
   return command.opts<{ reporter?: string[] }>().reporter;
 }
 

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  addRetrieverOptions,
   openRetrieverFlags,
+  RETRIEVER_OPTIONS,
   type RetrieverFlags,
 } from "../../src/cli/retriever-option.ts";
+import { addOptions } from "../../src/cli/options.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
 
 /** Ids that the retriever of a command line finds for "Peru". */
 async function found(...args: string[]): Promise<string[] | undefined> {
-  const command = addRetrieverOptions(new Command());
+  const command = addOptions(new Command(), RETRIEVER_OPTIONS);
   const flags = command.parse(args, { from: "user" }).opts<RetrieverFlags>();
   const retriever = await openRetrieverFlags(flags);
   try {

@@ -4,7 +4,14 @@ import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import type { CliIo } from "../../src/cli/io.ts";
 import { runCommands } from "../../src/cli/main.ts";
 import { painted, piece } from "../../src/view/styled.ts";
-import { decimal, jsonOption, outOption, seedOption, setOption } from "../../src/cli/options.ts";
+import {
+  addOptions,
+  decimal,
+  jsonFlag,
+  outFlag,
+  seedFlag,
+  setFlag,
+} from "../../src/cli/options.ts";
 import { naming } from "../helpers/naming.ts";
 
 interface Run {
@@ -41,17 +48,18 @@ async function run(
   const probe: CliCommand = {
     name: "probe",
     register(program, context) {
-      program
-        .command("probe")
-        .summary("probe")
-        .addOption(seedOption())
-        .addOption(setOption())
-        .addOption(outOption("where"))
-        .option("--rate <x>", "a rate", decimal(0, 1))
-        .addOption(jsonOption())
-        .action(async (options: Record<string, unknown>) => {
+      const table = {
+        seed: seedFlag(),
+        set: setFlag(),
+        out: outFlag("where"),
+        rate: ["<x>", "a rate", decimal(0, 1)],
+        json: jsonFlag(),
+      } as const;
+      addOptions(program.command("probe").summary("probe"), table).action(
+        async (options: Record<string, unknown>) => {
           await action(context, options, stop);
-        });
+        },
+      );
     },
   };
   const status = await runCommands(["probe", ...args], [{ title: "Test", commands: [probe] }], io);

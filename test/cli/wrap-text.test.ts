@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { wrapText } from "../../src/cli/wrap-text.ts";
+import { wrapText } from "../../src/cli/commands/recipes-list.ts";
 
 describe("wrapText", () => {
   it("wraps at words, and indents further lines by the label", () => {

@@ -8,7 +8,7 @@ import { defineMetric } from "../../src/evaluate/metrics/metric.ts";
 import { defineReward } from "../../src/rewards/reward.ts";
 import { checkMetricPath, isShareMetric } from "../../src/run/claims/claim-metric.ts";
 import { settingsSchema } from "../../src/run/settings/settings-schema.ts";
-import { rowValue } from "../../src/view/row-value.ts";
+import { rowValue } from "../../src/view/score-groups.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { answered, task } from "../helpers/search-world.ts";
 

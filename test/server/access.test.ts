@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { accessRule } from "../../src/server/access.ts";
+import { accessRule } from "../../src/server/server-app.ts";
 import { type AskedServer, fourServers } from "../helpers/four-servers.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

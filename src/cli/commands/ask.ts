@@ -1,71 +1,58 @@
 import { createInterface } from "node:readline/promises";
-import { ConfigError, RolloutError } from "../../base/errors.ts";
+import { type ConfigError, RolloutError } from "../../base/errors.ts";
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
+import { formatDuration, plural } from "../../base/format.ts";
+import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
 import type { AskSession } from "../../run/ask.ts";
 import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../../run/settings/settings.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { answerJson, costText, givenLines, turnLines } from "../ask-text.ts";
-import type { CliCommand, CliContext } from "../command.ts";
-import {
-  addAnsweringOptions,
-  loadAnsweringHelp,
-  type MeasuringFlags,
-  measuringSettings,
-} from "../eval-flags.ts";
-import { watchDownload } from "../model-download.ts";
-import { jsonOption } from "../options.ts";
+import { searchCount } from "../../trajectory/trajectory.ts";
+import type { Observation, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import { type Line, painted, piece, type Style, wrap } from "../../view/styled.ts";
+import { type CliContext, defineCommand } from "../command.ts";
+import { addStrategies, ANSWERING_OPTIONS, measuringSettings } from "../eval-flags.ts";
+import { withDownload } from "../model-download.ts";
+import { type Flags, jsonFlag, options } from "../options.ts";
 import { screenOf } from "../trace/screen.ts";
-import { painted } from "../../view/styled.ts";
+import { usage } from "../usage.ts";
 
-type AskFlags = Omit<MeasuringFlags, "limit" | "samples"> & { json?: true };
+const OPTIONS = options({
+  ...ANSWERING_OPTIONS,
+  json: jsonFlag("one JSON document per question on stdout, one per line"),
+});
+
+type AskFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl ask`: questions to a policy, with its turns as they happen. */
-export const askCommand: CliCommand = {
+export const askCommand = defineCommand({
   name: "ask",
-  async register(program, context) {
-    await loadAnsweringHelp(context);
-    const command = program
-      .command("ask")
-      .description(
-        "Ask a policy a question. Its thoughts, searches and found passages appear as they happen on stderr, the answer on stdout. " +
-          "Without a question it asks for questions at a terminal (Ctrl-D ends), or reads one per line from stdin. --policy also " +
-          "takes a run folder or a checkpoint in it, whose settings and passages then apply.",
-      )
-      .argument("[question]", "a question");
-    addAnsweringOptions(command)
-      .addOption(jsonOption("one JSON document per question on stdout, one per line"))
-      .action((question: string | undefined, flags: AskFlags) => ask(question, flags, context));
+  description:
+    "Ask a policy a question. Its thoughts, searches and found passages appear as they happen on stderr, the answer on stdout. " +
+    "Without a question it asks for questions at a terminal (Ctrl-D ends), or reads one per line from stdin. --policy also " +
+    "takes a run folder or a checkpoint in it, whose settings and passages then apply.",
+  args: [["[question]", "a question"]],
+  options: OPTIONS,
+  more: addStrategies,
+  async run(flags, context, question) {
+    if (question?.trim() === "") throw noQuestion();
+    const { openAskSession } = await import("../../run/ask.ts");
+    const { settings } = await askSettings(flags, context);
+    const { signal } = context;
+    if (settings.policy.endpoint !== undefined && flags.index === undefined)
+      await noteFiction(settings, context);
+    const session = await withDownload(context, (download) =>
+      openAskSession(settings, { signal, download, index: flags.index }),
+    );
+    try {
+      const one = answering(session, flags.json === true, context);
+      if (question !== undefined) await one(question).then(requireAnswered);
+      else if (process.stdin.isTTY) await prompted(one, context);
+      else await piped(one, context);
+    } finally {
+      await session.close();
+    }
   },
-};
-
-async function ask(
-  question: string | undefined,
-  flags: AskFlags,
-  context: CliContext,
-): Promise<void> {
-  if (question?.trim() === "") throw noQuestion();
-  const { openAskSession } = await import("../../run/ask.ts");
-  const { settings } = await askSettings(flags, context);
-  const { signal } = context;
-  const download = watchDownload(context);
-  if (settings.policy.endpoint !== undefined && flags.index === undefined)
-    await noteFiction(settings, context);
-  const session = await openAskSession(settings, {
-    signal,
-    download: download.options,
-    index: flags.index,
-  }).finally(() => {
-    download.stop();
-  });
-  try {
-    const one = answering(session, flags.json === true, context);
-    if (question !== undefined) await one(question).then(requireAnswered);
-    else if (process.stdin.isTTY) await prompted(one, context);
-    else await piped(one, context);
-  } finally {
-    await session.close();
-  }
-}
+});
 
 /** A run's policy has its run's settings, unless the user names a recipe. Without a run, the data decide the budgets. */
 async function askSettings(
@@ -189,8 +176,118 @@ async function piped(one: Answering, context: CliContext): Promise<void> {
 }
 
 function noQuestion(): ConfigError {
-  return new ConfigError(
-    "USAGE",
+  return usage(
     'No question was given. Write it behind the command (agentrl ask "…"), or one per line to stdin.',
   );
+}
+
+/** What the lines of a turn are made with. */
+interface TurnView {
+  columns: number;
+  protocol: Pick<Protocol, "tags">;
+  titleOf: (passage: string) => string | undefined;
+}
+
+/** A turn in the order in which it happened: thought, calls with what they found, answer. */
+function turnLines(turn: Turn, reasoning: string | undefined, view: TurnView): Line[] {
+  const { actions, observations, problems } = turn;
+  const thoughts = [reasoning ?? "", thoughtOf(turn.text, view.protocol.tags)];
+  return [
+    ...thoughts.flatMap((text) => labelled("thought", text, "plain", view)),
+    ...actions.flatMap(({ tool, input }) =>
+      labelled(tool, input, tool === "answer" ? "good" : "tag", view),
+    ),
+    ...observations.flatMap((each) =>
+      labelled("found", observationText(each, view), "environment", view),
+    ),
+    ...[...problems, ...observations.flatMap(({ problem }) => problem ?? [])].flatMap(
+      ({ message }) => labelled("problem", message, "bad", view),
+    ),
+  ];
+}
+
+/** What the strategy found before the policy wrote. */
+function givenLines(given: readonly Observation[], view: TurnView): Line[] {
+  return given.flatMap((each) =>
+    labelled("found", observationText(each, view), "environment", view),
+  );
+}
+
+/** A message without its calls, answers and tags. */
+function thoughtOf(text: string, tags: readonly ProtocolTag[]): string {
+  let rest = text;
+  for (const { holds, ...tag } of tags) {
+    const [opening, closing] = [escapeRegExp(tag.opening), escapeRegExp(tag.closing)];
+    const said = holds === "thought" || holds === "block";
+    const hidden = said ? `${opening}|${closing}` : `${opening}[^]*?(${closing}|$)|${closing}`;
+    rest = rest.replace(new RegExp(hidden, "g"), " ");
+  }
+  return rest.trim();
+}
+
+/** Passages by their titles, best first; any other result as it is. */
+function observationText(
+  { text, passageIds }: Observation,
+  { titleOf }: Pick<TurnView, "titleOf">,
+): string {
+  if (passageIds === undefined || passageIds.length === 0) return text.trim();
+  const titles = passageIds.map((id) => titleOf(id) ?? "");
+  return titles.map((title, i) => title || (passageIds[i] ?? "")).join(" · ");
+}
+
+const LABEL = 10;
+
+function labelled(label: string, text: string, style: Style, { columns }: TurnView): Line[] {
+  if (text === "") return [];
+  return wrap([piece(text, style)], Math.max(20, columns - LABEL)).map((line, i) => [
+    piece((i === 0 ? label : "").padEnd(LABEL), "dim"),
+    ...line,
+  ]);
+}
+
+/** What an answer cost, in one line. */
+function costText(trajectory: Trajectory, seconds: number): string {
+  return [
+    plural(trajectory.calls.length, "message"),
+    plural(searchCount(trajectory), "search", "searches"),
+    plural(writtenTokens(trajectory), "token"),
+    formatDuration(seconds),
+  ].join(", ");
+}
+
+/** Tokens that models wrote. */
+function writtenTokens({ calls }: Trajectory): number {
+  return calls.reduce(
+    (sum, { usage, completion }) =>
+      sum + (usage?.completionTokens ?? completion.reduce((own, { ids }) => own + ids.length, 0)),
+    0,
+  );
+}
+
+/** The answer for `--json`, with its turns. */
+function answerJson(
+  question: string,
+  trajectory: Trajectory,
+  { seconds, titleOf }: { seconds: number } & Pick<TurnView, "titleOf">,
+): object {
+  const { answer, end, turns, calls, given = [], error } = trajectory;
+  const shown = ({ tool, text, passageIds = [] }: Observation): object => ({
+    tool,
+    text,
+    passages: passageIds.map((id) => ({ id, title: titleOf(id) ?? null })),
+  });
+  return {
+    question,
+    answer,
+    end,
+    error,
+    given: given.length === 0 ? undefined : given.map(shown),
+    turns: turns.map(({ text, actions, observations, call }) => {
+      const reasoning = calls[call]?.reasoning;
+      return { text, actions, observations: observations.map(shown), reasoning };
+    }),
+    searches: searchCount(trajectory),
+    completionTokens: writtenTokens(trajectory),
+    seconds,
+  };
 }

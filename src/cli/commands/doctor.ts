@@ -10,50 +10,41 @@ import type { SampleRequest } from "../../engine/engine.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
-import type { CliCommand } from "../command.ts";
-import { deviceAdvice } from "../device-advice.ts";
-import { type Check, checkNeeds } from "../doctor-needs.ts";
-import { jsonOption } from "../options.ts";
+import { defineCommand } from "../command.ts";
+import { type Check, bad, checkNeeds, deviceAdvice, good, lacking } from "../doctor-needs.ts";
+import { jsonFlag } from "../options.ts";
 
 const MIN_NODE = 20;
 
 /** `agentrl doctor`: checks whether this machine can run the package. */
-export const doctorCommand: CliCommand = {
+export const doctorCommand = defineCommand({
   name: "doctor",
-  register(program, context) {
-    program
-      .command("doctor")
-      .description(
-        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
-      )
-      .addOption(jsonOption())
-      .action(async ({ json }: { json?: true }) => {
-        const checks = [
-          { name: "agentrl", ok: true, found: packageVersion() },
-          checkNode(),
-          checkProcessor(),
-          checkMemory(),
-          await checkRuntime(),
-          ...(await checkDevices()),
-          await checkTemporaryFolder(),
-          ...(await checkNeeds()),
-          await checkSpeed(),
-        ];
-        const ok = checks.every((check) => check.ok);
-        if (json === true) context.out(JSON.stringify({ ok, checks }));
-        else
-          context.out(
-            renderText({ rows: checks.map((check) => [markOf(check), check.name, check.found]) }),
-          );
-        if (ok) return;
-        const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
-        throw new ExternalError(
-          "MACHINE_UNFIT",
-          `this machine lacks something: ${bad.join(", ")}.`,
-        );
-      });
+  description:
+    "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
+  options: { json: jsonFlag() },
+  async run({ json }, context) {
+    const checks = [
+      good("agentrl", packageVersion()),
+      checkNode(),
+      checkProcessor(),
+      checkMemory(),
+      await checkRuntime(),
+      ...(await checkDevices()),
+      await checkTemporaryFolder(),
+      ...(await checkNeeds()),
+      await checkSpeed(),
+    ];
+    const ok = checks.every((check) => check.ok);
+    if (json === true) context.out(JSON.stringify({ ok, checks }));
+    else
+      context.out(
+        renderText({ rows: checks.map((check) => [markOf(check), check.name, check.found]) }),
+      );
+    if (ok) return;
+    const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
+    throw new ExternalError("MACHINE_UNFIT", `this machine lacks something: ${bad.join(", ")}.`);
   },
-};
+});
 
 function markOf({ ok, there = true }: Check): string {
   if (!ok) return "BAD";
@@ -69,19 +60,11 @@ function checkNode(): Check {
 function checkProcessor(): Check {
   const model = cpus()[0]?.model.trim() ?? "";
   const cores = availableParallelism();
-  return {
-    name: "processor",
-    ok: true,
-    found: `${plural(cores, "core")}${model === "" ? "" : `, ${model}`}`,
-  };
+  return good("processor", `${plural(cores, "core")}${model === "" ? "" : `, ${model}`}`);
 }
 
 function checkMemory(): Check {
-  return {
-    name: "memory",
-    ok: true,
-    found: `${formatBytes(totalmem())}, ${formatBytes(freemem())} free`,
-  };
+  return good("memory", `${formatBytes(totalmem())}, ${formatBytes(freemem())} free`);
 }
 
 async function checkRuntime(): Promise<Check> {
@@ -94,14 +77,10 @@ async function checkRuntime(): Promise<Check> {
         .map((provider) => provider.name)
         .join(", ");
     const extra = of(false) === "" ? "" : `; needs files of its own: ${of(false)}`;
-    return {
-      name,
-      ok: true,
-      found: `${version}, runs on ${of(true)}${extra}; ${telemetryState()}`,
-    };
+    return good(name, `${version}, runs on ${of(true)}${extra}; ${telemetryState()}`);
   } catch (error) {
     const code = error instanceof AgentrlError ? ` [${error.code}]` : "";
-    return { name, ok: false, found: `${errorMessage(error)}${code}` };
+    return bad(name, `${errorMessage(error)}${code}`);
   }
 }
 
@@ -140,16 +119,15 @@ async function checkSpeed(): Promise<Check> {
       const result = (await written(40)) as { ids: number[] }[];
       const tokens = result.reduce((sum, { ids }) => sum + ids.length, 0);
       const perSecond = tokens / ((performance.now() - begun) / 1000);
-      return {
+      return good(
         name,
-        ok: true,
-        found: `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(workers, "worker")}`,
-      };
+        `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(workers, "worker")}`,
+      );
     } finally {
       await engine.close();
     }
   } catch (error) {
-    return { name, ok: true, there: false, found: `not measured: ${errorMessage(error)}` };
+    return lacking(name, `not measured: ${errorMessage(error)}`);
   }
 }
 
@@ -177,12 +155,8 @@ async function checkTemporaryFolder(): Promise<Check> {
       await rm(folder, { recursive: true });
     }
     const { bavail, bsize } = await statfs(tmpdir());
-    return {
-      name,
-      ok: true,
-      found: `${tmpdir()} is writable, ${formatBytes(bavail * bsize)} free`,
-    };
+    return good(name, `${tmpdir()} is writable, ${formatBytes(bavail * bsize)} free`);
   } catch (error) {
-    return { name, ok: false, found: `${tmpdir()} is not writable (${errorMessage(error)})` };
+    return bad(name, `${tmpdir()} is not writable (${errorMessage(error)})`);
   }
 }

@@ -1,86 +1,61 @@
 import { existsSync } from "node:fs";
-import { type Command, Option } from "commander";
-import { ConfigError } from "../../base/errors.ts";
 import { writeFileAtomic } from "../../base/files.ts";
 import {
   type ChangedQuestion,
   compareRuns,
   type Comparison,
 } from "../../experiment/compare/compare-runs.ts";
-import { COPY, copiedRun } from "../../experiment/compare/copied-run.ts";
 import { type Side, sideOf } from "../../experiment/compare/compared-run.ts";
+import { copiedRun, COPY } from "../../experiment/compare/copied-run.ts";
 import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
-import type { CliContext } from "../command.ts";
 import { comparisonBlocks } from "../../view/documents/comparison.ts";
+import { claimOutput, refuseOwnInput } from "../claim-output.ts";
+import { type CliContext, defineCommand } from "../command.ts";
 import { shown } from "../comparison-format.ts";
-import {
-  addPredictionOptions,
-  addWhatOptions,
-  type EvalCompareFlags,
-} from "../eval-compare-flags.ts";
-import { jsonOption, overwriteOption, seedOption } from "../options.ts";
-import { refuseOwnInput, claimOutput } from "../claim-output.ts";
+import { COMPARE_OPTIONS, type EvalCompareFlags } from "../eval-compare-flags.ts";
 import { comparePublished } from "../published-comparison.ts";
+import { usage } from "../usage.ts";
 
 /** Adds `compare` to `agentrl eval`: compares two runs on the same questions, or a run with a published number. */
-export function addEvalCompare(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("compare")
-    .summary("test one run against others on the same questions, or against a paper's numbers")
-    .description(
-      "Test the first run against each of the others on the questions that they share: differences with 95 % intervals, " +
-        "permutation and McNemar's test, effect sizes, the smallest difference that could be seen, by hops and question type. " +
-        "A run is a folder of `agentrl eval --out` or `agentrl train`, a file of rows, or a file of predictions. Several runs " +
-        "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3. The name copy is a baseline without a model: yes to a question " +
-        "that begins with a verb, else the first name in the question.",
-    )
-    .argument("<runs...>", "the run to test, then the runs to compare it with");
-  addWhatOptions(command);
-  addPredictionOptions(command);
-  command
-    .addOption(
-      new Option("--format <format>", "text, or md for Markdown (default: text)").choices([
-        "text",
-        "md",
-      ]),
-    )
-    .addOption(overwriteOption("replace an existing file of --changed"))
-    .addOption(seedOption("seed of the bootstrap and the permutation test (default: 0)"))
-    .addOption(jsonOption())
-    .action((runs: string[], flags: EvalCompareFlags) => evalCompare(runs, flags, context));
-}
-
-async function evalCompare(
-  given: readonly string[],
-  flags: EvalCompareFlags,
-  context: CliContext,
-): Promise<void> {
-  const { paper, published, seed = 0, format = "text" } = flags;
-  const wantsPublished = paper !== undefined || published !== undefined;
-  checkGiven(given, flags, wantsPublished);
-  if (flags.changed !== undefined) {
-    const runs = given.flatMap((side) => side.split(","));
-    refuseOwnInput(flags.changed, runs, "--changed");
-    claimOutput(flags.changed, flags.overwrite);
-  }
-  const sides: Side[] = [];
-  for (const name of given) {
-    const [left] = sides.flatMap((side) => side.runs);
-    const isCopy = name === COPY && left !== undefined && !existsSync(name);
-    sides.push(isCopy ? sideOf([copiedRun(left)]) : await readSide(name, flags));
-  }
-  context.signal.throwIfAborted();
-  const [first] = sides;
-  if (wantsPublished && first !== undefined) {
-    await comparePublished(first, flags, context);
-    return;
-  }
-  const { metrics, across = [], answers } = flags;
-  const comparison = compareRuns(sides, { metrics, across, answers, seed });
-  if (flags.json === true) context.out(JSON.stringify(asJson(comparison, seed)));
-  else context.out(shown(comparisonBlocks(comparison), format));
-  if (flags.changed !== undefined) await writeChanged(flags.changed, comparison, context);
-}
+export const evalCompareCommand = defineCommand({
+  name: "compare",
+  summary: "test one run against others on the same questions, or against a paper's numbers",
+  description:
+    "Test the first run against each of the others on the questions that they share: differences with 95 % intervals, " +
+    "permutation and McNemar's test, effect sizes, the smallest difference that could be seen, by hops and question type. " +
+    "A run is a folder of `agentrl eval --out` or `agentrl train`, a file of rows, or a file of predictions. Several runs " +
+    "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3. The name copy is a baseline without a model: yes to a question " +
+    "that begins with a verb, else the first name in the question.",
+  args: [["<runs...>", "the run to test, then the runs to compare it with"]],
+  options: COMPARE_OPTIONS,
+  async run(flags, context, given) {
+    const { paper, published, seed = 0, format = "text" } = flags;
+    const wantsPublished = paper !== undefined || published !== undefined;
+    checkGiven(given, flags, wantsPublished);
+    if (flags.changed !== undefined) {
+      const runs = given.flatMap((side) => side.split(","));
+      refuseOwnInput(flags.changed, runs, "--changed");
+      claimOutput(flags.changed, flags.overwrite);
+    }
+    const sides: Side[] = [];
+    for (const name of given) {
+      const [left] = sides.flatMap((side) => side.runs);
+      const isCopy = name === COPY && left !== undefined && !existsSync(name);
+      sides.push(isCopy ? sideOf([copiedRun(left)]) : await readSide(name, flags));
+    }
+    context.signal.throwIfAborted();
+    const [first] = sides;
+    if (wantsPublished && first !== undefined) {
+      await comparePublished(first, flags, context);
+      return;
+    }
+    const { metrics, across = [], answers } = flags;
+    const comparison = compareRuns(sides, { metrics, across, answers, seed });
+    if (flags.json === true) context.out(JSON.stringify(asJson(comparison, seed)));
+    else context.out(shown(comparisonBlocks(comparison), format));
+    if (flags.changed !== undefined) await writeChanged(flags.changed, comparison, context);
+  },
+});
 
 function checkGiven(
   given: readonly string[],
@@ -110,7 +85,7 @@ function checkGiven(
       ? ["--column and --row belong to --paper."]
       : []),
   ];
-  if (problems.length > 0) throw new ConfigError("USAGE", problems.join(" "));
+  if (problems.length > 0) throw usage(problems.join(" "));
 }
 
 /** A run, or several, comma-separated; an existing file with a comma in its name is one run. */
@@ -118,11 +93,10 @@ async function readSide(name: string, fields: EvalCompareFlags): Promise<Side> {
   const paths = existsSync(name) ? [name] : name.split(",").filter((path) => path !== "");
   const { predictionField, referencesField, references, idField } = fields;
   const runs = [];
-  for (const path of paths) {
+  for (const path of paths)
     runs.push(
       await readComparedRun(path, { predictionField, referencesField, references, idField }),
     );
-  }
   return sideOf(runs);
 }
 

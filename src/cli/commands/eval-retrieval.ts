@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { definedValues } from "../../base/defined-values.ts";
-import { DataError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
   type RetrievalMetric,
+  retrievalMetric,
   retrievalMetricNames,
 } from "../../evaluate/retrieval-metrics.ts";
 import {
@@ -28,18 +28,20 @@ import { readsGold } from "../../retrieval/retriever.ts";
 import { retrievalBlocks, retrievalComparisonBlocks } from "../../view/documents/comparison.ts";
 import { READS_GOLD } from "../../view/documents/scores.ts";
 import { claimOutput } from "../claim-output.ts";
-import type { CliContext } from "../command.ts";
+import { type CliContext, defineCommand } from "../command.ts";
 import {
-  type EvalRetrievalFlags,
-  addTestSetOptions,
-  checkMeasured,
-  checkTestSet,
-  metricsOf,
-} from "../eval-retrieval-flags.ts";
-import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
-import { startProgress } from "../progress.ts";
+  type Flags,
+  jsonFlag,
+  options,
+  overwriteFlag,
+  requireFlag,
+  seedFlag,
+  wholeNumber,
+} from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { addRetrieverOptions, openRetrieverFlags } from "../retriever-option.ts";
+import { RETRIEVER_OPTIONS, checkRetrieverFlags, openRetrieverFlags } from "../retriever-option.ts";
+import { withProgress } from "../model-download.ts";
+import { usage } from "../usage.ts";
 
 /** The scores of a run. */
 interface Measured {
@@ -51,73 +53,72 @@ interface Measured {
   readsGold: boolean;
 }
 
-/** Adds `retrieval` to `agentrl eval`: scores a retriever by relevance judgements. */
-export function addEvalRetrieval(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("retrieval")
-    .summary("measure a retriever, or a TREC run, on queries with relevance judgements")
-    .description(
-      "Measure a retriever, or a TREC run, on queries with relevance judgements. Metrics are trec_eval's, over every " +
-        `query that has a relevant passage: ${retrievalMetricNames.join(", ")}. A retriever's hits count in its own ` +
-        "order, a run's in trec_eval's: by score, ties by id, the greater first.",
-    );
-  addRetrieverOptions(command).option("--run <file>", "score this TREC run instead of searching");
-  addTestSetOptions(command);
-  command
-    .option(
-      "--metrics <list>",
-      `comma-separated (default: ${DEFAULT_RETRIEVAL_METRICS.join(",")}; with --questions support@5,support@10 as well)`,
-    )
-    .option(
-      "--depth <n>",
-      "hits per query (default: as many as the metrics need; 1000 for map, mrr, ndcg, rprec)",
-      wholeNumber(1),
-    )
-    .option(
-      "--run-out <file>",
-      "write the judged queries' hits as a TREC run, in an order that trec_eval keeps",
-    )
-    .addOption(overwriteOption("replace an existing file of --run-out"))
-    .option(
-      "--compare <file>",
-      "a TREC run to test against: difference, interval and p for each metric",
-    )
-    .addOption(seedOption("seed of the bootstrap and the permutation test (default: 0)"))
-    .option(
-      "--require <condition>",
-      'fail with status 5 unless it holds, e.g. "ndcg@10>=0.6"; repeatable',
-      (text: string, before: string[] | undefined) => [...(before ?? []), text],
-    )
-    .option("--per-query", "also print the metrics of every query; needs --json")
-    .addOption(jsonOption())
-    .action((flags: EvalRetrievalFlags) => evalRetrieval(flags, context));
-}
+const OPTIONS = options({
+  ...RETRIEVER_OPTIONS,
+  run: ["<file>", "score this TREC run instead of searching"],
+  dataset: ["<folder>", "test set: a BEIR folder (queries.jsonl, qrels/, corpus.jsonl)"],
+  split: ["<name>", "of --dataset (default: test)"],
+  questions: ["<file>", "or questions that tell their supporting passages, in any layout"],
+  queries: ["<file>", "or BEIR queries.jsonl, lines of id, tab, text, or TREC topics"],
+  qrels: ["<file>", "judgements in BEIR's or TREC's columns, for --queries or --run"],
+  metrics: [
+    "<list>",
+    `comma-separated (default: ${DEFAULT_RETRIEVAL_METRICS.join(",")}; with --questions support@5,support@10 as well)`,
+  ],
+  depth: [
+    "<n>",
+    "hits per query (default: as many as the metrics need; 1000 for map, mrr, ndcg, rprec)",
+    wholeNumber(1),
+  ],
+  runOut: [
+    "<file>",
+    "write the judged queries' hits as a TREC run, in an order that trec_eval keeps",
+  ],
+  overwrite: overwriteFlag("replace an existing file of --run-out"),
+  compare: ["<file>", "a TREC run to test against: difference, interval and p for each metric"],
+  seed: seedFlag("seed of the bootstrap and the permutation test (default: 0)"),
+  require: requireFlag("ndcg@10>=0.6"),
+  perQuery: ["", "also print the metrics of every query; needs --json"],
+  json: jsonFlag(),
+});
 
-async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Promise<void> {
-  checkMeasured(flags);
-  checkTestSet(flags);
-  const { seed = 0, runOut } = flags;
-  if (runOut !== undefined) claimOutput(runOut, flags.overwrite);
-  const metrics = metricsOf(flags);
-  const names = metrics.map(({ name }) => name);
-  const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
-  const set = await setOf(flags);
-  const judged = judgedQueries(set.queries, set.qrels);
-  if (judged.length === 0) throw unmatched(set);
-  const judgedSet = { ...set, queries: judged };
-  const other = await otherScores(flags, judgedSet, metrics);
-  const measured = await measure(flags, judgedSet, metrics, context);
-  const comparison =
-    other === null
-      ? null
-      : compareRetrieval(measured.scores.perQuery, other.perQuery, names, { seed });
-  print(flags, measured, comparison, context);
-  if (runOut !== undefined) await writeRun(runOut, measured.run, measured.name);
-  const skipped = set.queries.length - judged.length;
-  if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
-  for (const note of notesOn(measured, judgedSet)) context.note(note);
-  requireScores(requirements, measured.scores.metrics);
-}
+type EvalRetrievalFlags = Flags<typeof OPTIONS>;
+
+/** Adds `retrieval` to `agentrl eval`: scores a retriever by relevance judgements. */
+export const evalRetrievalCommand = defineCommand({
+  name: "retrieval",
+  summary: "measure a retriever, or a TREC run, on queries with relevance judgements",
+  description:
+    "Measure a retriever, or a TREC run, on queries with relevance judgements. Metrics are trec_eval's, over every " +
+    `query that has a relevant passage: ${retrievalMetricNames.join(", ")}. A retriever's hits count in its own ` +
+    "order, a run's in trec_eval's: by score, ties by id, the greater first.",
+  options: OPTIONS,
+  async run(flags, context) {
+    checkMeasured(flags);
+    checkTestSet(flags);
+    const { seed = 0, runOut } = flags;
+    if (runOut !== undefined) claimOutput(runOut, flags.overwrite);
+    const metrics = metricsOf(flags);
+    const names = metrics.map(({ name }) => name);
+    const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
+    const set = await setOf(flags);
+    const judged = judgedQueries(set.queries, set.qrels);
+    if (judged.length === 0) throw unmatched(set);
+    const judgedSet = { ...set, queries: judged };
+    const other = await otherScores(flags, judgedSet, metrics);
+    const measured = await measure(flags, judgedSet, metrics, context);
+    const comparison =
+      other === null
+        ? null
+        : compareRetrieval(measured.scores.perQuery, other.perQuery, names, { seed });
+    print(flags, measured, comparison, context);
+    if (runOut !== undefined) await writeRun(runOut, measured.run, measured.name);
+    const skipped = set.queries.length - judged.length;
+    if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
+    for (const note of notesOn(measured, judgedSet)) context.note(note);
+    requireScores(requirements, measured.scores.metrics);
+  },
+});
 
 async function setOf(flags: EvalRetrievalFlags): Promise<RetrievalSet> {
   if (flags.dataset !== undefined) return beirSet(flags.dataset, flags.split ?? "test");
@@ -143,22 +144,15 @@ async function measure(
   }
   const corpus = flags.retriever === undefined ? {} : { corpus: set.corpus };
   const retriever = await openRetrieverFlags(definedValues({ ...corpus, ...flags }));
-  const total = set.queries.length;
-  const progress = startProgress(context, { label: "searching", total, unit: "queries" });
+  const { queries, qrels } = set;
+  const bar = { label: "searching", total: queries.length, unit: "queries" };
+  const given = { metrics, seed, depth: flags.depth ?? depthOf(metrics), signal: context.signal };
   try {
-    const { depth = depthOf(metrics) } = flags;
-    const { run, ...scores } = await evaluateRetrieval(retriever, set.queries, set.qrels, {
-      metrics,
-      seed,
-      depth,
-      signal: context.signal,
-      onProgress: (done) => {
-        progress.update(done);
-      },
-    });
+    const { run, ...scores } = await withProgress(context, bar, (onProgress) =>
+      evaluateRetrieval(retriever, queries, qrels, { ...given, onProgress }),
+    );
     return { scores, run, name: retriever.name, readsGold: readsGold(retriever) };
   } finally {
-    progress.stop();
     await retriever.close();
   }
 }
@@ -227,4 +221,55 @@ function unmatched({ names, queries }: RetrievalSet): DataError {
     "QRELS_UNMATCHED",
     `${names.qrels}: judges no passage relevant to any of the ${queries.length} queries of ${names.queries}. Check that both are of one dataset and split.`,
   );
+}
+
+/** Checks the flags of the retriever or run to score. @throws {ConfigError} USAGE */
+function checkMeasured(flags: EvalRetrievalFlags): void {
+  if (flags.run === undefined) {
+    checkRetrieverFlags(flags);
+    return;
+  }
+  const searching = ["index", "retriever", "corpus", "depth"] as const;
+  const other = searching.find((name) => flags[name] !== undefined);
+  if (other === undefined) return;
+  throw usage(
+    `--run and --${other} are both given: a run is scored as it is. Leave one of them out.`,
+  );
+}
+
+/** Checks the flags of queries and judgements: exactly one complete test set. @throws {ConfigError} USAGE */
+function checkTestSet(flags: EvalRetrievalFlags): void {
+  const { run, dataset, split, questions, queries, qrels } = flags;
+  const given = Object.entries({ dataset, questions, qrels: qrels ?? queries });
+  const sets = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]));
+  if (sets.length > 1)
+    throw usage(`${sets.join(" and ")} are both given: measure on one test set at a time.`);
+  if (split !== undefined && dataset === undefined)
+    throw usage("--split is given without --dataset: only a BEIR folder has splits.");
+  if (dataset !== undefined || questions !== undefined) return;
+  if (qrels === undefined && queries === undefined)
+    throw usage("--dataset, --questions or --queries with --qrels is missing: name the test set.");
+  if (qrels === undefined) throw usage("--qrels is missing: give the judgements of --queries.");
+  if (queries === undefined && run === undefined)
+    throw usage("--queries is missing: name the queries of --qrels; only a --run needs none.");
+}
+
+/**
+ * The metrics of --metrics, each once, or the default ones.
+ * @throws {ConfigError} USAGE for an unknown metric, or one with a cutoff above --depth.
+ */
+function metricsOf({ metrics, questions, depth }: EvalRetrievalFlags): RetrievalMetric[] {
+  const support = questions === undefined ? [] : ["support@5", "support@10"];
+  const names = metrics?.split(",").map((name) => name.trim());
+  const chosen = [...new Set(names ?? [...DEFAULT_RETRIEVAL_METRICS, ...support])].map((name) =>
+    retrievalMetric(name, "--metrics"),
+  );
+  const deeper = chosen.find(
+    ({ cutoff }) => cutoff !== null && depth !== undefined && cutoff > depth,
+  );
+  if (deeper !== undefined && depth !== undefined)
+    throw usage(
+      `--depth is ${depth}, but ${deeper.name} looks deeper: ask for more hits, or name the metrics with --metrics.`,
+    );
+  return chosen;
 }

@@ -1,105 +1,56 @@
 /** The dense half of `agentrl index build|plan|check`: options and actions, for index-command.ts to hook in. */
 import { definedValues } from "../../base/defined-values.ts";
-import { type Command, Option } from "commander";
 import { formatBytes, formatDuration } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
-import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
 import type { DenseManifest } from "../../retrieval/dense/dense-manifest.ts";
 import type { Encoder } from "../../retrieval/dense/encoder.ts";
+import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
 import type { CliContext } from "../command.ts";
 import type { OpenCorpus } from "../data-flags.ts";
-import { decimal, wholeNumber } from "../options.ts";
+import { decimal, type Flags, options, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 
-/** Flags of `addDenseOptions`. */
-export interface DenseFlags {
-  encoder?: string;
-  queryPrefix?: string;
-  passagePrefix?: string;
-  pooling?: "mean" | "cls" | "last";
-  innerProduct?: true;
-  maxTokens?: number;
-  dtype?: string;
-  vectors?: "f32" | "f16" | "int8";
-  graph?: "hnsw" | "flat";
-  m?: number;
-  efConstruction?: number;
-  efSearch?: number;
-  /** GB. */
-  maxMemory?: number;
-}
+/** Options of a dense index; --encoder selects it. */
+export const DENSE_OPTIONS = options({
+  encoder: ["<model>", "make a dense index: folder or hub name of an ONNX embedding model"],
+  queryPrefix: ["<text>", "text before each query (default: the model's; `query: ` for E5)"],
+  passagePrefix: ["<text>", "text before each passage (default: the model's; `passage: ` for E5)"],
+  pooling: [
+    "<how>",
+    "how token vectors become one vector (default: the model's, else mean)",
+    ["mean", "cls", "last"],
+  ],
+  innerProduct: ["", "keep the lengths of vectors (default: the model's, else cosines)"],
+  maxTokens: ["<n>", "cut longer texts at the end (default: the model's limit)", wholeNumber(4)],
+  dtype: ["<name>", "model file to use: fp32, fp16, q8, … (default: the first that exists)"],
+  vectors: [
+    "<type>",
+    "dtype of stored vectors: 4, 2 or 1 bytes per number (default: f32)",
+    ["f32", "f16", "int8"],
+  ],
+  graph: [
+    "<kind>",
+    "flat is exact; hnsw is faster above about 100,000 passages (default: flat)",
+    ["hnsw", "flat"],
+  ],
+  m: ["<n>", "links per passage in the graph (default: 16)", wholeNumber(2, 256)],
+  efConstruction: ["<n>", "candidates while building the graph (default: 200)", wholeNumber(10)],
+  efSearch: [
+    "<n>",
+    "candidates of a query in the graph (default: 128, or the smallest value that finds 99 % of the exact results, if larger)",
+    wholeNumber(1),
+  ],
+  maxMemory: ["<GB>", "fail if the opened index takes more memory", decimal(0)],
+});
 
-/** Further flags of a plan. */
-export interface DensePlanFlags extends DenseFlags {
-  out?: string;
-  /** GB. */
-  maxDisk?: number;
-}
+export type DenseFlags = Flags<typeof DENSE_OPTIONS>;
+
+/** Further flags of a plan; sizes in GB. */
+export type DensePlanFlags = DenseFlags & { out?: string; maxDisk?: number };
 
 /** Further flags of a build. */
-export interface DenseBuildFlags extends DenseFlags {
-  out: string;
-  overwrite?: true;
-  resume?: true;
-}
-
-/** Adds the options of a dense index; --encoder selects it. */
-export function addDenseOptions(command: Command): Command {
-  return command
-    .option(
-      "--encoder <model>",
-      "make a dense index: folder or hub name of an ONNX embedding model",
-    )
-    .option(
-      "--query-prefix <text>",
-      "text before each query (default: the model's; `query: ` for E5)",
-    )
-    .option(
-      "--passage-prefix <text>",
-      "text before each passage (default: the model's; `passage: ` for E5)",
-    )
-    .addOption(
-      new Option(
-        "--pooling <how>",
-        "how token vectors become one vector (default: the model's, else mean)",
-      ).choices(["mean", "cls", "last"]),
-    )
-    .option("--inner-product", "keep the lengths of vectors (default: the model's, else cosines)")
-    .option(
-      "--max-tokens <n>",
-      "cut longer texts at the end (default: the model's limit)",
-      wholeNumber(4),
-    )
-    .option(
-      "--dtype <name>",
-      "model file to use: fp32, fp16, q8, … (default: the first that exists)",
-    )
-    .addOption(
-      new Option(
-        "--vectors <type>",
-        "dtype of stored vectors: 4, 2 or 1 bytes per number (default: f32)",
-      ).choices(["f32", "f16", "int8"]),
-    )
-    .addOption(
-      new Option(
-        "--graph <kind>",
-        "flat is exact; hnsw is faster above about 100,000 passages (default: flat)",
-      ).choices(["hnsw", "flat"]),
-    )
-    .option("--m <n>", "links per passage in the graph (default: 16)", wholeNumber(2, 256))
-    .option(
-      "--ef-construction <n>",
-      "candidates while building the graph (default: 200)",
-      wholeNumber(10),
-    )
-    .option(
-      "--ef-search <n>",
-      "candidates of a query in the graph (default: 128, or the smallest value that finds 99 % of the exact results, if larger)",
-      wholeNumber(1),
-    )
-    .option("--max-memory <GB>", "fail if the opened index takes more memory", decimal(0));
-}
+type DenseBuildFlags = DenseFlags & { out: string; overwrite?: true; resume?: true };
 
 /** Result of a dense build. */
 export interface DenseSummary {
@@ -152,10 +103,7 @@ export async function buildDense(
   });
 }
 
-/**
- * The cost of a dense index.
- * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
- */
+/** The cost of a dense index. @throws as `planDenseIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit. */
 export async function planDense(
   corpus: OpenCorpus,
   flags: DensePlanFlags & { encoder: string },
@@ -251,7 +199,7 @@ function denseOptionsOf({ vectors, graph, m, efConstruction, efSearch }: DenseFl
   return definedValues({ vectors, graph, M: m, efConstruction, efSearch });
 }
 
-function bytesOf(gigabytes: number | undefined): number | undefined {
+export function bytesOf(gigabytes: number | undefined): number | undefined {
   return gigabytes === undefined ? undefined : gigabytes * 1e9;
 }
 

@@ -5,11 +5,7 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     title: "Data, models and search",
     commands: [
-      command(
-        "init",
-        "set up your own questions and passages",
-        async () => (await import("./init.ts")).initCommand,
-      ),
+      command("init", "set up your own questions and passages", () => import("./init.ts")),
       family(
         "data",
         {
@@ -18,11 +14,11 @@ export const commandGroups: readonly CommandGroup[] = [
             "Question files and corpora: the tiny world, published datasets, everybody's layouts.",
         },
         {
-          generate: async () => (await import("./data/generate.ts")).addDataGenerate,
-          list: async () => (await import("./data/list.ts")).addDataList,
-          download: async () => (await import("./data/download.ts")).addDataDownload,
-          check: async () => (await import("./data/check.ts")).addDataCheck,
-          convert: async () => (await import("./data/convert.ts")).addDataConvert,
+          generate: async () => (await import("./data/generate.ts")).dataGenerate,
+          list: async () => (await import("./data/list.ts")).dataList,
+          download: async () => (await import("./data/download.ts")).dataDownload,
+          check: async () => (await import("./data/check.ts")).dataCheck,
+          convert: async () => (await import("./data/convert.ts")).dataConvert,
         },
       ),
       family(
@@ -33,8 +29,8 @@ export const commandGroups: readonly CommandGroup[] = [
             "Models for --policy, --model and policy.from: fetched by name, or Hugging Face folders from GGUF files.",
         },
         {
-          get: async () => (await import("./models/get.ts")).addModelsGet,
-          convert: async () => (await import("./models/convert.ts")).addModelsConvert,
+          get: async () => (await import("./models/get.ts")).modelsGet,
+          convert: async () => (await import("./models/convert.ts")).modelsConvert,
         },
       ),
       family(
@@ -45,14 +41,14 @@ export const commandGroups: readonly CommandGroup[] = [
             "Search indexes in folders: exact BM25 over a corpus, or text embeddings by --encoder.",
         },
         {
-          plan: async () => (await import("./index/build.ts")).registerPlan,
-          build: async () => (await import("./index/build.ts")).registerBuild,
-          add: async () => (await import("./index/change.ts")).registerAdd,
-          delete: async () => (await import("./index/change.ts")).registerDelete,
-          compact: async () => (await import("./index/change.ts")).registerCompact,
-          search: async () => (await import("./index/search.ts")).registerSearch,
-          check: async () => (await import("./index/check.ts")).registerCheck,
-          bench: async () => (await import("./index/bench.ts")).registerBench,
+          plan: async () => (await import("./index/build.ts")).indexPlan,
+          build: async () => (await import("./index/build.ts")).indexBuild,
+          add: async () => (await import("./index/change.ts")).indexAdd,
+          delete: async () => (await import("./index/change.ts")).indexDelete,
+          compact: async () => (await import("./index/change.ts")).indexCompact,
+          search: async () => (await import("./index/search.ts")).indexSearch,
+          check: async () => (await import("./index/check.ts")).indexCheck,
+          bench: async () => (await import("./index/bench.ts")).indexBench,
         },
       ),
       family(
@@ -63,11 +59,11 @@ export const commandGroups: readonly CommandGroup[] = [
             "Serve an index, or any retriever, over HTTP: POST /retrieve as in Search-R1's server, GET /health, GET /stats. Ctrl-C or SIGTERM stops it after the accepted requests are answered.",
         },
         {
-          engine: async () => (await import("./serve/engine.ts")).addServeEngine,
-          env: async () => (await import("./serve/env.ts")).addServeEnv,
-          policy: async () => (await import("./serve/policy.ts")).addServePolicy,
+          engine: async () => (await import("./serve/engine.ts")).serveEngineCommand,
+          env: async () => (await import("./serve/env.ts")).serveEnvCommand,
+          policy: async () => (await import("./serve/policy.ts")).servePolicyCommand,
         },
-        async () => (await import("./serve.ts")).addServe,
+        async () => (await import("./serve.ts")).serveCommand,
       ),
     ],
   },
@@ -83,43 +79,31 @@ export const commandGroups: readonly CommandGroup[] = [
             "`agentrl synth-data draw --help`.",
         },
         {
-          draw: async () => (await import("./synth-data/draw.ts")).addSynthDraw,
-          select: async () => (await import("./synth-data/select.ts")).addSynthSelect,
-          again: async () => (await import("./synth-data/again.ts")).addSynthAgain,
-          export: async () => (await import("./synth-data/export.ts")).addSynthExport,
-          report: async () => (await import("./report.ts")).addReport,
+          draw: async () => (await import("./synth-data/draw.ts")).synthDraw,
+          select: async () => (await import("./synth-data/select.ts")).synthSelect,
+          again: async () => (await import("./synth-data/again.ts")).synthAgain,
+          export: async () => (await import("./synth-data/export.ts")).synthExport,
+          report: async () => (await import("./report.ts")).makeReportCommand("synthesis"),
         },
       ),
       command(
         "sft",
         "fine-tune a policy on trajectories that a teacher wrote",
-        async () => (await import("./sft.ts")).sftCommand,
+        () => import("./sft.ts"),
       ),
       command(
         "dpo",
         "train a policy on pairs of better and worse trajectories",
-        async () => (await import("./dpo.ts")).dpoCommand,
+        () => import("./dpo.ts"),
       ),
-      command(
-        "train",
-        "train a policy with reinforcement learning",
-        async () => (await import("./train.ts")).trainCommand,
-      ),
-      command(
-        "resume",
-        "continue a run from its folder",
-        async () => (await import("./resume.ts")).resumeCommand,
-      ),
+      command("train", "train a policy with reinforcement learning", () => import("./train.ts")),
+      command("resume", "continue a run from its folder", () => import("./resume.ts")),
     ],
   },
   {
     title: "Measuring",
     commands: [
-      command(
-        "ask",
-        "ask a policy questions and watch how it answers",
-        async () => (await import("./ask.ts")).askCommand,
-      ),
+      command("ask", "ask a policy questions and watch how it answers", () => import("./ask.ts")),
       family(
         "eval",
         {
@@ -129,17 +113,13 @@ export const commandGroups: readonly CommandGroup[] = [
             "`agentrl eval policy --help`.",
         },
         {
-          policy: async () => (await import("./eval.ts")).addEvalPolicy,
-          retrieval: async () => (await import("./eval-retrieval.ts")).addEvalRetrieval,
-          report: async () => (await import("./report.ts")).addReport,
-          compare: async () => (await import("./eval-compare.ts")).addEvalCompare,
+          policy: async () => (await import("./eval.ts")).evalPolicy,
+          retrieval: async () => (await import("./eval-retrieval.ts")).evalRetrievalCommand,
+          report: async () => (await import("./report.ts")).makeReportCommand("evaluation"),
+          compare: async () => (await import("./eval-compare.ts")).evalCompareCommand,
         },
       ),
-      command(
-        "score",
-        "score a file of predicted answers",
-        async () => (await import("./score.ts")).scoreCommand,
-      ),
+      command("score", "score a file of predicted answers", () => import("./score.ts")),
       family(
         "judge",
         {
@@ -149,15 +129,15 @@ export const commandGroups: readonly CommandGroup[] = [
             "verdict is known, and both rates are printed; status 6: it could not be evaluated.",
         },
         {
-          run: async () => (await import("./judge-run.ts")).addJudgeRun,
-          check: async () => (await import("./judge-check.ts")).addJudgeCheck,
-          agree: async () => (await import("./judge-check.ts")).addJudgeAgree,
+          run: async () => (await import("./judge-run.ts")).judgeRunCommand,
+          check: async () => (await import("./judge-check.ts")).judgeCheckCommand,
+          agree: async () => (await import("./judge-check.ts")).judgeAgreeCommand,
         },
       ),
       command(
         "reproduce",
         "run a recipe's claims over seeds, beside the paper's numbers",
-        async () => (await import("./reproduce.ts")).reproduceCommand,
+        () => import("./reproduce.ts"),
       ),
     ],
   },
@@ -167,7 +147,7 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "report",
         "runs, evaluations and syntheses as a page or file",
-        async () => (await import("./report.ts")).reportCommand,
+        () => import("./report.ts"),
       ),
       family(
         "runs",
@@ -178,9 +158,9 @@ export const commandGroups: readonly CommandGroup[] = [
             "folder is changed, so runs under way can be looked at.",
         },
         {
-          list: async () => (await import("./runs-list.ts")).addRunsList,
-          show: async () => (await import("./runs-show.ts")).addRunsShow,
-          report: async () => (await import("./report.ts")).addReport,
+          list: async () => (await import("./runs-list.ts")).runsList,
+          show: async () => (await import("./runs-show.ts")).runsShow,
+          report: async () => (await import("./report.ts")).makeReportCommand("run"),
         },
       ),
       family(
@@ -190,8 +170,8 @@ export const commandGroups: readonly CommandGroup[] = [
           description: "Trajectories of runs, evaluations and syntheses: check them, read them.",
         },
         {
-          lint: async () => (await import("./trace-lint.ts")).addTraceLint,
-          show: async () => (await import("./trace-show.ts")).addTraceShow,
+          lint: async () => (await import("./trace-lint.ts")).traceLint,
+          show: async () => (await import("./trace-show.ts")).traceShow,
         },
       ),
       family(
@@ -201,11 +181,11 @@ export const commandGroups: readonly CommandGroup[] = [
           description: "Recipes: one YAML file per published method, in three sizes (tiers).",
         },
         {
-          list: async () => (await import("./recipes-list.ts")).addRecipesList,
-          show: async () => (await import("./recipes-show.ts")).addRecipesShow,
-          plan: async () => (await import("./recipes-plan.ts")).registerPlan,
-          check: async () => (await import("./recipes-check.ts")).addRecipesCheck,
-          export: async () => (await import("./recipes-export.ts")).registerExport,
+          list: async () => (await import("./recipes-list.ts")).recipesList,
+          show: async () => (await import("./recipes-show.ts")).recipesShow,
+          plan: async () => (await import("./recipes-plan.ts")).recipesPlan,
+          check: async () => (await import("./recipes-check.ts")).recipesCheck,
+          export: async () => (await import("./recipes-export.ts")).recipesExport,
         },
       ),
       family(
@@ -214,13 +194,9 @@ export const commandGroups: readonly CommandGroup[] = [
           summary: "check that rewards score known answers as they declare",
           description: "Rewards: what a policy is trained for.",
         },
-        { check: async () => (await import("./reward.ts")).addRewardCheck },
+        { check: async () => (await import("./reward.ts")).rewardCheckCommand },
       ),
-      command(
-        "doctor",
-        "check this machine",
-        async () => (await import("./doctor.ts")).doctorCommand,
-      ),
+      command("doctor", "check this machine", () => import("./doctor.ts")),
     ],
   },
   {
@@ -229,12 +205,12 @@ export const commandGroups: readonly CommandGroup[] = [
       command(
         "new",
         "write a part of your own to start from, with its recipe and test",
-        async () => (await import("./new.ts")).newCommand,
+        () => import("./new.ts"),
       ),
       command(
         "completion",
         "shell completion: bash, zsh, fish, powershell",
-        async () => (await import("./completion.ts")).completionCommand,
+        () => import("./completion.ts"),
       ),
     ],
   },

@@ -1,77 +1,62 @@
 import { existsSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import { join, normalize } from "node:path";
-import { Option } from "commander";
+import { createInterface } from "node:readline/promises";
 import { formatCount, plural, shorten } from "../../base/format.ts";
-import { ConfigError } from "../../base/errors.ts";
-import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../run/init.ts";
-import type { CliCommand, CliContext } from "../command.ts";
-import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../data-flags.ts";
+import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
+import { claimOutput, claimWriting } from "../claim-output.ts";
+import { type CliContext, defineCommand } from "../command.ts";
+import { FIELD_OPTIONS, fieldsOf, noteDatasetFields } from "../data-flags.ts";
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
 import { quoted } from "../made-by.ts";
-import { jsonOption, overwriteOption } from "../options.ts";
-import { claimWriting, claimOutput } from "../claim-output.ts";
-import { startProgress } from "../progress.ts";
+import { withProgress } from "../model-download.ts";
+import { type Flags, jsonFlag, options, overwriteFlag } from "../options.ts";
+import { usage } from "../usage.ts";
 
-interface InitFlags extends FieldFlags {
-  questions?: string;
-  passages?: string;
-  policy?: string;
-  model?: string;
-  chat?: boolean;
-  apiKeyEnv?: string;
-  analyzer?: string;
-  overwrite?: true;
-  json?: true;
-}
+const OPTIONS = options({
+  questions: ["<file>", "questions with their accepted answers, e.g. questions.csv"],
+  passages: [
+    "<path>",
+    "corpus file, or folder of text files (default: the contexts that the questions have)",
+  ],
+  policy: [
+    "<name>",
+    "who answers: address of an OpenAI-compatible server (http://…/v1), a model's folder, or org/name of the hub",
+  ],
+  model: ["<name>", "for a server: the model, as it names it"],
+  apiKeyEnv: [
+    "<name>",
+    "for a server: environment variable that holds the key, e.g. OPENAI_API_KEY",
+  ],
+  chat: [
+    "",
+    "for a folder or the hub: ask through the model's chat template (default: for a folder that has one)",
+  ],
+  noChat: ["", "for a folder or the hub: send plain text"],
+  analyzer: [
+    "<name>",
+    "words and stems of the index (default: what fits the script and language of the passages)",
+    analyzers.names,
+  ],
+  ...FIELD_OPTIONS,
+  overwrite: overwriteFlag("replace an existing agentrl.yaml and index"),
+  json: jsonFlag(),
+});
+
+type InitFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl init`: from the user's own files to a recipe and the commands that use it. */
-export const initCommand: CliCommand = {
+export const initCommand = defineCommand({
   name: "init",
-  register(program, context) {
-    const command = program
-      .command("init")
-      .description(
-        "Set up your own data: read your questions and passages, index the passages, write a recipe (agentrl.yaml), and print the " +
-          "commands that follow. At a terminal it asks for what the options do not say.",
-      )
-      .argument("[folder]", "folder for agentrl.yaml and index/ (default: the current folder)")
-      .option("--questions <file>", "questions with their accepted answers, e.g. questions.csv")
-      .option(
-        "--passages <path>",
-        "corpus file, or folder of text files (default: the contexts that the questions have)",
-      )
-      .option(
-        "--policy <name>",
-        "who answers: address of an OpenAI-compatible server (http://…/v1), a model's folder, or org/name of the hub",
-      )
-      .option("--model <name>", "for a server: the model, as it names it")
-      .option(
-        "--api-key-env <name>",
-        "for a server: environment variable that holds the key, e.g. OPENAI_API_KEY",
-      )
-      .option(
-        "--chat",
-        "for a folder or the hub: ask through the model's chat template (default: for a folder that has one)",
-      )
-      .option("--no-chat", "for a folder or the hub: send plain text")
-      .addOption(
-        new Option(
-          "--analyzer <name>",
-          "words and stems of the index (default: what fits the script and language of the passages)",
-        ).choices(analyzers.names),
-      );
-    addFieldFlags(command)
-      .addOption(overwriteOption("replace an existing agentrl.yaml and index"))
-      .addOption(jsonOption())
-      .action((folder: string | undefined, flags: InitFlags) =>
-        init(normalize(folder ?? "."), flags, context),
-      );
-  },
-};
+  description:
+    "Set up your own data: read your questions and passages, index the passages, write a recipe (agentrl.yaml), and print the " +
+    "commands that follow. At a terminal it asks for what the options do not say.",
+  args: [["[folder]", "folder for agentrl.yaml and index/ (default: the current folder)"]],
+  options: OPTIONS,
+  run: (flags, context, folder = ".") => init(normalize(folder), flags, context),
+});
 
 async function init(folder: string, given: InitFlags, context: CliContext): Promise<void> {
   const { initProject, RECIPE_FILE } = await import("../../run/init.ts");
@@ -82,27 +67,16 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   const policy = await policyOf(flags);
   const fields = fieldsOf(flags);
   await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
-  const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
-  const result = await initProject(
-    {
-      folder,
-      questions,
-      fields,
-      policy,
-      passages,
-      analyzer: flags.analyzer,
-      prompt: "endpoint" in policy || policy.chat !== undefined ? EXPLAINED_PROMPT : undefined,
-    },
-    {
-      overwrite: flags.overwrite === true,
-      signal: context.signal,
-      onPassages: (count) => {
-        progress.update(count);
-      },
-    },
-  ).finally(() => {
-    progress.stop();
-  });
+  const isAsked = "endpoint" in policy || policy.chat !== undefined;
+  const prompt = isAsked ? EXPLAINED_PROMPT : undefined;
+  const { analyzer, overwrite } = flags;
+  const bar = { label: "indexing", total: 0, unit: "passages" };
+  const result = await withProgress(context, bar, (onPassages) =>
+    initProject(
+      { folder, questions, fields, policy, passages, analyzer, prompt },
+      { overwrite: overwrite === true, signal: context.signal, onPassages },
+    ),
+  );
   const steps = nextSteps({ folder, result, policy, call: context.call });
   if (flags.json === true) {
     const commands = steps.map(({ command }) => command);
@@ -121,8 +95,7 @@ async function completed(flags: InitFlags, context: CliContext): Promise<Complet
   if (questions !== undefined && policy !== undefined) return { ...flags, questions, policy };
   if (!process.stdin.isTTY) {
     const missing = questions === undefined ? "--questions" : "--policy";
-    throw new ConfigError(
-      "USAGE",
+    throw usage(
       `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The package's own policies are no choice: they know its small worlds alone.`,
     );
   }
@@ -161,23 +134,19 @@ function isServer(policy: string): boolean {
 async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
   const { policy, model, chat, apiKeyEnv } = flags;
   const { policyNames } = await import("../../run/bases.ts");
-  if (policyNames().includes(policy)) {
-    throw new ConfigError(
-      "USAGE",
+  if (policyNames().includes(policy))
+    throw usage(
       `--policy is ${policy}, a policy of this package, which knows its small worlds alone: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.`,
     );
-  }
   if (!isServer(policy)) {
     const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
     const asksInChat = chat ?? (existsSync(policy) && (await hasChatTemplate(policy)));
     return { from: policy, chat: asksInChat ? {} : undefined };
   }
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (model === undefined)
+    throw usage(
       `--policy is ${policy}, a server: --model must name one of its models. GET ${policy.replace(/\/$/, "")}/models lists them.`,
     );
-  }
   return { endpoint: { baseUrl: policy, model, apiKeyEnv } };
 }
 

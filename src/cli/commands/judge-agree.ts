@@ -1,4 +1,3 @@
-import { ConfigError } from "../../base/errors.ts";
 import { plural } from "../../base/format.ts";
 import {
   humanAgreement,
@@ -8,14 +7,32 @@ import {
   ruleVerdicts,
 } from "../../evaluate/judge/human-verdicts.ts";
 import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
+import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
 import type { CliContext } from "../command.ts";
 import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
-import { startProgress } from "../progress.ts";
-import { refuseStray } from "../stray-flags.ts";
-import { boundsOf, calibratedJudge, JUDGE_CACHE, type JudgeFlags } from "./judge-flags.ts";
-import { humanAgreementBlocks, trafficText } from "../../view/documents/judge.ts";
+import { withProgress } from "../model-download.ts";
+import { type Flags, jsonFlag, options, refuseStray, wholeNumber } from "../options.ts";
+import { usage } from "../usage.ts";
+import {
+  boundsOf,
+  calibratedJudge,
+  JUDGE_CACHE,
+  type JudgeFlags,
+  judgeOptions,
+} from "./judge-flags.ts";
 
-export type AgreeFlags = Partial<JudgeFlags> & { dataset?: string; limit?: number; json?: true };
+export const AGREE_OPTIONS = options({
+  ...judgeOptions(JUDGE_CACHE),
+  dataset: [
+    "<layout>",
+    `layout of the file: ${humanVerdictLayouts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ")}`,
+    humanVerdictLayouts.names,
+  ],
+  limit: ["<n>", "use only the first n questions (default: all)", wholeNumber(1)],
+  json: jsonFlag(),
+});
+
+type AgreeFlags = Flags<typeof AGREE_OPTIONS>;
 
 const DEFAULT_LAYOUT = "evouna";
 
@@ -29,13 +46,12 @@ export async function agree(file: string, flags: AgreeFlags, context: CliContext
   if (skipped.length > 0) context.note(skippedText(skipped));
   const { seed = 0 } = flags;
   const results: Record<string, HumanAgreement> = {};
-  for (const rule of ruleVerdicts.parts) {
+  for (const rule of ruleVerdicts.parts)
     results[rule.name] = humanAgreement(
       humans,
       humans.map((human) => rule.accepts(human)),
       { seed },
     );
-  }
   const questions = new Set(humans.map(({ question }) => question)).size;
   const about = {
     dataset: layout.name,
@@ -49,22 +65,18 @@ export async function agree(file: string, flags: AgreeFlags, context: CliContext
     return;
   }
   const { judge, calibration } = await calibratedJudge(judgeFlags, JUDGE_CACHE, context);
-  const progress = startProgress(context, {
-    label: "judging",
-    total: humans.length,
-    unit: "answers",
-  });
   const answers = humans.map((human, i) => ({ id: String(i + 1), sample: 0, ...human }));
-  const rows = await judgeAnswers(judge, answers, {
-    repeats: 1,
-    concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
-    signal: context.signal,
-    onRow: (_, done) => {
-      progress.update(done);
-    },
-  }).finally(() => {
-    progress.stop();
-  });
+  const bar = { label: "judging", total: humans.length, unit: "answers" };
+  const rows = await withProgress(context, bar, (update) =>
+    judgeAnswers(judge, answers, {
+      repeats: 1,
+      concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+      signal: context.signal,
+      onRow: (_, done) => {
+        update(done);
+      },
+    }),
+  );
   results["judge"] = humanAgreement(
     humans,
     rows.map(({ correct }) => correct),
@@ -90,16 +102,14 @@ function print(
   context: CliContext,
 ): void {
   context.out(json === true ? JSON.stringify(result) : humanAgreementBlocks(result.agreement));
-  if (json !== true) {
-    context.note("95 % intervals; those of kappa are a bootstrap over questions.");
-  }
+  if (json !== true) context.note("95 % intervals; those of kappa are a bootstrap over questions.");
 }
 
 /** Flags without effect on the string metrics; --seed also sets their intervals. */
-const OF_JUDGES: readonly (keyof JudgeFlags)[] = [
+const OF_JUDGES: readonly string[] = [
   ...ENDPOINT_FLAGS,
-  ...(["prompt", "verdictFormat", "temperature", "tokenLimit"] as const),
-  ...(["minCalibration", "maxUnparsed"] as const),
+  ...["prompt", "verdictFormat", "temperature", "tokenLimit"],
+  ...["minCalibration", "maxUnparsed"],
 ];
 
 /** null: no judge. @throws {ConfigError} USAGE with only one of --endpoint and --model. */
@@ -110,8 +120,7 @@ function judgeFlagsOf(flags: AgreeFlags): JudgeFlags | null {
     return null;
   }
   if (endpoint !== undefined && model !== undefined) return { ...flags, endpoint, model };
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${endpoint === undefined ? "--model" : "--endpoint"} is given alone: a judge needs --endpoint and --model; without both, only the string metrics are compared.`,
   );
 }

@@ -1,12 +1,11 @@
-import { type Command, Option } from "commander";
 import { parseOptions } from "../../base/schema.ts";
-import { VERDICT_FORMATS, judgeSchema } from "../../evaluate/judge/judge-asker.ts";
+import { judgeSchema, VERDICT_FORMATS } from "../../evaluate/judge/judge-asker.ts";
 import {
+  calibrate,
   type Calibration,
   type CalibrationBounds,
-  type Judge,
-  calibrate,
   checkCalibration,
+  type Judge,
   openJudge,
 } from "../../evaluate/judge/judge.ts";
 import { serverAddress } from "../../http/http-options.ts";
@@ -14,21 +13,8 @@ import { folderCache, noCache } from "../../http/reply-cache.ts";
 import { judgePrompts } from "../../rewards/judge/judge-prompts.ts";
 import { calibrationBlocks } from "../../view/documents/judge.ts";
 import type { CliContext } from "../command.ts";
-import { type EndpointFlags, addEndpointOptions, endpointValues } from "../endpoint-flags.ts";
-import { decimal, partOption, pluginOption, wholeNumber } from "../options.ts";
-
-/** Flags of every command that asks a judge. */
-export interface JudgeFlags extends EndpointFlags {
-  endpoint: string;
-  model: string;
-  prompt?: string;
-  verdictFormat?: string;
-  temperature?: number | null;
-  seed?: number;
-  tokenLimit?: string;
-  minCalibration?: number;
-  maxUnparsed?: number;
-}
+import { endpointOptions, endpointValues } from "../endpoint-flags.ts";
+import { anyOf, decimal, type Flags, options, pluginFlag, wholeNumber } from "../options.ts";
 
 /** Default minimum of both calibration rates. */
 const BOUNDS: CalibrationBounds = { minimum: 0.9, maxUnparsed: 0.05 };
@@ -36,59 +22,49 @@ const BOUNDS: CalibrationBounds = { minimum: 0.9, maxUnparsed: 0.05 };
 /** Cache folder of the commands without an --out. */
 export const JUDGE_CACHE = "runs/judge-cache";
 
-/**
- * Adds the flags of `JudgeFlags`.
- * @param options.required whether the command requires a judge.
- * @param options.cache default of --cache.
- */
-export function addJudgeOptions(
-  command: Command,
-  options: { required: boolean; cache: string },
-): Command {
-  const endpoint = new Option(
-    "--endpoint <url>",
-    "OpenAI-compatible server, with its version: http://127.0.0.1:8000/v1",
-  ).makeOptionMandatory(options.required);
-  const model = new Option("--model <name>", "model name on the server");
-  command.addOption(endpoint).addOption(model.makeOptionMandatory(options.required));
-  return addEndpointOptions(command, { maxTokens: "512", cache: options.cache })
-    .addOption(
-      partOption(
-        "--prompt <name>",
-        `${judgePrompts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ")} Or one of a plug-in.`,
-        judgePrompts.names,
-      ),
-    )
-    .addOption(pluginOption())
-    .addOption(
-      new Option(
-        "--verdict-format <form>",
-        "how to request JSON from the server (auto: the first way that it accepts)",
-      ).choices(["auto", ...VERDICT_FORMATS]),
-    )
-    .option(
-      "--temperature <t>",
+/** Options of every command that asks a judge. @param cache default of --cache. */
+export function judgeOptions(cache: string) {
+  const prompts = judgePrompts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ");
+  return options({
+    endpoint: ["<url>", "OpenAI-compatible server, with its version: http://127.0.0.1:8000/v1"],
+    model: ["<name>", "model name on the server"],
+    ...endpointOptions({ maxTokens: "512", cache }),
+    prompt: ["<name>", `${prompts} Or one of a plug-in.`, anyOf(judgePrompts.names)],
+    plugin: pluginFlag(),
+    verdictFormat: [
+      "<form>",
+      "how to request JSON from the server (auto: the first way that it accepts)",
+      ["auto", ...VERDICT_FORMATS],
+    ],
+    temperature: [
+      "<t>",
       "sampling temperature; none leaves it to the server (default: 0)",
       temperature,
-    )
-    .option("--seed <n>", "sent with each request (default: 0)", wholeNumber(0))
-    .addOption(
-      new Option("--token-limit <key>", "name of that limit in the request").choices([
-        "max_tokens",
-        "max_completion_tokens",
-      ]),
-    )
-    .option(
-      "--min-calibration <share>",
+    ],
+    seed: ["<n>", "sent with each request (default: 0)", wholeNumber(0)],
+    tokenLimit: [
+      "<key>",
+      "name of that limit in the request",
+      ["max_tokens", "max_completion_tokens"],
+    ],
+    minCalibration: [
+      "<share>",
       `smallest share of known right answers accepted and of known wrong ones rejected (default: ${BOUNDS.minimum})`,
       decimal(0, 1),
-    )
-    .option(
-      "--max-unparsed <share>",
+    ],
+    maxUnparsed: [
+      "<share>",
       `largest share of unreadable verdicts (default: ${BOUNDS.maxUnparsed})`,
       decimal(0, 1),
-    );
+    ],
+  });
 }
+
+/** Flags of a command that asks a judge. */
+export type JudgeFlags = Flags<ReturnType<typeof judgeOptions>> & {
+  endpoint: string;
+  model: string;
+};
 
 /** The limits of the flags. */
 export function boundsOf({ minCalibration, maxUnparsed }: JudgeFlags): CalibrationBounds {

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { AgentrlError, ConfigError } from "../../base/errors.ts";
 import { checkClaimMetrics } from "../../experiment/measured-runs.ts";
 import { experiments } from "../../run/claims.ts";
@@ -6,49 +5,44 @@ import { loadRecipe, shippedRecipes, tiersOf } from "../../run/settings/recipe-f
 import type { RecipeFile } from "../../run/settings/recipe-schema.ts";
 import { settingsSchema } from "../../run/settings/settings-schema.ts";
 import { armOverrides, loadSettings, resolveSettings } from "../../run/settings/settings.ts";
-import type { CliContext } from "../command.ts";
-import { jsonOption, pluginOption } from "../options.ts";
-
-interface CheckFlags {
-  all?: true;
-  plugin?: string[];
-  json?: true;
-}
+import { defineCommand } from "../command.ts";
+import { jsonFlag, pluginFlag } from "../options.ts";
 
 /** Adds `agentrl recipes check`. */
-export function addRecipesCheck(recipes: Command, context: CliContext): void {
-  recipes
-    .command("check")
-    .description("Check recipes: their structure, every tier, every arm of every claim.")
-    .argument("[recipes...]", "names or paths; all shipped recipes when none is given")
-    .option("--all", "all shipped recipes, beside those that are named")
-    .addOption(pluginOption())
-    .addOption(jsonOption())
-    .action(async (given: string[], { all, plugin, json }: CheckFlags) => {
-      const isAll = all === true || given.length === 0;
-      const names = [...new Set([...(isAll ? shippedRecipes() : []), ...given])];
-      const problems: AgentrlError[] = [];
-      for (const name of names) {
-        try {
-          await checkRecipe(await loadRecipe(name, plugin));
-        } catch (error) {
-          if (!(error instanceof AgentrlError)) throw error;
-          problems.push(error);
-        }
+export const recipesCheck = defineCommand({
+  name: "check",
+  description: "Check recipes: their structure, every tier, every arm of every claim.",
+  args: [["[recipes...]", "names or paths; all shipped recipes when none is given"]],
+  options: {
+    all: ["", "all shipped recipes, beside those that are named"],
+    plugin: pluginFlag(),
+    json: jsonFlag(),
+  },
+  async run({ all, plugin, json }, context, given) {
+    const isAll = all === true || given.length === 0;
+    const names = [...new Set([...(isAll ? shippedRecipes() : []), ...given])];
+    const problems: AgentrlError[] = [];
+    for (const name of names) {
+      try {
+        await checkRecipe(await loadRecipe(name, plugin));
+      } catch (error) {
+        if (!(error instanceof AgentrlError)) throw error;
+        problems.push(error);
       }
-      if (json === true) {
-        const found = problems.map(({ code, message }) => ({ code, message }));
-        context.out(JSON.stringify({ checked: names.length, problems: found }));
-      } else if (problems.length === 0) {
-        context.out(
-          `${names.length} ${names.length === 1 ? "recipe" : "recipes"} checked, no problem.`,
-        );
-      }
-      const [first] = problems;
-      if (first === undefined) return;
-      throw new ConfigError(first.code, problems.map(({ message }) => message).join("\n"));
-    });
-}
+    }
+    if (json === true) {
+      const found = problems.map(({ code, message }) => ({ code, message }));
+      context.out(JSON.stringify({ checked: names.length, problems: found }));
+    } else if (problems.length === 0) {
+      context.out(
+        `${names.length} ${names.length === 1 ? "recipe" : "recipes"} checked, no problem.`,
+      );
+    }
+    const [first] = problems;
+    if (first === undefined) return;
+    throw new ConfigError(first.code, problems.map(({ message }) => message).join("\n"));
+  },
+});
 
 /** @throws {ConfigError} the first problem of any tier or arm. */
 async function checkRecipe(recipe: RecipeFile): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { shorten } from "../../base/format.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { renderText } from "../../base/table.ts";
@@ -6,47 +5,29 @@ import { loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
 import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
 import {
-  loadSettings,
   claimsBase,
+  loadSettings,
   parseSet,
   type ResolvedSettings,
   resolveSettings,
 } from "../../run/settings/settings.ts";
-import type { CliContext } from "../command.ts";
-import { jsonOption, pluginOption, setOption } from "../options.ts";
-
-interface ShowFlags {
-  tier?: string;
-  set?: string[];
-  plugin?: string[];
-  json?: true;
-}
+import { defineCommand } from "../command.ts";
+import { jsonFlag, pluginFlag, setFlag, tierFlag } from "../options.ts";
 
 /** Adds `agentrl recipes show`. */
-export function addRecipesShow(recipes: Command, context: CliContext): void {
-  recipes
-    .command("show")
-    .description("Show every setting of a recipe and where its value comes from.")
-    .argument("<recipe>", "name of a shipped recipe, or a path")
-    .option(
-      "--tier <tier>",
-      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
-    )
-    .addOption(setOption())
-    .addOption(pluginOption())
-    .addOption(jsonOption())
-    .action(async (name: string, options: ShowFlags) => {
-      const recipe = await loadRecipe(name, options.plugin);
-      const tier = selectTier(recipe, options.tier);
-      const overrides = (options.set ?? []).map(parseSet);
-      const resolved = await loadSettings(
-        settingsSchema,
-        resolveSettings(recipe, { tier, overrides }),
-      );
-      if (options.json === true) context.out(JSON.stringify(asJson(resolved)));
-      else context.out(asText(resolved));
-    });
-}
+export const recipesShow = defineCommand({
+  name: "show",
+  description: "Show every setting of a recipe and where its value comes from.",
+  args: [["<recipe>", "name of a shipped recipe, or a path"]],
+  options: { tier: tierFlag(), set: setFlag(), plugin: pluginFlag(), json: jsonFlag() },
+  async run({ set = [], json, ...flags }, context, name) {
+    const recipe = await loadRecipe(name, flags.plugin);
+    const tier = selectTier(recipe, flags.tier);
+    const given = resolveSettings(recipe, { tier, overrides: set.map(parseSet) });
+    const resolved = await loadSettings(settingsSchema, given);
+    context.out(json === true ? JSON.stringify(asJson(resolved)) : asText(resolved));
+  },
+});
 
 function asJson({ recipe, tier, settings, origins }: ResolvedSettings): object {
   const { name, path, summary, paper = null, notes, claims, paperTables } = recipe;

@@ -1,43 +1,35 @@
-import { availableParallelism } from "node:os";
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { makeFolder, writeJson } from "../../base/files.ts";
-import type { Reproduction } from "../../experiment/claims/claim-results.ts";
-import { type KeptResults, readKeptResults } from "../../experiment/claims/kept-results.ts";
-import { keptResultsFile, loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
 import type { ArmRun } from "../../experiment/arms/arm-runs.ts";
 import type { FoundIn } from "../../experiment/arms/finished-arms.ts";
-import { type Override, parseSet } from "../../run/settings/settings.ts";
+import type { Reproduction } from "../../experiment/claims/claim-results.ts";
+import { type KeptResults, readKeptResults } from "../../experiment/claims/kept-results.ts";
 import { fixedSeeds, SEEDS_BY_RULE } from "../../experiment/claims/looks.ts";
-import { openArmProgress } from "../arm-progress.ts";
-import { type ArmTraining, trainArm } from "../arm-training.ts";
-import type { CliCommand, CliContext } from "../command.ts";
-import { madeBy } from "../made-by.ts";
-import { watchDownload } from "../model-download.ts";
-import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
+import { keptResultsFile, loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
+import { type Override, parseSet } from "../../run/settings/settings.ts";
 import { reproductionDocument } from "../../view/documents/reproduction.ts";
 import { documentBlocks } from "../../view/terminal.ts";
-import { refuseStray } from "../stray-flags.ts";
+import { type ArmTraining, openArmProgress, trainArm } from "../arm-training.ts";
 import { claimWriting } from "../claim-output.ts";
-
-interface ReproduceFlags {
-  tier?: string;
-  seeds?: number[];
-  set?: string[];
-  plugin?: string[];
-  arms?: string | false;
-  out?: string;
-  keep?: true;
-  all?: true;
-  family?: string;
-  stored?: true;
-  stale?: true;
-  spot?: true;
-  page?: string;
-  json?: true;
-}
+import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
+import { madeBy } from "../made-by.ts";
+import { watchDownload } from "../model-download.ts";
+import {
+  type Flags,
+  jsonFlag,
+  options,
+  outFlag,
+  pluginFlag,
+  refuseStray,
+  setFlag,
+  tierFlag,
+  wholeNumber,
+} from "../options.ts";
+import { usage } from "../usage.ts";
 
 /** Makes the results of one run of an arm; claims name its numbers by dotted paths. */
 export type RunArm = (run: ArmRun, use: ArmTraining) => Promise<unknown>;
@@ -55,68 +47,63 @@ const ONE_CORE: readonly Override[] = ["engine.workers", "engine.threads"].map((
   origin: "reproduce",
 }));
 
+const OPTIONS = options({
+  tier: tierFlag(),
+  seeds: [
+    "<n>",
+    "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is undecided; docs/claims.md); a fixed number is an exploration",
+    seedList,
+  ],
+  set: setFlag(),
+  plugin: pluginFlag(),
+  arms: [
+    "<folder>",
+    "finished arms of all reproductions: those of equal settings, version and files are reused (default: agentrl/arms in the user's cache)",
+  ],
+  out: outFlag("folder of the results; runs/reproduce-<recipe>-<tier> when absent"),
+  keep: ["", "write the results to results/<recipe>.json beside the recipe, for --all"],
+  all: ["", "all shipped recipes that have claims, and a page of them all"],
+  family: ["<name>", "with --all: only recipes of this family, e.g. search-agents"],
+  stored: ["", "show the kept results of the package; nothing runs"],
+  stale: ["", "list kept results that other code than this one measured; nothing runs"],
+  spot: ["", "run one arm of the kept results again and compare its numbers"],
+  page: ["<file>", "with --all: the page, with a .md beside it (default: runs/atlas.html)"],
+  json: jsonFlag(),
+  noArms: ["", "run every arm again, and keep none for reuse"],
+});
+
+type ReproduceFlags = Flags<typeof OPTIONS>;
+
 /** `agentrl reproduce`: a recipe's claims, run over seeds, beside the paper's numbers. */
 export function makeReproduceCommand(runArm: RunArm): CliCommand {
-  return {
+  return defineCommand({
     name: "reproduce",
-    register(program, context) {
-      program
-        .command("reproduce")
-        .description(
-          "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, reversed, ruled out or " +
-            "undecided. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
-            "interrupted reproduction. With --all: every shipped recipe with claims, as one page (the atlas); recipes with kept results " +
-            "are not measured again.",
-        )
-        .argument("[recipe]", "name of a shipped recipe, or a path")
-        .option(
-          "--tier <tier>",
-          "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
-        )
-        .option(
-          "--seeds <n>",
-          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/claims.md); a fixed number is an exploration",
-          seedList,
-        )
-        .addOption(setOption())
-        .addOption(pluginOption())
-        .option(
-          "--arms <folder>",
-          "finished arms of all reproductions: those of equal settings, version and files are reused (default: agentrl/arms in the user's cache)",
-        )
-        .option("--no-arms", "run every arm again, and keep none for reuse")
-        .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
-        .option("--keep", "write the results to results/<recipe>.json beside the recipe, for --all")
-        .option("--all", "all shipped recipes that have claims, and a page of them all")
-        .option("--family <name>", "with --all: only recipes of this family, e.g. search-agents")
-        .option("--stored", "show the kept results of the package; nothing runs")
-        .option("--stale", "list kept results that other code than this one measured; nothing runs")
-        .option("--spot", "run one arm of the kept results again and compare its numbers")
-        .option(
-          "--page <file>",
-          "with --all: the page, with a .md beside it (default: runs/atlas.html)",
-        )
-        .addOption(jsonOption())
-        .action(async (recipe: string | undefined, flags: ReproduceFlags): Promise<void> => {
-          checkFlags(recipe, flags);
-          if (flags.stale === true || flags.spot === true) {
-            const { showSpots, showStale } = await import("../kept-checks.ts");
-            const json = flags.json === true;
-            if (flags.stale === true) return showStale(recipe, json, context);
-            const out = flags.out ?? join("runs", "spot");
-            const run: Parameters<typeof showSpots>[2] = (each, use) =>
-              runArm(each, { ...use, onProgress: () => undefined });
-            return showSpots(recipe, { json, out }, run, ONE_CORE, context);
-          }
-          const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
-          if (recipe === undefined) {
-            const { writeAtlas } = await import("../atlas.ts");
-            await writeAtlas(flags, measure, context);
-          } else if (flags.stored === true) await printStored(recipe, flags, context);
-          else await printReproduction(recipe, flags, measure, context);
-        });
+    description:
+      "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, reversed, ruled out or " +
+      "undecided. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
+      "interrupted reproduction. With --all: every shipped recipe with claims, as one page (the atlas); recipes with kept results " +
+      "are not measured again.",
+    args: [["[recipe]", "name of a shipped recipe, or a path"]],
+    options: OPTIONS,
+    async run(flags, context, recipe) {
+      checkFlags(recipe, flags);
+      if (flags.stale === true || flags.spot === true) {
+        const { showSpots, showStale } = await import("../kept-checks.ts");
+        const json = flags.json === true;
+        if (flags.stale === true) return showStale(recipe, json, context);
+        const out = flags.out ?? join("runs", "spot");
+        const again: Parameters<typeof showSpots>[2] = (each, use) =>
+          runArm(each, { ...use, onProgress: () => undefined });
+        return showSpots(recipe, { json, out }, again, ONE_CORE, context);
+      }
+      const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
+      if (recipe === undefined) {
+        const { writeAtlas } = await import("../atlas.ts");
+        await writeAtlas(flags, measure, context);
+      } else if (flags.stored === true) await printStored(recipe, flags, context);
+      else await printReproduction(recipe, flags, measure, context);
     },
-  };
+  });
 }
 
 /** Trains the recipe on this machine; the result is one run. */
@@ -126,16 +113,13 @@ export const reproduceCommand = makeReproduceCommand(trainArm);
 function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
   const [needsAll] = (["family", "page"] as const).filter((key) => flags[key] !== undefined);
   if (recipe === undefined && flags.all === undefined)
-    throw new ConfigError("USAGE", "A recipe is missing. Name one, or give --all.");
+    throw usage("A recipe is missing. Name one, or give --all.");
   if (recipe !== undefined && flags.all === true)
-    throw new ConfigError("USAGE", `--all stands beside the recipe ${recipe}. Give one of them.`);
+    throw usage(`--all stands beside the recipe ${recipe}. Give one of them.`);
   if (recipe !== undefined && needsAll !== undefined)
-    throw new ConfigError(
-      "USAGE",
-      `--${needsAll} has no effect on one recipe. Give --all instead.`,
-    );
+    throw usage(`--${needsAll} has no effect on one recipe. Give --all instead.`);
   if (flags.all === true && flags.out !== undefined)
-    throw new ConfigError("USAGE", "--out is the folder of one recipe. With --all, give --page.");
+    throw usage("--out is the folder of one recipe. With --all, give --page.");
 }
 
 /** @throws {DataError} FILE_MISSING without kept results. */
@@ -201,9 +185,7 @@ async function reproduceRecipe(
   const store =
     flags.arms === false
       ? null
-      : openArmStore(flags.arms ?? sharedArms(), (message) => {
-          context.note(message);
-        });
+      : openArmStore(typeof flags.arms === "string" ? flags.arms : sharedArms(), context.note);
   const file = keptResultsFile(name);
   const isReused = flags.arms !== false && existsSync(file);
   const before = isReused ? await readKeptResults(file) : null;

@@ -1,122 +1,102 @@
-import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import { fixed } from "../../base/format.ts";
 import { suggest } from "../../base/nearest.ts";
 import { intervalColumn, renderText } from "../../base/table.ts";
 import { ANSWER_METRICS_VERSION } from "../../evaluate/evaluation-row.ts";
+import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import { answerMetrics } from "../../evaluate/metrics/answer-metrics.ts";
 import { predictionFields } from "../../evaluate/prediction-fields.ts";
 import type { PredictionSource } from "../../evaluate/predictions.ts";
+import { summarizeRowsFile } from "../../evaluate/rows-file.ts";
 import { type AnswerScores, scoreAnswers, summarizeScores } from "../../evaluate/score-answers.ts";
 import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/score-file.ts";
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
+import { rowsBlocks } from "../../view/documents/scores.ts";
 import { claimOutput } from "../claim-output.ts";
-import type { CliCommand, CliContext } from "../command.ts";
+import { type CliContext, defineCommand } from "../command.ts";
 import { shortened } from "../data-check-text.ts";
-import { answerSeparatorOption } from "../data-flags.ts";
-import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
+import { ANSWER_SEPARATOR } from "../data-flags.ts";
+import {
+  type Flags,
+  jsonFlag,
+  options,
+  outFlag,
+  overwriteFlag,
+  refuseStray,
+  requireFlag,
+  seedFlag,
+} from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { type RowsFlags, addRowsOptions, scoreRows } from "../score-rows.ts";
-import { refuseStray } from "../stray-flags.ts";
-
-interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, RowsFlags {
-  predictions?: string;
-  layout?: string;
-  spans?: true;
-  normalization?: Normalization;
-  metrics?: string[];
-  out?: string;
-  overwrite?: true;
-}
+import { usage } from "../usage.ts";
 
 /** Flags without effect on rows, which already have scores. */
-const OF_PREDICTIONS: readonly (keyof ScoreFlags)[] = [
-  ...(["references", "layout", "predictionField", "referencesField", "idField"] as const),
-  "answerSeparator",
-  ...(["verdictField", "spans", "normalization", "metrics", "out", "overwrite"] as const),
+const OF_PREDICTIONS = [
+  ...["references", "layout", "predictionField", "referencesField", "idField", "answerSeparator"],
+  ...["verdictField", "spans", "normalization", "metrics", "out", "overwrite"],
 ];
 
+const OPTIONS = options({
+  predictions: ["<file>", "the predicted answers"],
+  references: ["<file>", "file with the references, if the predictions file has none"],
+  layout: ["<name>", `${listed(scoreLayouts.parts)} (default: answers)`, scoreLayouts.names],
+  predictionField: ["<field>", "field of the answer (default: prediction, else found by its name)"],
+  referencesField: [
+    "<field>",
+    "field of the accepted answer, or of a list of them (default: references, else found by its name)",
+  ],
+  idField: ["<field>", "field that joins the two files (default: id, else found by its name)"],
+  verdictField: ["<field>", "field that says whether a human judged the answer right"],
+  answerSeparator: ANSWER_SEPARATOR,
+  spans: ["", "the references are spans of one answer, not alternatives (DROP)"],
+  rows: ["<file>", "instead of --predictions: rows.jsonl of an evaluation, summed up again"],
+  unaidedRows: [
+    "<file>",
+    "with --rows: the same questions without search (--strategy direct), for over-search",
+  ],
+  forcedRows: [
+    "<file>",
+    "with --rows: the same questions always searched (--strategy rag), for searches that were missed",
+  ],
+  normalization: [
+    "<name>",
+    `${listed(normalizations.parts)} (default: words)`,
+    normalizations.names as readonly Normalization[],
+  ],
+  metrics: [
+    "<names>",
+    "metrics to compute, comma-separated, e.g. em,f1 (default: all of the layout)",
+    (text: string) => text.split(","),
+  ],
+  out: outFlag("file for each answer's scores, one JSON line each"),
+  overwrite: overwriteFlag(),
+  require: requireFlag("em>=0.5"),
+  seed: seedFlag("seed of the bootstrap intervals (default: 0)"),
+  json: jsonFlag(),
+});
+
+type ScoreFlags = Flags<typeof OPTIONS>;
+
 /** `agentrl score`: scores any predictions file by the answer metrics. */
-export const scoreCommand: CliCommand = {
+export const scoreCommand = defineCommand({
   name: "score",
-  register(program, context) {
-    const command = program
-      .command("score")
-      .description(
-        `Score a file of predicted answers: ${answerMetrics.names.join(", ")}; official HotpotQA files with ` +
-          "supporting facts. Files are JSON lines, a JSON array, a table (CSV, TSV, Parquet), or (predictions, with --references) a JSON object " +
-          "from id to answer. Fields may be paths: answers.0.text",
-      )
-      .option("--predictions <file>", "the predicted answers")
-      .option("--references <file>", "file with the references, if the predictions file has none");
-    addFieldOptions(command);
-    addRowsOptions(command);
-    addScoringOptions(command);
-    command.action((flags: ScoreFlags) => {
-      const { predictions, rows } = flags;
-      if ((predictions === undefined) === (rows === undefined)) {
-        throw new ConfigError(
-          "USAGE",
-          "score needs either --predictions, a file of answers, or --rows, those of an evaluation.",
-        );
-      }
-      if (rows === undefined) refuseStray(flags, ["unaidedRows", "forcedRows"], "--rows");
-      else refuseStray(flags, OF_PREDICTIONS, "--predictions");
-      return rows === undefined
-        ? score({ ...flags, predictions: predictions ?? "" }, context)
-        : scoreRows({ ...flags, rows }, context);
-    });
+  description:
+    `Score a file of predicted answers: ${answerMetrics.names.join(", ")}; official HotpotQA files with ` +
+    "supporting facts. Files are JSON lines, a JSON array, a table (CSV, TSV, Parquet), or (predictions, with --references) a JSON object " +
+    "from id to answer. Fields may be paths: answers.0.text",
+  options: OPTIONS,
+  async run(flags, context) {
+    const { predictions, rows } = flags;
+    if ((predictions === undefined) === (rows === undefined))
+      throw usage(
+        "score needs either --predictions, a file of answers, or --rows, those of an evaluation.",
+      );
+    if (rows === undefined) refuseStray(flags, ["unaidedRows", "forcedRows"], "--rows");
+    else refuseStray(flags, OF_PREDICTIONS, "--predictions");
+    if (rows === undefined) await score({ ...flags, predictions: predictions ?? "" }, context);
+    else await scoreRows({ ...flags, rows }, context);
   },
-};
-
-function addFieldOptions(command: Command): void {
-  command
-    .addOption(
-      new Option("--layout <name>", `${listed(scoreLayouts.parts)} (default: answers)`).choices(
-        scoreLayouts.names,
-      ),
-    )
-    .option(
-      "--prediction-field <field>",
-      "field of the answer (default: prediction, else found by its name)",
-    )
-    .option(
-      "--references-field <field>",
-      "field of the accepted answer, or of a list of them (default: references, else found by its name)",
-    )
-    .option(
-      "--id-field <field>",
-      "field that joins the two files (default: id, else found by its name)",
-    )
-    .option("--verdict-field <field>", "field that says whether a human judged the answer right")
-    .addOption(answerSeparatorOption())
-    .option("--spans", "the references are spans of one answer, not alternatives (DROP)");
-}
-
-function addScoringOptions(command: Command): void {
-  command
-    .addOption(
-      new Option(
-        "--normalization <name>",
-        `${listed(normalizations.parts)} (default: words)`,
-      ).choices(normalizations.names),
-    )
-    .option(
-      "--metrics <names>",
-      "metrics to compute, comma-separated, e.g. em,f1 (default: all of the layout)",
-      (text) => text.split(","),
-    )
-    .addOption(outOption("file for each answer's scores, one JSON line each"))
-    .addOption(overwriteOption())
-    .option(
-      "--require <condition>",
-      'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
-      (text: string, before: string[] | undefined) => [...(before ?? []), text],
-    )
-    .addOption(seedOption("seed of the bootstrap intervals (default: 0)"))
-    .addOption(jsonOption());
-}
+});
 
 function listed(parts: readonly { name: string; summary: string }[]): string {
   return parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ");
@@ -143,9 +123,8 @@ async function score(
   if (out !== undefined) await writeRows(out, file.rows);
   if (json === true) context.out(JSON.stringify(asJson(file, scores, { layout: name, out })));
   else context.out(asText(file, scores));
-  if (file.unanswered > 0) {
+  if (file.unanswered > 0)
     context.note(`${file.unanswered} of ${scores.n} have no answer; they count as wrong.`);
-  }
   for (const note of file.notes) context.note(note);
   if (name === "answers" && flags.spans !== true) noteOther(file, scores, context);
   if (out !== undefined) context.note(`written to ${out}`);
@@ -234,4 +213,17 @@ function noteOther(
   context.note(
     `em is ${fixed(4)(em)} by --normalization ${normalization}, ${others.join(", ")}: compare only with numbers of the same one.`,
   );
+}
+
+/** The figures of an evaluation from its rows, and the comparison with other runs of the same policy. */
+async function scoreRows(flags: ScoreFlags & { rows: string }, context: CliContext): Promise<void> {
+  const { rows, unaidedRows, forcedRows, seed = 0, require = [], json } = flags;
+  const source = { rows, unaided: unaidedRows, forced: forcedRows };
+  const summary = await summarizeRowsFile(source, { seed });
+  context.signal.throwIfAborted();
+  const own = Object.keys(summary.metrics);
+  const names = [...new Set([...metricNames(summary.samplesPerTask), ...own])];
+  const requirements = require.map((text) => parseRequirement(text, names));
+  context.out(json === true ? JSON.stringify(summary) : rowsBlocks(summary));
+  requireScores(requirements, summary.metrics);
 }

@@ -1,63 +1,51 @@
-import type { Command } from "commander";
 import { errorMessage } from "../../base/errors.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { RetrievalServer } from "../../server/retrieval-server.ts";
 import { serverOptions } from "../../server/server-options.ts";
-import type { CliContext } from "../command.ts";
-import { jsonOption, wholeNumber } from "../options.ts";
-import {
-  type RetrieverFlags,
-  addRetrieverOptions,
-  checkRetrieverFlags,
-  openRetrieverFlags,
-} from "../retriever-option.ts";
-import { readToken } from "../server-token.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { type Flags, addOptions, jsonFlag, options, readToken, wholeNumber } from "../options.ts";
+import { RETRIEVER_OPTIONS, checkRetrieverFlags, openRetrieverFlags } from "../retriever-option.ts";
 
-interface ServeFlags extends RetrieverFlags {
-  host?: string;
-  port?: number;
-  tokenEnv?: string;
-  concurrency?: number;
-  maxQueue?: number;
-  bodyLimit?: number;
-  timeout?: number;
-  topKLimit?: number;
-  json?: true;
+const defaults = serverOptions.parse({});
+
+function by(text: string, value: string | number): string {
+  return `${text} (default: ${value})`;
 }
 
-/** Adds the options of `agentrl serve`: a retriever over HTTP, with the API of Search-R1's server. */
-export function addServe(command: Command, context: CliContext): void {
-  addServerOptions(addRetrieverOptions(command))
-    .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
-    .action((flags: ServeFlags) => serve(flags, context));
-}
+const OPTIONS = options({
+  ...RETRIEVER_OPTIONS,
+  host: [
+    "<address>",
+    by("address to listen on; other than this machine it needs --token-env", defaults.host),
+  ],
+  port: ["<n>", by("port; 0 takes any free port", defaults.port), wholeNumber(0, 65_535)],
+  tokenEnv: ["<name>", "environment variable with the token that clients must send"],
+  concurrency: ["<n>", by("searches at once", defaults.concurrency), wholeNumber(1)],
+  maxQueue: [
+    "<n>",
+    by("requests that may wait; more are answered 429", defaults.maxQueue),
+    wholeNumber(0),
+  ],
+  bodyLimit: ["<bytes>", by("largest request body", defaults.bodyLimit), wholeNumber(1)],
+  timeout: [
+    "<ms>",
+    by("time limit of a request in milliseconds, queueing included", defaults.timeoutMs),
+    wholeNumber(1),
+  ],
+  topKLimit: ["<n>", by("largest topk of a request", defaults.topkLimit), wholeNumber(1)],
+  json: jsonFlag("one line of JSON on stdout once it listens: url, fingerprint, …"),
+});
 
-function addServerOptions(command: Command): Command {
-  const defaults = serverOptions.parse({});
-  const by = (text: string, value: string | number): string => `${text} (default: ${value})`;
-  const positive = wholeNumber(1);
-  return command
-    .option(
-      "--host <address>",
-      by("address to listen on; other than this machine it needs --token-env", defaults.host),
-    )
-    .option("--port <n>", by("port; 0 takes any free port", defaults.port), wholeNumber(0, 65_535))
-    .option("--token-env <name>", "environment variable with the token that clients must send")
-    .option("--concurrency <n>", by("searches at once", defaults.concurrency), positive)
-    .option(
-      "--max-queue <n>",
-      by("requests that may wait; more are answered 429", defaults.maxQueue),
-      wholeNumber(0),
-    )
-    .option("--body-limit <bytes>", by("largest request body", defaults.bodyLimit), positive)
-    .option(
-      "--timeout <ms>",
-      by("time limit of a request in milliseconds, queueing included", defaults.timeoutMs),
-      positive,
-    )
-    .option("--top-k-limit <n>", by("largest topk of a request", defaults.topkLimit), positive);
-}
+type ServeFlags = Flags<typeof OPTIONS>;
+
+/** `agentrl serve` itself: a retriever over HTTP, with the API of Search-R1's server. */
+export const serveCommand: CliCommand = {
+  name: "serve",
+  register(command, context) {
+    addOptions(command, OPTIONS).action((flags: ServeFlags) => serve(flags, context));
+  },
+};
 
 async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
   checkRetrieverFlags(flags);

@@ -1,37 +1,36 @@
 import { fineTunedBlocks } from "../../view/documents/trained.ts";
-import type { CliCommand, CliContext } from "../command.ts";
+import { type CliContext, defineCommand } from "../command.ts";
+import { type Flags, options } from "../options.ts";
+import { RECIPE } from "../recipe-options.ts";
 import {
-  addTrainingOptions,
   showTraining,
-  type TrainingFlags,
+  TRAINING_CONFLICTS,
+  trainingOptions,
   trainingSettings,
 } from "../training-command.ts";
 import { refusedDatasetOption } from "../training-data.ts";
 
-interface SftFlags extends TrainingFlags {
-  data?: string;
-}
+const OPTIONS = options({
+  ...trainingOptions("run folder; runs/<recipe>-<tier>-seed<N> when absent"),
+  data: [
+    "<path>",
+    "samples to learn from: the folder of a synthesis, or a file; `agentrl synth-data` makes them from questions",
+  ],
+});
+
+type SftFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl sft`: supervised fine-tuning. */
-export const sftCommand: CliCommand = {
+export const sftCommand = defineCommand({
   name: "sft",
-  register(program, context) {
-    addTrainingOptions(
-      program
-        .command("sft")
-        .description(
-          "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
-        ),
-      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
-    )
-      .option(
-        "--data <path>",
-        "samples to learn from: the folder of a synthesis, or a file; `agentrl synth-data` makes them from questions",
-      )
-      .addOption(refusedDatasetOption({ command: "sft", from: "samples" }))
-      .action((recipe: string | undefined, flags: SftFlags) => fineTune(recipe, flags, context));
-  },
-};
+  description:
+    "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
+  args: [RECIPE],
+  options: OPTIONS,
+  conflicts: TRAINING_CONFLICTS,
+  more: (command) => command.addOption(refusedDatasetOption({ command: "sft", from: "samples" })),
+  run: (flags, context, recipe) => fineTune(recipe, flags, context),
+});
 
 /** Fine-tunes as a recipe says, with all output. */
 export async function fineTune(

@@ -1,49 +1,41 @@
-import { Option } from "commander";
 import { mapAround } from "../../run/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
 import type { RecipeResult } from "../../run/run-recipe.ts";
-import type { CliCommand, CliContext } from "../command.ts";
 import { trainedBlocks } from "../../view/documents/trained.ts";
-import { wholeNumber } from "../options.ts";
+import { type CliContext, defineCommand } from "../command.ts";
+import { type Flags, options, wholeNumber } from "../options.ts";
+import { RECIPE } from "../recipe-options.ts";
 import {
-  addTrainingOptions,
   showTraining,
-  type TrainingFlags,
+  TRAINING_CONFLICTS,
+  trainingOptions,
   trainingSettings,
 } from "../training-command.ts";
-import { addTrainingDataOptions } from "../training-data.ts";
+import { TRAINING_DATA_OPTIONS } from "../training-data.ts";
 
-interface TrainFlags extends TrainingFlags {
-  allowIgnored?: true;
-  replayBatch?: number;
-}
+const OPTIONS = options({
+  ...trainingOptions("run folder; runs/<recipe>-<tier>-seed<N> when absent"),
+  ...TRAINING_DATA_OPTIONS,
+  allowIgnored: ["", "do not fail on settings that have no effect"],
+  replayBatch: [
+    "<step>",
+    "do not train: replay the stored batch of one step and compare its metrics with the logged ones",
+    wholeNumber(1),
+  ],
+});
+
+type TrainFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl train`: a recipe's reinforcement learning, evaluated before and after. */
-export const trainCommand: CliCommand = {
+export const trainCommand = defineCommand({
   name: "train",
-  register(program, context) {
-    const command = program
-      .command("train")
-      .description(
-        "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
-      );
-    addTrainingDataOptions(
-      addTrainingOptions(command, "run folder; runs/<recipe>-<tier>-seed<N> when absent"),
-    )
-      .option("--allow-ignored", "do not fail on settings that have no effect")
-      .addOption(
-        new Option(
-          "--replay-batch <step>",
-          "do not train: replay the stored batch of one step and compare its metrics with the logged ones",
-        )
-          .argParser(wholeNumber(1))
-          .conflicts(["resume", "overwrite"]),
-      )
-      .action((recipe: string | undefined, flags: TrainFlags) =>
-        trainRecipe(recipe, flags, context),
-      );
-  },
-};
+  description:
+    "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
+  args: [RECIPE],
+  options: OPTIONS,
+  conflicts: { ...TRAINING_CONFLICTS, replayBatch: ["resume", "overwrite"] },
+  run: (flags, context, recipe) => trainRecipe(recipe, flags, context),
+});
 
 /** Trains as a recipe says, with all output. */
 export async function trainRecipe(

@@ -1,8 +1,12 @@
+import { join } from "node:path";
 import { parseEvaluationName } from "../../evaluate/policy-label.ts";
+import { readJson } from "../../base/files.ts";
 import type { RunControl } from "../../run/folder/run-control.ts";
 import type { RunEvents, RunStep } from "../../run/train/run-events.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { TOKENS_PER_SECOND } from "../../view/runs/panels.ts";
+import { readRunEvaluations } from "../../view/runs/run-evaluations.ts";
+import { readRunEvents, readRunMetrics } from "../../view/runs/run-metrics.ts";
 import { knownMean } from "../../view/sparkline.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import type {
@@ -216,4 +220,26 @@ function batchOf(trajectories: readonly Trajectory[], step: number): Batch {
   const kept = Math.min(size, KEPT_TRAJECTORIES);
   const some = Array.from({ length: kept }, (_, i) => trajectories[Math.floor((i * size) / kept)]);
   return { step, size, trajectories: some.filter((each) => each !== undefined) };
+}
+
+/**
+ * Facts in the folder of a started run: the policy's device and, for a resumed run, its history.
+ * @param resumed false: only the policy's device.
+ */
+export async function readPast(folder: string, resumed: boolean): Promise<RunPast> {
+  const { machine } = (await readJson(join(folder, "manifest.json"))) as {
+    machine?: { device?: string };
+  };
+  const device = machine?.device ?? null;
+  if (!resumed) return { device, history: [], evaluations: [], events: [] };
+  const metrics = await readRunMetrics(join(folder, "metrics.jsonl"));
+  const { evaluations } = await readRunEvaluations(folder, Infinity);
+  return {
+    device,
+    history: metrics.map(({ step, values }) => ({ step, metrics: values })),
+    evaluations: evaluations.flatMap(({ name, n, metrics: { em = null } }) =>
+      em === null ? [] : [{ name, em, n }],
+    ),
+    events: (await readRunEvents(folder)) as RunEvent[],
+  };
 }

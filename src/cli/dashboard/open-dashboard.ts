@@ -4,10 +4,8 @@ import type { RunEvents } from "../../run/train/run-events.ts";
 import { segmentText } from "../../trajectory/trajectory.ts";
 import type { CliContext } from "../command.ts";
 import { holdTerminal } from "../held-terminal.ts";
-import { trainLines } from "../train-lines.ts";
-import type { TrainWatch } from "../train-news.ts";
+import { type TrainWatch, trainLines } from "../train-lines.ts";
 import { frameOf } from "./Dashboard.tsx";
-import { askRun } from "./ask-run.ts";
 import { type FollowedRun, type RunPast, followRun } from "./follow-run.ts";
 import type { FrameProps } from "./frame.ts";
 import { type KeyStream, type Keys, openKeys } from "./keys.ts";
@@ -269,3 +267,31 @@ class LiveDashboard {
 }
 
 const CTRL = { c: "\u0003", z: "\u001a", l: "\u000c", backslash: "\u001c" };
+
+/** Sends a key's request to a run. @returns whether the key has one. */
+function askRun(key: string, control: RunControl, run: Pick<FollowedRun, "ask">): boolean {
+  switch (key) {
+    case "p":
+      if (control.paused) {
+        control.resume();
+        return true;
+      }
+      control.pause();
+      run.ask("pause");
+      return true;
+    case "s":
+      control.save();
+      run.ask("save");
+      return true;
+    case "e":
+      control.evaluate();
+      run.ask("evaluate");
+      return true;
+    case "q":
+      control.stop();
+      run.ask("stop");
+      return true;
+    default:
+      return false;
+  }
+}

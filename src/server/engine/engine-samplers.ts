@@ -1,6 +1,6 @@
 import type { PolicyEngine, SampleRequest, SampleResult } from "../../engine/engine.ts";
 import type { SampleReply } from "../../engine/tinker/messages.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError } from "./request-body.ts";
 import type { SampleBody } from "./engine-requests.ts";
 import type { ServedModel } from "./served-model.ts";
 

@@ -11,9 +11,8 @@ import { jsonReply, jsonSample } from "../../engine/tinker/json-messages.ts";
 import { ATTENTION, MLP } from "../../engine/tinker/limits.ts";
 import { encodeReply, encodeSample, PROTOBUF } from "../../engine/tinker/messages.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
-import { listen } from "../listen.ts";
-import { serverApp } from "../server-app.ts";
-import { ApiError } from "./api-error.ts";
+import { listen, serverApp } from "../server-app.ts";
+import { ApiError, decoded, jsonCallOf, parsed } from "./request-body.ts";
 import * as requests from "./engine-requests.ts";
 import type { SamplerWeights } from "./engine-samplers.ts";
 import {
@@ -22,7 +21,6 @@ import {
   type ServedBase,
   type ServiceOptions,
 } from "./engine-service.ts";
-import { decoded, jsonCallOf, parsed } from "./request-body.ts";
 import { adamOf, forwardBackward, loadInto } from "./served-model.ts";
 
 export interface EngineServerOptions extends ServiceOptions {
@@ -49,9 +47,7 @@ const HOLD_MS = 20_000;
 /** A large batch from far away takes minutes. */
 const ARRIVAL_MS = 300_000;
 
-/**
- * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
- */
+/** @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS. */
 export async function startEngineServer(
   base: ServedBase,
   options: EngineServerOptions,
@@ -165,7 +161,7 @@ function addModels(app: FastifyInstance, service: EngineService): void {
 }
 
 function addTraining(app: FastifyInstance, service: EngineService): void {
-  for (const path of ["forward_backward", "forward"]) {
+  for (const path of ["forward_backward", "forward"])
     app.post(`${API}/${path}`, (request) => {
       const body = request.body as Buffer | string;
       const call = typeof body === "string" ? jsonCallOf(request) : decoded(body);
@@ -178,7 +174,6 @@ function addTraining(app: FastifyInstance, service: EngineService): void {
         }),
       );
     });
-  }
   app.post(`${API}/optim_step`, (request) => {
     const { model_id, seq_id, adam_params } = parsed(requests.optimStep, request);
     const model = service.model(model_id);

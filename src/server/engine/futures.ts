@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AgentrlError } from "../../base/errors.ts";
 import { type Admission, admission } from "../admission.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError } from "./request-body.ts";
 
 /** The result of a future, in the two encodings that a client may ask for. */
 export interface FutureResult {
@@ -19,11 +19,7 @@ export interface Futures {
    * @throws {ApiError} 429 when the work under way holds too much.
    */
   begin(work: () => Promise<FutureResult>, bytes?: number): string;
-  /**
-   * Waits a while for a result.
-   * @returns null when it is not there yet.
-   * @throws {ApiError} 404 for an unknown id; the work's failure.
-   */
+  /** Waits a while for a result. @returns null when it is not there yet. @throws {ApiError} 404 for an unknown id; the work's failure. */
   result(id: string, waitMs: number): Promise<FutureResult | null>;
 }
 

@@ -3,7 +3,6 @@ import { errorMessage } from "../../base/errors.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { callOfJson, callSchema } from "../../engine/tinker/json-messages.ts";
 import { decodeCall } from "../../engine/tinker/messages.ts";
-import { ApiError } from "./api-error.ts";
 
 /** @throws {ApiError} 415, 422 */
 export function parsed<S extends z.ZodType>(schema: S, { body }: FastifyRequest): z.output<S> {
@@ -33,4 +32,14 @@ export function jsonCallOf(request: FastifyRequest): ReturnType<typeof decodeCal
   const call = callOfJson(parsed(callSchema, request));
   if (call !== null) return call;
   throw new ApiError(422, "body.forward_backward_input is missing.");
+}
+
+/** A refusal that a client of the Tinker API reads: a status, and `detail`. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(detail);
+    this.status = status;
+  }
 }

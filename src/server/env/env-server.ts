@@ -9,8 +9,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Episodes } from "../../run/episodes.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Admission, Place } from "../admission.ts";
-import { listen } from "../listen.ts";
-import { serverApp } from "../server-app.ts";
+import { listen, serverApp } from "../server-app.ts";
 import { EnvError, type EnvErrorCode, parseAction, parseReset, toldOf } from "./env-messages.ts";
 import { addEnvRoutes } from "./env-routes.ts";
 import { type EnvSession, openEnvSession, type SessionWorld } from "./env-session.ts";
@@ -54,10 +53,7 @@ const MOST_UNREAD = 16 * 2 ** 20;
 /** A client has this time to close its side. */
 const CLOSING_MS = 2000;
 
-/**
- * @param episodes stays the caller's to close.
- * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
- */
+/** @param episodes stays the caller's to close. @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS. */
 export async function startEnvServer(
   episodes: Episodes,
   options: EnvServerOptions,

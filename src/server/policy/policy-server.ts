@@ -11,8 +11,7 @@ import type { MessageTemplate } from "../../rollout/served/message-keys.ts";
 import { type ApiReply, answerOpenAi } from "../../rollout/served/openai-api.ts";
 import { ServedError, checkedBody, errorBody } from "../../rollout/served/served-error.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
-import { listen } from "../listen.ts";
-import { serverApp } from "../server-app.ts";
+import { listen, serverApp } from "../server-app.ts";
 import { type ConversationStore, conversationStore } from "./conversation-store.ts";
 import { type AdapterSource, type ServedAdapters, servedAdapters } from "./served-adapters.ts";
 
@@ -56,10 +55,7 @@ const CODES: Partial<Record<number, string>> = {
 const id = z.string().min(1).max(255);
 const rewardBody = z.strictObject({ conversation: id, reward: z.number() });
 
-/**
- * @param policy stays the caller's to close.
- * @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS.
- */
+/** @param policy stays the caller's to close. @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS. */
 export async function startPolicyServer(
   policy: TokenPolicy,
   template: MessageTemplate,
@@ -121,13 +117,12 @@ export async function startPolicyServer(
     }
   };
   app.get("/v1/models", async (_, reply) => send(reply, await answer("GET", "/v1/models", null, null))); // prettier-ignore
-  for (const path of ["/v1/chat/completions", "/v1/completions"]) {
+  for (const path of ["/v1/chat/completions", "/v1/completions"])
     app.post(path, async ({ body, headers }, reply) => {
       const header = headers["x-conversation"];
       const named = header === undefined ? null : checkedBody(id, header);
       return send(reply, await answer("POST", path, body, named));
     });
-  }
   if (adapters !== null) addAdapterRoutes(adapters, app);
   const url = await listen(app, { host, port }, "serve policy");
   return {

@@ -30,10 +30,7 @@ const name = z.string().min(1).max(255);
 const loadBody = z.looseObject({ lora_name: name, lora_path: z.string().min(1) });
 const unloadBody = z.looseObject({ lora_name: name });
 
-/**
- * @param base name of the served policy, which no adapter may have.
- * @param serve what requests for an adapter need.
- */
+/** @param base name of the served policy, which no adapter may have. @param serve what requests for an adapter need. */
 export function servedAdapters<T>(
   { root, most, open }: AdapterSource,
   base: string,

@@ -9,10 +9,7 @@ export interface Beside {
 
 const [NEAREST, NOTHING] = ["", "-"];
 
-/**
- * Adds a menu for the entry beside the chosen one, if entries have several sides.
- * @param onChange is called after a new choice.
- */
+/** Adds a menu for the entry beside the chosen one, if entries have several sides. @param onChange is called after a new choice. */
 export function besideChoice(entries: readonly ViewerEntry[], onChange: () => void): Beside {
   const byKey = new Map<string, number[]>();
   entries.forEach(({ beside }, index) => {

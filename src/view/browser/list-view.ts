@@ -69,9 +69,8 @@ export function listView(
       const at = index === null ? -1 : shown.indexOf(index);
       const [top, bottom] = [at * LINE, (at + 1) * LINE];
       if (at >= 0 && top < list.scrollTop) list.scrollTop = top;
-      if (at >= 0 && bottom > list.scrollTop + list.clientHeight) {
+      if (at >= 0 && bottom > list.scrollTop + list.clientHeight)
         list.scrollTop = bottom - list.clientHeight;
-      }
       draw();
     },
   };

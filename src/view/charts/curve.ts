@@ -2,8 +2,7 @@ import { formatCount, shortNumber } from "../../base/format.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 import type { BandPoint, StepValue } from "../runs/curve-statistics.ts";
 import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
-import { drawing, lineMark } from "./marks.ts";
-import type { CurveAxis } from "./curve-axis.ts";
+import { type CurveAxis, drawing, lineMark } from "./marks.ts";
 
 /** The frame of a panel's curves. */
 export interface CurveFrame {

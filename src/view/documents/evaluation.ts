@@ -7,7 +7,12 @@ import {
   shownValue,
 } from "../../evaluate/metrics/metric-columns.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
-import { compareResults, type OnDataset } from "../comparison.ts";
+import {
+  compareResults,
+  type OnDataset,
+  protocolDifferences,
+  protocolLeaves,
+} from "../same-protocol.ts";
 import {
   type Block,
   code,
@@ -23,7 +28,6 @@ import { type DrawnResult, endTables, searchBlocks } from "./behaviour.ts";
 import { pairedWithFirst } from "../paired-with-first.ts";
 import { failuresOf, type Results } from "../results-schema.ts";
 import { runFigures } from "../run-figures.ts";
-import { protocolDifferences, protocolLeaves } from "../same-protocol.ts";
 import { scoreGroups } from "../score-groups.ts";
 import {
   EVALUATION_SPEC,

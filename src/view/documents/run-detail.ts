@@ -13,9 +13,8 @@ import {
 } from "../../base/format.ts";
 import { metricFormat, metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { type Block, type Cell, type Column, heading, type RowGroup, table } from "../document.ts";
-import type { RunDetail } from "../runs/run-detail.ts";
+import type { RunDetail, RunSummary } from "../runs/run-summary.ts";
 import type { RunFiles } from "../runs/run-files.ts";
-import type { RunSummary } from "../runs/run-summary.ts";
 
 const RUN_COLUMNS: readonly (Column | string)[] = [
   ...["run", "recipe", "tier"],

@@ -46,7 +46,7 @@ import {
   note,
   table,
 } from "../document.ts";
-import type { PairedDifference } from "../runs/held-out-comparison.ts";
+import type { PairedDifference } from "../paired-with-first.ts";
 import type { GroupScores } from "../score-groups.ts";
 import { AVERAGE_NOTE, type MatrixRow } from "../score-matrix.ts";
 

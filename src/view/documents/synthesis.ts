@@ -8,8 +8,9 @@ import {
   formatScore,
 } from "../../base/format.ts";
 import type { SynthOutcome, SynthResult } from "../../run/synth/run-synth.ts";
+import type { DrawnQuestion } from "../../synth/draw-log.ts";
 import type { DrawYield, StepYield } from "../../synth/yields.ts";
-import type { Decode } from "../../trajectory/trajectory.ts";
+import type { Decode, Trajectory } from "../../trajectory/trajectory.ts";
 import {
   type Block,
   type Cell,
@@ -23,7 +24,6 @@ import {
   table,
 } from "../document.ts";
 import type { Synthesis, SynthesisFiles } from "../synthesis-files.ts";
-import { type TriggerRate, triggerRates } from "../trigger-rates.ts";
 import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
 import { requestsText } from "./scores.ts";
 
@@ -236,4 +236,44 @@ function triggerTable(rates: readonly TriggerRate[], draws: readonly DrawYield[]
       groups,
     },
   ];
+}
+
+/** Tool use of one draw's trajectories, with and without hints. */
+interface TriggerRate {
+  draw: string;
+  /** Trajectories with a hint; among them those in which a tool ran, and ran after the first hint. */
+  hinted: { trajectories: number; tools: number; after: number };
+  plain: { trajectories: number; tools: number };
+}
+
+/** One pass over draws; failed ones do not count. */
+async function triggerRates(draws: AsyncIterable<DrawnQuestion>): Promise<TriggerRate[]> {
+  const rates = new Map<string, TriggerRate>();
+  for await (const { candidates } of draws) {
+    for (const { trajectory, provenance } of candidates) {
+      if (trajectory.error !== undefined) continue;
+      const { name } = provenance.draw;
+      const rate = rates.get(name) ?? emptyRate(name);
+      rates.set(name, rate);
+      addTo(rate, trajectory);
+    }
+  }
+  return [...rates.values()];
+}
+
+function emptyRate(draw: string): TriggerRate {
+  return {
+    draw,
+    hinted: { trajectories: 0, tools: 0, after: 0 },
+    plain: { trajectories: 0, tools: 0 },
+  };
+}
+
+function addTo({ hinted, plain }: TriggerRate, { hints = [], turns }: Trajectory): void {
+  const used = turns.filter(({ observations }) => observations.length > 0);
+  const of = hints.length > 0 ? hinted : plain;
+  of.trajectories += 1;
+  of.tools += used.length > 0 ? 1 : 0;
+  const first = hints[0]?.call;
+  if (first !== undefined) hinted.after += used.some(({ call }) => call >= first) ? 1 : 0;
 }

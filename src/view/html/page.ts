@@ -6,9 +6,7 @@ import type { Document, Made } from "../document.ts";
 import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { drawn, inline } from "./draw.ts";
 import { html, tag } from "./markup.ts";
-import { ATLAS_STYLE } from "./atlas-style.ts";
-import { CURVE_STYLE } from "./curve-style.ts";
-import { BASE_STYLE } from "./style.ts";
+import { ATLAS_STYLE, BASE_STYLE, CURVE_STYLE } from "./style.ts";
 
 const STYLE = BASE_STYLE + CURVE_STYLE + ATLAS_STYLE;
 
@@ -77,12 +75,11 @@ async function* body(document: Document, made: Made): AsyncGenerator<string> {
     </nav> `.text;
   yield "<main>\n";
   yield html`${drawn(warnings)}`.text;
-  for (const { id, title: name, note = null, content } of sections) {
+  for (const { id, title: name, note = null, content } of sections)
     yield html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
       <h2 id="${id}-title">${name}${note !== null && html` <span>${note}</span>`}</h2>
       ${content}
     </section> `.text;
-  }
   yield "</main>\n";
   if (viewer !== null) yield* embedded(viewer.spec, viewer.items);
 }

@@ -1,13 +1,12 @@
 import { formatScore } from "../../base/format.ts";
 import { type Interval, summarize } from "../../evaluate/statistics.ts";
-import { curveAxis, type CurveAxis } from "../charts/curve-axis.ts";
+import { curveAxis, type CurveAxis } from "../charts/marks.ts";
 import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
 import { bandOf, smoothed, type StepValue, thinned } from "./curve-statistics.ts";
 import { EXACT_MATCH, PANEL_GROUPS, type PanelSpec } from "./panels.ts";
-import { rolledBackStretches } from "./rolled-back.ts";
+import { type DrawnRun, rolledBackStretches, type RunPart } from "./run-parts.ts";
 import type { RunEvaluation } from "./run-evaluations.ts";
 import type { MetricsRow } from "./run-metrics.ts";
-import type { DrawnRun, RunPart } from "./run-parts.ts";
 import { exactMatchMetric, type RunSettings } from "./run-settings.ts";
 
 /** A panel with all its curves and points. */

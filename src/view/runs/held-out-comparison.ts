@@ -1,27 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import { evaluationName } from "../../evaluate/policy-label.ts";
-import type { Interval } from "../../evaluate/statistics.ts";
-import { compareRuns } from "../../experiment/compare/compare-runs.ts";
 import type { MetricResult } from "../../experiment/compare/compare-sides.ts";
 import type { ComparedRun, Side } from "../../experiment/compare/compared-run.ts";
-import { UNLIKE_ADVICE } from "../../experiment/compare/protocol-differences.ts";
 import { readComparedRun } from "../../experiment/compare/read-compared-run.ts";
+import { type PairedDifference, againstFirst, orWhyNot, paired } from "../paired-with-first.ts";
 import type { Arm } from "./arms.ts";
 import type { RunEvaluation } from "./run-evaluations.ts";
 import type { RunFiles } from "./run-files.ts";
-
-/** A difference on the same questions. */
-export interface PairedDifference {
-  difference: number;
-  ci95: Interval;
-  /** Shared measured questions. */
-  n: number;
-  /** p after Holm's correction over all shown tests. */
-  p: number;
-  verdict: MetricResult["verdict"];
-}
 
 /** An arm's figure on held-out questions. */
 export interface HeldOutFigure {
@@ -36,9 +22,6 @@ export interface HeldOutFigure {
   against: PairedDifference | string | null;
 }
 
-/** A fixed seed, so that the page depends only on the runs. */
-const SEED = 0;
-
 /**
  * Results of arms on held-out questions, compared question by question if they have the same protocol.
  * @param set one of `evaluation.sets`; null: the run's own `evaluation`.
@@ -52,14 +35,14 @@ export async function heldOutComparison(
   const sides = await Promise.all(
     arms.map(async (arm) => ({
       arm,
-      before: await sideOf(arm, start),
-      after: await sideOf(arm, end),
+      before: await orWhyNot(() => sideOf(arm, start)),
+      after: await orWhyNot(() => sideOf(arm, end)),
     })),
   );
   const [first] = sides;
-  const changes = sides.map(({ before, after }) => compared(after, before));
-  const against = sides.map(({ after }, i) =>
-    i === 0 || first === undefined ? null : compared(after, first.after),
+  const changes = await Promise.all(sides.map(({ before, after }) => compared(after, before)));
+  const against = await Promise.all(
+    sides.map(({ after }, i) => compared(after, i === 0 ? null : (first?.after ?? null))),
   );
   return (["em", "f1"] as const).flatMap((metric) => {
     const figures = sides.map(({ arm }, i): HeldOutFigure => {
@@ -79,40 +62,29 @@ export async function heldOutComparison(
   });
 }
 
-async function sideOf(arm: Arm, name: string): Promise<Side | string | null> {
+async function sideOf(arm: Arm, name: string): Promise<Side | null> {
   const runs: ComparedRun[] = [];
-  try {
-    for (const { folder, settings } of arm.runs) {
-      const rows = join(folder, "eval", `${name}.rows.jsonl`);
-      if (!existsSync(rows)) continue;
-      const run = await readComparedRun(rows);
-      const seed = settings?.values.get("seed");
-      // A run's own evaluations do not record the seed, which pairs the runs.
-      const facts = typeof seed === "number" ? { ...run.facts, seed } : run.facts;
-      runs.push({ ...run, facts });
-    }
-  } catch (error) {
-    if (error instanceof AgentrlError) return errorMessage(error);
-    throw error;
+  for (const { folder, settings } of arm.runs) {
+    const rows = join(folder, "eval", `${name}.rows.jsonl`);
+    if (!existsSync(rows)) continue;
+    const run = await readComparedRun(rows);
+    const seed = settings?.values.get("seed");
+    // A run's own evaluations do not record the seed, which pairs the runs.
+    const facts = typeof seed === "number" ? { ...run.facts, seed } : run.facts;
+    runs.push({ ...run, facts });
   }
   return runs.length === 0 ? null : { name: `${arm.name} (${name})`, runs };
 }
 
 /** Left minus right; a sentence if they cannot be compared; null if one was not measured. */
-function compared(
+async function compared(
   left: Side | string | null,
   right: Side | string | null,
-): readonly MetricResult[] | string | null {
+): Promise<readonly MetricResult[] | string | null> {
   if (left === null || right === null) return null;
   if (typeof left === "string") return left;
   if (typeof right === "string") return right;
-  try {
-    return compareRuns([left, right], { seed: SEED }).comparisons[0]?.metrics ?? null;
-  } catch (error) {
-    if (error instanceof AgentrlError)
-      return errorMessage(error).split(`\n${UNLIKE_ADVICE}`)[0] ?? "";
-    throw error;
-  }
+  return orWhyNot(() => againstFirst([left, right])[0]?.metrics ?? null);
 }
 
 function of(
@@ -121,9 +93,7 @@ function of(
 ): PairedDifference | string | null {
   if (found === null || typeof found === "string") return found;
   const own = found.find((each) => each.metric === metric);
-  if (own === undefined) return null;
-  const { difference, ci95, n, pHolm: p, verdict } = own;
-  return { difference, ci95, n, p, verdict };
+  return own === undefined ? null : paired(own);
 }
 
 function meanOf(arm: Arm, name: string, metric: string): number | null {

@@ -11,9 +11,8 @@ import {
   RUN_FILE,
   SEVERAL,
 } from "../../run/folder/run-file.ts";
-import { type LoggedEvent, readRunEvents } from "./run-events.ts";
-import { type RunEvaluation, readRunEvaluations } from "./run-evaluations.ts";
-import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
+import { readRunEvaluations, type RunEvaluation } from "./run-evaluations.ts";
+import { type LoggedEvent, type MetricsRow, readRunEvents, readRunMetrics } from "./run-metrics.ts";
 import { readRunSettings, type RunSettings } from "./run-settings.ts";
 import { type KnownState, type RunKind, stateOf, updatedMs } from "./run-state.ts";
 
@@ -66,12 +65,11 @@ export function isRunFolder(folder: string): boolean {
  * @throws {DataError} FILE_MISSING when the folder is no run.
  */
 export async function readRun(folder: string, isStageDone = false): Promise<RunFiles> {
-  if (!isRunFolder(folder)) {
+  if (!isRunFolder(folder))
     throw new DataError(
       "FILE_MISSING",
       `${folder}: is no run: it has neither run.json nor recipe.resolved.yaml nor metrics.jsonl. Give the --out folder of a command, such as agentrl train or eval; agentrl runs list FOLDER finds runs.`,
     );
-  }
   const troubles: string[] = [];
   const tried = async <T>(what: Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -203,4 +201,35 @@ function plannedSteps(kind: RunKind, settings: RunSettings | null): number | nul
 
 function wholeNumber(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) ? value : null;
+}
+
+/** Subfolders of a run that are not searched; stages are read with their run. */
+const INSIDE = new Set([
+  ...["checkpoints", "snapshots", "trajectories", "eval", "stages", "policy", "rolled-back"],
+]);
+
+/**
+ * The folders of all runs in a folder, itself included; links are not followed.
+ * @throws {DataError} FILE_MISSING when there is no such folder.
+ */
+export async function findRuns(folder: string): Promise<string[]> {
+  if (!existsSync(folder))
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}: there is no such folder. agentrl train, sft and dpo write runs to runs/ or --out; give that folder.`,
+    );
+  const found: string[] = [];
+  await gather(folder, found);
+  return found;
+}
+
+async function gather(folder: string, found: string[]): Promise<void> {
+  const isRun = isRunFolder(folder);
+  if (isRun) found.push(folder);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (!entry.isDirectory() || entry.name === "node_modules" || entry.name.startsWith("."))
+      continue;
+    if (!(isRun && INSIDE.has(entry.name))) await gather(join(folder, entry.name), found);
+  }
 }

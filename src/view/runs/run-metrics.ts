@@ -1,5 +1,6 @@
-import { definedValues } from "../../base/defined-values.ts";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { definedValues } from "../../base/defined-values.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import { z } from "../../base/schema.ts";
 
@@ -50,4 +51,29 @@ function stepTimes(timing: Readonly<Record<string, number>>): Record<string, num
   const speed =
     tokensPerSecond ?? (tokens === undefined || !seconds ? undefined : tokens / seconds);
   return definedValues({ "timing/seconds": seconds, "timing/tokens_per_second": speed });
+}
+
+const eventSchema = z.looseObject({
+  /** As src/watch/run-event.ts lists them, or of a later version. */
+  kind: z.string(),
+  step: z.int(),
+  message: z.string(),
+  facts: z.record(z.string(), z.unknown()).default({}),
+  /** ISO time. */
+  at: z.string().nullable().default(null),
+});
+
+/** A line of `events.jsonl`. */
+export type LoggedEvent = z.output<typeof eventSchema>;
+
+/** The events of a run, in order; a cut last line and unknown lines are skipped. */
+export async function readRunEvents(folder: string): Promise<LoggedEvent[]> {
+  const file = join(folder, "events.jsonl");
+  if (!existsSync(file)) return [];
+  const events: LoggedEvent[] = [];
+  for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
+    const event = eventSchema.safeParse(value);
+    if (event.success) events.push(event.data);
+  }
+  return events;
 }

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { SEVERAL } from "../../run/folder/run-file.ts";
-import { basename } from "node:path";
 import type { Arm } from "./arms.ts";
-import { readRolledBack, type RolledBack } from "./rolled-back.ts";
+import { readRunEvaluations, type RunEvaluation } from "./run-evaluations.ts";
 import type { RunFiles } from "./run-files.ts";
+import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
 
 /** A run on the page: the run itself, or one of its stages. */
 export interface DrawnRun {
@@ -53,4 +56,49 @@ export function runLabel(arm: Arm, run: RunFiles): string {
   const seed = (of: RunFiles): string => JSON.stringify(of.settings?.values.get("seed") ?? null);
   const alike = arm.runs.filter((other) => seed(other) === seed(run));
   return alike.length === 1 ? `seed ${seed(run)}` : basename(run.folder);
+}
+
+/** The records that a rollback removed from a run: `rolled-back/<n>/`. */
+export interface RolledBack {
+  /** Number of the rollback, from 1. */
+  number: number;
+  folder: string;
+  /** The rolled-back steps. */
+  metrics: MetricsRow[];
+  evaluations: RunEvaluation[];
+}
+
+/** The records of a run's rollbacks, in order. */
+export async function readRolledBack(run: string): Promise<RolledBack[]> {
+  const place = join(run, "rolled-back");
+  const names = existsSync(place) ? await readdir(place) : [];
+  const numbers = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  return Promise.all(
+    numbers
+      .sort((a, b) => a - b)
+      .map(async (number) => {
+        const folder = join(place, String(number));
+        const metrics = await readRunMetrics(join(folder, "metrics.jsonl"));
+        const { evaluations } = await readRunEvaluations(folder, metrics.at(-1)?.step ?? 0);
+        return { number, folder, metrics, evaluations };
+      }),
+  );
+}
+
+/**
+ * Rolled-back steps as curves, each from the checkpoint's step, which it shares with the new curve.
+ * @param metrics current metrics of the run.
+ */
+export function rolledBackStretches(
+  returns: readonly RolledBack[],
+  metrics: readonly MetricsRow[],
+): MetricsRow[][] {
+  return returns.flatMap((own, i) => {
+    const [first] = own.metrics;
+    if (first === undefined) return [];
+    // A later rollback may have removed the step before, too.
+    const paths = [...returns.slice(i + 1).map((later) => later.metrics), metrics];
+    const before = paths.flatMap((path) => path.find(({ step }) => step === first.step - 1) ?? []);
+    return [[...before.slice(0, 1), ...own.metrics]];
+  });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isAlive, processOf } from "../../base/folder-lock.ts";
 import { RESOLVED_FILE, RUN_FILE, SEVERAL } from "../../run/folder/run-file.ts";
 import { type RunOutcome, readOutcome } from "../../watch/run-outcome.ts";
-import type { LoggedEvent } from "./run-events.ts";
+import type { LoggedEvent } from "./run-metrics.ts";
 
 /** Kind of a run: the name of its stage, or `stages` for several. */
 export type RunKind = string;

@@ -1,9 +1,11 @@
-import { basename, join } from "node:path";
 import { existsSync } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import type { RunFiles } from "./run-files.ts";
-import { folderBytes } from "./run-sizes.ts";
+import type { LoggedEvent } from "./run-metrics.ts";
+import { isOverride } from "./run-settings.ts";
 import type { KnownState, RunKind } from "./run-state.ts";
 
 /** Summary of a run in one line. */
@@ -67,4 +69,101 @@ async function heldOutEm({ folder, evaluations }: RunFiles): Promise<RunSummary[
     if (validation !== null) return { before: validation.before.em, after: validation.kept.em };
   }
   return { before: of("before") ?? of("step-0"), after: of("after") };
+}
+
+/** A checkpoint that a run keeps. */
+interface RunCheckpoint {
+  step: number;
+  path: string;
+  bytes: number;
+  /** Whether its last file exists; otherwise the run ended while writing it. */
+  complete: boolean;
+}
+
+/** Bytes of all files below a folder, links not followed; files deleted meanwhile count as 0. */
+async function folderBytes(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return folderBytes(path);
+      return lstat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The checkpoints in a run's folder, by step. */
+export async function readRunCheckpoints(folder: string): Promise<RunCheckpoint[]> {
+  const place = join(folder, "checkpoints");
+  const names = existsSync(place) ? await readdir(place) : [];
+  const checkpoints = await Promise.all(
+    names.flatMap((name) => {
+      const [, step] = /^step-(\d+)$/.exec(name) ?? [];
+      return step === undefined ? [] : [checkpointAt(join(place, name), Number(step))];
+    }),
+  );
+  return checkpoints.sort((a, b) => a.step - b.step);
+}
+
+async function checkpointAt(path: string, step: number): Promise<RunCheckpoint> {
+  // Step 0 of a run with fresh weights has only the policy.
+  const last = step === 0 ? "config.json" : "training-state.json";
+  return { step, path, bytes: await folderBytes(path), complete: existsSync(join(path, last)) };
+}
+
+/** Summary and details of a run. */
+export interface RunDetail extends RunSummary {
+  /** agentrl that made it. */
+  version: string | null;
+  hashes: Readonly<Record<string, unknown>>;
+  machine: Readonly<Record<string, unknown>>;
+  /** Every setting by dotted key. */
+  settings: { key: string; value: unknown; origin: string | null; overrides: boolean }[];
+  /** Metrics of the last written step; null before the first. */
+  last: { step: number; values: Readonly<Record<string, number>> } | null;
+  evaluations: Omit<RunFiles["evaluations"][number], "rows">[];
+  checkpoints: RunCheckpoint[];
+  events: LoggedEvent[];
+  /** The command that continues or evaluates the run; null if unknown. */
+  next: { command: string; does: string } | null;
+}
+
+/** Reads the details of a run. */
+export async function detailOf(run: RunFiles): Promise<RunDetail> {
+  const { manifest, settings, metrics, evaluations, sets, events } = run;
+  const summary = await summaryOf(run);
+  return {
+    ...summary,
+    version: manifest.agentrl ?? null,
+    hashes: manifest.hashes,
+    machine: manifest.machine,
+    settings: [...(settings?.values ?? [])].map(([key, value]) => {
+      const origin = settings?.origins.get(key) ?? null;
+      return { key, value, origin, overrides: origin !== null && isOverride(origin) };
+    }),
+    last: metrics.at(-1) ?? null,
+    evaluations: [...evaluations, ...sets].map(({ rows: _, ...own }) => own),
+    checkpoints: await readRunCheckpoints(run.folder),
+    events,
+    next: nextCommand(run),
+  };
+}
+
+function nextCommand({ folder, kind, state, settings, evaluations }: RunFiles): RunDetail["next"] {
+  if (state.state === "running") return null;
+  if (state.state === "finished") {
+    if (kind !== "synth" && evaluations.length === 0) return null;
+    return { command: `agentrl report ${quoted(folder)}`, does: "shows it as a page" };
+  }
+  if (settings === null) return null;
+  return { command: `agentrl resume ${quoted(folder)}`, does: "continues it" };
+}
+
+/** Quotes a word for a shell. @example quoted("a b") // "'a b'" */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { RolledBack } from "./rolled-back.ts";
+import type { RolledBack } from "./run-parts.ts";
 
 /** Limits of a run's trajectories in a page. */
 export interface TrajectoryBounds {

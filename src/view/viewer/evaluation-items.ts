@@ -30,10 +30,7 @@ export const EVALUATION_SPEC: ItemSpec = {
   chunkSize: 250,
 };
 
-/**
- * The trajectories of evaluations for the viewer, streamed, one result after another.
- * @param results.name for people, unique.
- */
+/** The trajectories of evaluations for the viewer, streamed, one result after another. @param results.name for people, unique. */
 export async function* evaluationItems(
   results: readonly (ReadableResult & { name: string })[],
 ): AsyncGenerator<ViewerItem> {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readPast } from "../../../src/cli/dashboard/read-past.ts";
+import { readPast } from "../../../src/cli/dashboard/follow-run.ts";
 import { TOKENS_PER_SECOND } from "../../../src/view/runs/panels.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { curveAxis } from "../../../src/view/charts/curve-axis.ts";
+import { curveAxis } from "../../../src/view/charts/marks.ts";
 
 describe("curveAxis", () => {
   it("starts from 0 where values come near it, on either side", () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inwards, sampleTrajectories } from "../../../src/view/runs/run-trajectories.ts";
-import { readRolledBack } from "../../../src/view/runs/rolled-back.ts";
+import { readRolledBack } from "../../../src/view/runs/run-parts.ts";
 import { searchTrajectory } from "../../helpers/report-folder.ts";
 import { writeRun } from "../../helpers/run-folder.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leavesOf } from "../../../src/base/leaves.ts";
-import { type SettingColumn, settingRows } from "../../../src/view/runs/setting-rows.ts";
+import { type SettingColumn, settingRows } from "../../../src/view/runs/arms.ts";
 
 /** Settings as a run's folder gives them; named keys are by default. */
 function column(settings: object, defaults: readonly string[] = []): SettingColumn {

@@ -1,65 +1,57 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { DataError } from "../../../base/errors.ts";
 import { sha256File } from "../../../base/files.ts";
 import { loadPlugin } from "../../../base/plugins.ts";
 import { beirFiles } from "../../../data/beir-folder.ts";
-import { readCard } from "../../../data/cards/card.ts";
-import { cardNames } from "../../../data/cards/card-names.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
+import { cardNames } from "../../../data/cards/card-names.ts";
+import { readCard } from "../../../data/cards/card.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
-import { problemLines, sampleText } from "../../data-check-text.ts";
-import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
+import { checkFile } from "../../../data/check-file.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
-import { checkFile } from "../../../data/check-file.ts";
 import { worldOfFolder } from "../../../env/world-folder.ts";
-import type { CliContext } from "../../command.ts";
-import { jsonOption, pluginOption } from "../../options.ts";
+import { defineCommand } from "../../command.ts";
+import { problemLines, sampleText } from "../../data-check-text.ts";
+import { FIELD_OPTIONS, fieldsOf } from "../../data-flags.ts";
+import { jsonFlag, pluginFlag } from "../../options.ts";
 
 /** `agentrl data check PATH|NAME[:SPLIT]` */
-export function addDataCheck(data: Command, context: CliContext): void {
-  const command = data
-    .command("check")
-    .summary("list every fault of a question file, a corpus or a folder")
-    .description(
-      "Show the first records of a question file or corpus as they are understood, and list every fault; also of a folder or a downloaded dataset.",
-    )
-    .argument(
+export const dataCheck = defineCommand({
+  name: "check",
+  summary: "list every fault of a question file, a corpus or a folder",
+  description:
+    "Show the first records of a question file or corpus as they are understood, and list every fault; also of a folder or a downloaded dataset.",
+  args: [
+    [
       "<path>",
       "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, a generated world); or name[:split] of a downloaded dataset",
-    );
-  addFieldFlags(command)
-    .addOption(pluginOption())
-    .addOption(jsonOption())
-    .action(async (path: string, { json, plugin = [], ...flags }: CheckFlags) => {
-      for (const each of plugin) await loadPlugin(each, process.cwd(), "--plugin");
-      const {
-        summary,
-        sample = "",
-        problems,
-        notices = [],
-      } = await check(path, { fields: fieldsOf(flags), signal: context.signal });
-      if (json === true) context.out(JSON.stringify({ path, ...summary, problems, notices }));
-      else {
-        const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
-        const table = sample === "" ? [] : [sample, ""];
-        context.out(
-          [...table, ...problemLines(problems), `${path}: ${counts.join(", ")}`].join("\n"),
-        );
-      }
-      for (const notice of notices) context.note(`${path}: ${notice}`);
-      if (problems.length === 0) return;
-      const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-      throw new DataError("DATA_CHECK_FAILED", `${path}: ${found}; see the list.`);
-    });
-}
-
-interface CheckFlags extends FieldFlags {
-  plugin?: string[];
-  json?: true;
-}
+    ],
+  ],
+  options: { ...FIELD_OPTIONS, plugin: pluginFlag(), json: jsonFlag() },
+  async run({ json, plugin = [], ...flags }, context, path) {
+    for (const each of plugin) await loadPlugin(each, process.cwd(), "--plugin");
+    const {
+      summary,
+      sample = "",
+      problems,
+      notices = [],
+    } = await check(path, { fields: fieldsOf(flags), signal: context.signal });
+    if (json === true) context.out(JSON.stringify({ path, ...summary, problems, notices }));
+    else {
+      const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
+      const table = sample === "" ? [] : [sample, ""];
+      context.out(
+        [...table, ...problemLines(problems), `${path}: ${counts.join(", ")}`].join("\n"),
+      );
+    }
+    for (const notice of notices) context.note(`${path}: ${notice}`);
+    if (problems.length === 0) return;
+    const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+    throw new DataError("DATA_CHECK_FAILED", `${path}: ${found}; see the list.`);
+  },
+});
 
 interface CheckOptions {
   fields: Fields;

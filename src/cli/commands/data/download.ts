@@ -1,82 +1,74 @@
-import type { Command } from "commander";
 import { formatBytes, formatCount } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import { readCard } from "../../../data/cards/card.ts";
 import { downloadDataset } from "../../../data/cards/download-dataset.ts";
-import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
-import { type Progress, startProgress } from "../../progress.ts";
 import { claimWriting } from "../../claim-output.ts";
-
-interface DownloadFlags {
-  split?: string[];
-  source?: string;
-  out?: string;
-  json?: true;
-}
+import { type CliContext, defineCommand } from "../../command.ts";
+import { jsonFlag } from "../../options.ts";
+import { type Progress, startProgress } from "../../progress.ts";
 
 /** `agentrl data download NAME` */
-export function addDataDownload(data: Command, context: CliContext): void {
-  data
-    .command("download")
-    .summary("fetch a dataset that has a card")
-    .description(
-      "Download a dataset. An interrupted download resumes, also in the next run; checksum, layout and published size are checked.",
-    )
-    .argument("<name>", "dataset; `agentrl data list` names them")
-    .option(
-      "--split <names>",
+export const dataDownload = defineCommand({
+  name: "download",
+  summary: "fetch a dataset that has a card",
+  description:
+    "Download a dataset. An interrupted download resumes, also in the next run; checksum, layout and published size are checked.",
+  args: [["<name>", "dataset; `agentrl data list` names them"]],
+  options: {
+    split: [
+      "<names>",
       "splits to download, comma-separated; repeatable (default: all splits of the source)",
       (text: string, before: string[] | undefined) => [...(before ?? []), ...text.split(",")],
-    )
-    .option(
-      "--source <name>",
+    ],
+    source: [
+      "<name>",
       "where to download from; `agentrl data list NAME` lists the sources (default: the first)",
-    )
-    .option(
-      "--out <folder>",
+    ],
+    out: [
+      "<folder>",
       "folder for the files (default: AGENTRL_DATA or ~/.cache/agentrl/datasets, where --dataset NAME finds them)",
-    )
-    .addOption(jsonOption())
-    .addHelpText("after", MIRRORS)
-    .action(async (name: string, { split, source, out, json }: DownloadFlags) => {
-      const card = readCard(name, "name");
-      context.note(`${name}: licence ${card.license} (${card.homepage})`);
-      if (out !== undefined) claimWriting(out);
-      const watch = watchBytes(context);
-      try {
-        const files = await downloadDataset(card, {
-          splits: split === undefined ? undefined : split.map((each) => each.trim()),
-          source,
-          out,
-          onProgress: watch.onProgress,
-          signal: context.signal,
-          onNotice: (notice) => {
-            watch.stop();
-            context.note(notice);
-          },
-        });
-        watch.stop();
-        const unit = card.kind === "corpus" ? "passages" : "questions";
-        if (json === true) {
-          context.out(JSON.stringify({ name, license: card.license, files }));
-          return;
-        }
-        const rows = files.map(({ split: of, records, bytes, path, wasHere }) => [
-          ...[of, `${formatCount(records)} ${unit}`, bytes],
-          wasHere ? `${path} (was here)` : path,
-        ]);
-        const columns = [
-          "",
-          { label: "", align: "right" as const },
-          { label: "", format: formatBytes },
-        ];
-        context.out(renderText({ columns, rows }));
-      } finally {
-        watch.stop();
+    ],
+    json: jsonFlag(),
+  },
+  more: (command) => command.addHelpText("after", MIRRORS),
+  async run({ split, source, out, json }, context, name) {
+    const card = readCard(name, "name");
+    context.note(`${name}: licence ${card.license} (${card.homepage})`);
+    if (out !== undefined) claimWriting(out);
+    const watch = watchBytes(context);
+    try {
+      const files = await downloadDataset(card, {
+        splits: split === undefined ? undefined : split.map((each) => each.trim()),
+        source,
+        out,
+        onProgress: watch.onProgress,
+        signal: context.signal,
+        onNotice: (notice) => {
+          watch.stop();
+          context.note(notice);
+        },
+      });
+      watch.stop();
+      const unit = card.kind === "corpus" ? "passages" : "questions";
+      if (json === true) {
+        context.out(JSON.stringify({ name, license: card.license, files }));
+        return;
       }
-    });
-}
+      const rows = files.map(({ split: of, records, bytes, path, wasHere }) => [
+        ...[of, `${formatCount(records)} ${unit}`, bytes],
+        wasHere ? `${path} (was here)` : path,
+      ]);
+      const columns = [
+        "",
+        { label: "", align: "right" as const },
+        { label: "", format: formatBytes },
+      ];
+      context.out(renderText({ columns, rows }));
+    } finally {
+      watch.stop();
+    }
+  },
+});
 
 const MIRRORS = `
 Mirrors: HF_ENDPOINT for files of the hub (HF_TOKEN is sent there alone);

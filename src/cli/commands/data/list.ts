@@ -1,37 +1,33 @@
-import type { Command } from "commander";
 import { formatCount } from "../../../base/format.ts";
 import { type Cell, renderText } from "../../../base/table.ts";
-import { allCards, type Card, readCard } from "../../../data/cards/card.ts";
-import { cardNames } from "../../../data/cards/card-names.ts";
 import { placeOf } from "../../../data/cards/card-dataset.ts";
+import { cardNames } from "../../../data/cards/card-names.ts";
+import { allCards, type Card, readCard } from "../../../data/cards/card.ts";
 import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
-import { datasets } from "../../../worlds/datasets.ts";
-import { worlds } from "../../../worlds/index.ts";
 import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
 import type { World } from "../../../env/world.ts";
-import type { CliContext } from "../../command.ts";
-import { jsonOption, pluginOption } from "../../options.ts";
+import { datasets } from "../../../worlds/datasets.ts";
+import { worlds } from "../../../worlds/index.ts";
+import { defineCommand } from "../../command.ts";
+import { jsonFlag, pluginFlag } from "../../options.ts";
 
 /** `agentrl data list [NAME]` */
-export function addDataList(data: Command, context: CliContext): void {
-  data
-    .command("list")
-    .summary("worlds, datasets, what of them is here, and layouts")
-    .description(
-      "List the worlds, the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
-    )
-    .argument("[name]", "a dataset that can be downloaded")
-    .addOption(pluginOption())
-    .addOption(jsonOption())
-    .action(async (name: string | undefined, { json }: { json?: true }) => {
-      if (name !== undefined) {
-        const card = readCard(name, "name");
-        context.out(json === true ? JSON.stringify(described(card)) : cardText(card));
-        return;
-      }
-      context.out(json === true ? JSON.stringify(await lists()) : await listText());
-    });
-}
+export const dataList = defineCommand({
+  name: "list",
+  summary: "worlds, datasets, what of them is here, and layouts",
+  description:
+    "List the worlds, the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
+  args: [["[name]", "a dataset that can be downloaded"]],
+  options: { plugin: pluginFlag(), json: jsonFlag() },
+  async run({ json }, context, name) {
+    if (name !== undefined) {
+      const card = readCard(name, "name");
+      context.out(json === true ? JSON.stringify(described(card)) : cardText(card));
+      return;
+    }
+    context.out(json === true ? JSON.stringify(await lists()) : await listText());
+  },
+});
 
 /** A file of a card in the list. */
 interface ListedFile {

@@ -1,5 +1,3 @@
-import type { Command } from "commander";
-import { ConfigError } from "../../../base/errors.ts";
 import { fixed, formatCount, formatMilliseconds, orAbsent } from "../../../base/format.ts";
 import { random } from "../../../base/random.ts";
 import { renderText } from "../../../base/table.ts";
@@ -8,61 +6,55 @@ import type { Bm25Retriever } from "../../../retrieval/bm25/bm25.ts";
 import type { DenseRetriever } from "../../../retrieval/dense/open-dense-index.ts";
 import type { Retriever } from "../../../retrieval/retriever.ts";
 import type { PassageStore } from "../../../retrieval/store/passage-file.ts";
-import type { CliContext } from "../../command.ts";
-import { decimal, jsonOption, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
-import {
-  addRetrieverOptions,
-  openRetrieverFlags,
-  type RetrieverFlags,
-} from "../../retriever-option.ts";
+import { type CliContext, defineCommand } from "../../command.ts";
+import { type Flags, decimal, jsonFlag, options, wholeNumber } from "../../options.ts";
+import { anyRetriever, openRetrieverFlags } from "../../retriever-option.ts";
+import { withProgress } from "../../model-download.ts";
+import { usage } from "../../usage.ts";
 import { INDEX } from "./index-flags.ts";
 
-interface BenchFlags extends RetrieverFlags {
-  queries?: string;
-  seconds?: number;
-  k?: number;
-  recallQueries?: number;
-  json?: true;
-}
+const OPTIONS = options({
+  ...anyRetriever("an index"),
+  queries: [
+    "<file>",
+    "BEIR queries.jsonl, lines of id, tab, text, or TREC topics (default: words of 500 passages)",
+  ],
+  seconds: ["<s>", "seconds to measure, after warming up (default: 10)", decimal(0.1)],
+  k: ["<n>", "number of hits (default: 10)", wholeNumber(1)],
+  recallQueries: [
+    "<n>",
+    "queries to compare with exact search, which reads everything (default: 20; 0 above 200,000 passages)",
+    wholeNumber(0),
+  ],
+  json: jsonFlag(),
+});
+
+type BenchFlags = Flags<typeof OPTIONS> & { index?: string };
 
 /** Adds `bench`. */
-export function registerBench(index: Command, context: CliContext): void {
-  const command = index
-    .command("bench")
-    .summary("measure an index: queries per second, latency, recall")
-    .description(
-      "Measure an index, or any retriever, on this machine as it is now: queries per second, time of a query, and which share of the exact k best it finds.",
-    )
-    .usage(
+export const indexBench = defineCommand({
+  name: "bench",
+  summary: "measure an index: queries per second, latency, recall",
+  description:
+    "Measure an index, or any retriever, on this machine as it is now: queries per second, time of a query, and which share of the exact k best it finds.",
+  args: [["[index]", `${INDEX}; left out beside --retriever`]],
+  options: OPTIONS,
+  more: (command) =>
+    command.usage(
       "[options] <index>\n       agentrl index bench [options] --retriever <yaml> --queries <file>",
-    )
-    .argument("[index]", `${INDEX}; left out beside --retriever`);
-  addRetrieverOptions(command, { index: false })
-    .option(
-      "--queries <file>",
-      "BEIR queries.jsonl, lines of id, tab, text, or TREC topics (default: words of 500 passages)",
-    )
-    .option("--seconds <s>", "seconds to measure, after warming up (default: 10)", decimal(0.1))
-    .option("-k, --k <n>", "number of hits (default: 10)", wholeNumber(1))
-    .option(
-      "--recall-queries <n>",
-      "queries to compare with exact search, which reads everything (default: 20; 0 above 200,000 passages)",
-      wholeNumber(0),
-    )
-    .addOption(jsonOption())
-    .action(async (folder: string | undefined, flags: BenchFlags) => {
-      const place = folder === undefined ? {} : { index: folder };
-      const retriever = await openRetrieverFlags({ ...flags, ...place });
-      try {
-        const result = await bench(retriever, { ...flags, ...place }, context);
-        context.out(flags.json === true ? JSON.stringify(result) : benchText(result));
-        if (result.warning !== null) context.note(`warning: ${result.warning}.`);
-      } finally {
-        await retriever.close();
-      }
-    });
-}
+    ),
+  async run(given, context, index) {
+    const flags = { ...given, index };
+    const retriever = await openRetrieverFlags(flags);
+    try {
+      const result = await bench(retriever, flags, context);
+      context.out(flags.json === true ? JSON.stringify(result) : benchText(result));
+      if (result.warning !== null) context.note(`warning: ${result.warning}.`);
+    } finally {
+      await retriever.close();
+    }
+  },
+});
 
 interface BenchResult extends RetrieverSpeed {
   retriever: string;
@@ -87,17 +79,13 @@ async function bench(
   const { benchRetriever, rolloutWarning } = await import("../../../retrieval/bench-index.ts");
   const { k = 10, seconds = 10 } = flags;
   const queries = await queriesOf(retriever, flags);
-  const progress = startProgress(context, { label: "searching", total: 0, unit: "s" });
-  const speed = await benchRetriever(retriever, {
-    queries,
-    k,
-    seconds,
-    signal: context.signal,
-    onProgress: (done) => {
-      progress.update(Math.round(done));
-    },
-  }).finally(() => {
-    progress.stop();
+  const bar = { label: "searching", total: 0, unit: "s" };
+  const { signal } = context;
+  const speed = await withProgress(context, bar, (update) => {
+    const onProgress = (done: number): void => {
+      update(Math.round(done));
+    };
+    return benchRetriever(retriever, { queries, k, seconds, signal, onProgress });
   });
   return {
     retriever: retriever.name,
@@ -119,12 +107,10 @@ async function queriesOf(retriever: Retriever, { queries }: BenchFlags): Promise
     const { readQueries } = await import("../../../evaluate/retrieval-sets.ts");
     return (await readQueries(queries)).map(({ text }) => text);
   }
-  if (!hasPassages(retriever)) {
-    throw new ConfigError(
-      "USAGE",
+  if (!hasPassages(retriever))
+    throw usage(
       `--queries is missing: a ${retriever.name} retriever has no passages to draw queries from.`,
     );
-  }
   const { passages } = retriever;
   const draw = random("index bench");
   return Array.from({ length: SAMPLED }, () => {
@@ -153,9 +139,7 @@ async function recallFor(
     queries: sample.length,
     against,
   });
-  if (sample.length === 0) {
-    return found(null, "not measured: --recall-queries 20 takes the time");
-  }
+  if (sample.length === 0) return found(null, "not measured: --recall-queries 20 takes the time");
   if (isBm25(retriever)) {
     const { exactRecall } = await import("../../../retrieval/bm25/check-index.ts");
     return found(await exactRecall(retriever, sample, k), "the formula on every passage");

@@ -1,95 +1,79 @@
-import type { Command } from "commander";
-import { ConfigError } from "../../../base/errors.ts";
-import { formatBytes, formatCount, plural } from "../../../base/format.ts";
 import { readText } from "../../../base/files.ts";
+import { formatBytes, formatCount, plural } from "../../../base/format.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
-import type { CliContext } from "../../command.ts";
-import { addFieldFlags, type FieldFlags, openCorpus, PASSAGE_ROLES } from "../../data-flags.ts";
-import { jsonOption, pluginOption, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
-import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 import { claimWriting } from "../../claim-output.ts";
-
-interface AddFlags extends FieldFlags {
-  threads?: number;
-  json?: true;
-}
+import { type CliContext, defineCommand } from "../../command.ts";
+import { openCorpus, PASSAGE_OPTIONS } from "../../data-flags.ts";
+import { withProgress } from "../../model-download.ts";
+import { type Flags, jsonFlag, options, pluginFlag, wholeNumber } from "../../options.ts";
+import { usage } from "../../usage.ts";
+import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 
 /** Adds `add`. */
-export function registerAdd(index: Command, context: CliContext): void {
-  const command = index
-    .command("add")
-    .summary("add passages to an index")
-    .description(
-      "Add the passages of a corpus to a BM25 index, as a segment of their own. Hits and scores are those of an index of all of them.",
-    )
-    .argument("<index>", INDEX)
-    .argument("<corpus>", CORPUS);
-  addFieldFlags(command, PASSAGE_ROLES)
-    .addOption(pluginOption())
-    .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0))
-    .addOption(jsonOption())
-    .action(async (folder: string, path: string, flags: AddFlags) => {
-      const { json, textField, titleField, idField, ...options } = flags;
-      await checkChangeable(folder);
-      claimWriting(folder);
-      const corpus = await openCorpus(path, { textField, titleField, idField }, context);
-      const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
-      const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
-      const manifest = await addToIndex(folder, corpus.passages(), {
-        ...options,
-        source: path,
-        signal: context.signal,
-        onProgress: (passages) => {
-          progress.update(passages);
-        },
-      }).finally(() => {
-        progress.stop();
-      });
-      const added = manifest.segments.at(-1)?.passages ?? 0;
-      if (json === true)
-        context.out(JSON.stringify({ index: folder, added, ...sizesOf(manifest) }));
-      else context.out(`${folder}: ${formatCount(added)} passages added; ${stateText(manifest)}`);
-    });
-}
+export const indexAdd = defineCommand({
+  name: "add",
+  summary: "add passages to an index",
+  description:
+    "Add the passages of a corpus to a BM25 index, as a segment of their own. Hits and scores are those of an index of all of them.",
+  args: [
+    ["<index>", INDEX],
+    ["<corpus>", CORPUS],
+  ],
+  options: {
+    ...PASSAGE_OPTIONS,
+    plugin: pluginFlag(),
+    threads: ["<n>", "worker threads (default: number of cores minus one)", wholeNumber(0)],
+    json: jsonFlag(),
+  },
+  async run(flags, context, folder, path) {
+    const { json, textField, titleField, idField, ...options } = flags;
+    await checkChangeable(folder);
+    claimWriting(folder);
+    const corpus = await openCorpus(path, { textField, titleField, idField }, context);
+    const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
+    const bar = { label: "adding", total: 0, unit: "passages" };
+    const given = { ...options, source: path, signal: context.signal };
+    const manifest = await withProgress(context, bar, (onProgress) =>
+      addToIndex(folder, corpus.passages(), { ...given, onProgress }),
+    );
+    const added = manifest.segments.at(-1)?.passages ?? 0;
+    if (json === true) context.out(JSON.stringify({ index: folder, added, ...sizesOf(manifest) }));
+    else context.out(`${folder}: ${formatCount(added)} passages added; ${stateText(manifest)}`);
+  },
+});
 
-interface DeleteFlags {
-  ids?: string;
-  idsFile?: string;
-  compact?: true;
-  json?: true;
-}
+const DELETE_OPTIONS = options({
+  ids: ["<list>", "ids, comma-separated"],
+  idsFile: ["<file>", "file with one id per line"],
+  compact: [
+    "",
+    "write all segments as one, without deleted passages: searches get faster; needs the disk space of the result while it works; without ids it does only this",
+  ],
+  json: jsonFlag(),
+});
+
+type DeleteFlags = Flags<typeof DELETE_OPTIONS>;
 
 /** Adds `delete`. */
-export function registerDelete(index: Command, context: CliContext): void {
-  index
-    .command("delete")
-    .summary("delete passages from an index, and compact it")
-    .description(
-      "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with --compact.",
-    )
-    .argument("<index>", INDEX)
-    .option("--ids <list>", "ids, comma-separated")
-    .option("--ids-file <file>", "file with one id per line")
-    .option(
-      "--compact",
-      "write all segments as one, without deleted passages: searches get faster; needs the disk space of the result while it works; without ids it does only this",
-    )
-    .addOption(jsonOption())
-    .action((folder: string, flags: DeleteFlags) => change(folder, flags, context));
-}
+export const indexDelete = defineCommand({
+  name: "delete",
+  summary: "delete passages from an index, and compact it",
+  description:
+    "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with --compact.",
+  args: [["<index>", INDEX]],
+  options: DELETE_OPTIONS,
+  run: (flags, context, folder) => change(folder, flags, context),
+});
 
-/** Adds `compact`, the earlier name of `delete --compact` without ids. */
-export function registerCompact(index: Command, context: CliContext): void {
-  index
-    .command("compact", { hidden: true })
-    .description("The same as `index delete INDEX --compact`.")
-    .argument("<index>", INDEX)
-    .addOption(jsonOption())
-    .action((folder: string, { json }: { json?: true }) =>
-      change(folder, { compact: true, json }, context),
-    );
-}
+/** `compact`, the earlier name of `delete --compact` without ids. */
+export const indexCompact = defineCommand({
+  name: "compact",
+  hidden: true,
+  description: "The same as `index delete INDEX --compact`.",
+  args: [["<index>", INDEX]],
+  options: { json: jsonFlag() },
+  run: ({ json }, context, folder) => change(folder, { compact: true, json }, context),
+});
 
 async function change(
   folder: string,
@@ -137,7 +121,7 @@ async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
   const lines = idsFile === undefined ? [] : (await readText(idsFile)).split(/\r?\n/);
   const all = [...listed, ...lines].map((id) => id.trim()).filter((id) => id !== "");
   if (all.length > 0) return all;
-  throw new ConfigError("USAGE", "index delete needs ids: --ids a,b or --ids-file FILE.");
+  throw usage("index delete needs ids: --ids a,b or --ids-file FILE.");
 }
 
 function stateText(manifest: IndexManifest): string {

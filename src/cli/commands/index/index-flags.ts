@@ -1,5 +1,4 @@
 /** What the subcommands of `agentrl index` share. */
-import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import { bm25Variants } from "../../../retrieval/bm25/formula.ts";
@@ -7,8 +6,9 @@ import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
 import { sizeOnDisk } from "../../../retrieval/store/checked-file.ts";
 import { indexKind } from "../../../retrieval/store/index-folder.ts";
 import { analyzers } from "../../../text/analyzer.ts";
-import { decimal } from "../../options.ts";
-import type { DenseFlags } from "../index-dense.ts";
+import { decimal, flagText, options } from "../../options.ts";
+import { usage } from "../../usage.ts";
+import { DENSE_OPTIONS, type DenseFlags } from "../index-dense.ts";
 
 /** Help of the argument that names a corpus. */
 export const CORPUS =
@@ -18,56 +18,29 @@ export const CORPUS =
 export const INDEX = "folder made by `index build`";
 
 /** The options of a BM25 index, the default without --encoder. */
-export function addBm25Options(command: Command): Command {
-  return command
-    .option("--variant <name>", `one of ${bm25Variants.names.join(", ")} (default: lucene)`)
-    .option("--k1 <x>", "saturation of repeated terms (default: 0.9)", decimal(0))
-    .option("--b <x>", "length normalisation, 0 to 1 (default: 0.4)", decimal(0, 1))
-    .option(
-      "--delta <x>",
-      "worth of a term's presence, bm25+ and bm25l only (default: 0.5)",
-      decimal(0),
-    )
-    .option("--analyzer <name>", `one of ${analyzers.names.join(", ")} (default: english)`);
-}
+export const BM25_OPTIONS = options({
+  variant: ["<name>", `one of ${bm25Variants.names.join(", ")} (default: lucene)`],
+  k1: ["<x>", "saturation of repeated terms (default: 0.9)", decimal(0)],
+  b: ["<x>", "length normalisation, 0 to 1 (default: 0.4)", decimal(0, 1)],
+  delta: ["<x>", "worth of a term's presence, bm25+ and bm25l only (default: 0.5)", decimal(0)],
+  analyzer: ["<name>", `one of ${analyzers.names.join(", ")} (default: english)`],
+});
 
-const BM25_FLAGS = ["variant", "k1", "b", "delta", "analyzer"] as const;
-
-const DENSE_FLAGS = {
-  queryPrefix: "--query-prefix",
-  passagePrefix: "--passage-prefix",
-  pooling: "--pooling",
-  innerProduct: "--inner-product",
-  maxTokens: "--max-tokens",
-  dtype: "--dtype",
-  vectors: "--vectors",
-  graph: "--graph",
-  m: "--m",
-  efConstruction: "--ef-construction",
-  efSearch: "--ef-search",
-  resume: "--resume",
-} as const;
-
-/**
- * Refuses flags of the other kind of index, which would be ignored.
- * @throws {ConfigError} USAGE
- */
+/** Refuses flags of the other kind of index, which would be ignored. @throws {ConfigError} USAGE */
 export function checkKindFlags(flags: Bm25Options & DenseFlags & { resume?: true }): void {
-  if (flags.encoder !== undefined) {
-    const found = BM25_FLAGS.find((name) => flags[name] !== undefined);
-    if (found === undefined) return;
-    throw new ConfigError(
-      "USAGE",
-      `--${found} belongs to BM25 and --encoder makes a dense index: leave one of them out.`,
+  const first = (names: readonly string[]): string | undefined =>
+    names.find((name) => flags[name as keyof typeof flags] !== undefined);
+  const ofBm25 = first(Object.keys(BM25_OPTIONS));
+  const { encoder: _, maxMemory: __, ...dense } = DENSE_OPTIONS;
+  const ofDense = first([...Object.keys(dense), "resume"]);
+  if (flags.encoder !== undefined && ofBm25 !== undefined)
+    throw usage(
+      `--${ofBm25} belongs to BM25 and --encoder makes a dense index: leave one of them out.`,
     );
-  }
-  for (const [name, flag] of Object.entries(DENSE_FLAGS)) {
-    if (flags[name as keyof typeof DENSE_FLAGS] === undefined) continue;
-    throw new ConfigError(
-      "USAGE",
-      `${flag} belongs to a dense index: name its model with --encoder, or leave it out.`,
+  if (flags.encoder === undefined && ofDense !== undefined)
+    throw usage(
+      `${flagText(ofDense)} belongs to a dense index: name its model with --encoder, or leave it out.`,
     );
-  }
 }
 
 /**
@@ -77,8 +50,7 @@ export function checkKindFlags(flags: Bm25Options & DenseFlags & { resume?: true
 export async function checkChangeable(folder: string): Promise<void> {
   const kind = await indexKind(folder);
   if (kind === "bm25") return;
-  throw new ConfigError(
-    "USAGE",
+  throw usage(
     `${folder}: is a ${kind} index; only BM25 indexes can be changed. Build it again with --overwrite.`,
   );
 }

@@ -1,45 +1,43 @@
-import type { Command } from "commander";
-import { ConfigError } from "../../../base/errors.ts";
 import { fixed, formatCount, shorten } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { Hit, Retriever } from "../../../retrieval/retriever.ts";
-import type { CliContext } from "../../command.ts";
-import { jsonOption, wholeNumber } from "../../options.ts";
-import {
-  addRetrieverOptions,
-  openRetrieverFlags,
-  type RetrieverFlags,
-} from "../../retriever-option.ts";
+import { type CliContext, defineCommand } from "../../command.ts";
+import { type Flags, jsonFlag, options, wholeNumber } from "../../options.ts";
+import { anyRetriever, openRetrieverFlags } from "../../retriever-option.ts";
+import { usage } from "../../usage.ts";
 import { INDEX } from "./index-flags.ts";
 
-interface SearchFlags extends RetrieverFlags {
-  k?: number;
-  json?: true;
-}
+const OPTIONS = options({
+  k: ["<n>", "number of hits (default: 10)", wholeNumber(1)],
+  ...anyRetriever("an index"),
+  json: jsonFlag(),
+});
+
+type SearchFlags = Flags<typeof OPTIONS> & { index?: string };
 
 /** Adds `search`. */
-export function registerSearch(index: Command, context: CliContext): void {
-  const command = index
-    .command("search")
-    .summary("search an index, or any retriever")
-    .description("Search an index, or any retriever by --retriever.")
-    .usage(
+export const indexSearch = defineCommand({
+  name: "search",
+  summary: "search an index, or any retriever",
+  description: "Search an index, or any retriever by --retriever.",
+  args: [
+    ["[index]", `${INDEX}; left out beside --retriever`],
+    ["[query]", "one query, quoted"],
+  ],
+  options: OPTIONS,
+  more: (command) =>
+    command.usage(
       "[options] <index> <query>\n       agentrl index search [options] --retriever <yaml> <query>",
-    )
-    .argument("[index]", `${INDEX}; left out beside --retriever`)
-    .argument("[query]", "one query, quoted")
-    .option("-k, --k <n>", "number of hits (default: 10)", wholeNumber(1));
-  addRetrieverOptions(command, { index: false })
-    .addOption(jsonOption())
-    .action(async (first: string | undefined, second: string | undefined, flags: SearchFlags) => {
-      const { query, retriever } = await openSearch(first, second, flags);
-      try {
-        await search(retriever, query, flags, context);
-      } finally {
-        await retriever.close();
-      }
-    });
-}
+    ),
+  async run(flags, context, first, second) {
+    const { query, retriever } = await openSearch(first, second, flags);
+    try {
+      await search(retriever, query, flags, context);
+    } finally {
+      await retriever.close();
+    }
+  },
+});
 
 /** The first argument is the index, or the query if --retriever replaces the index. */
 async function openSearch(
@@ -48,18 +46,12 @@ async function openSearch(
   flags: SearchFlags,
 ): Promise<{ query: string; retriever: Retriever }> {
   const [index, query] = flags.retriever === undefined ? [first, second] : [undefined, first];
-  if (query === undefined) {
-    throw new ConfigError(
-      "USAGE",
+  if (query === undefined)
+    throw usage(
       'index search needs an index and a query: agentrl index search IDX "query"; or a query and --retriever.',
     );
-  }
-  if (flags.retriever !== undefined && second !== undefined) {
-    throw new ConfigError(
-      "USAGE",
-      `An index ("${query}") and --retriever are both given: leave one of them out.`,
-    );
-  }
+  if (flags.retriever !== undefined && second !== undefined)
+    throw usage(`An index ("${query}") and --retriever are both given: leave one of them out.`);
   const place = index === undefined ? {} : { index };
   return { query, retriever: await openRetrieverFlags({ ...flags, ...place }) };
 }

@@ -1,68 +1,42 @@
-import type { Command } from "commander";
-import { ConfigError, ExternalError } from "../../../base/errors.ts";
+import { ExternalError } from "../../../base/errors.ts";
 import type { DrawnAgain } from "../../../run/synth/draw-again.ts";
-import type { CliContext } from "../../command.ts";
-import { watchDownload } from "../../model-download.ts";
-import { jsonOption, wholeNumber } from "../../options.ts";
-import { startProgress } from "../../progress.ts";
-
-interface AgainFlags {
-  id?: string[];
-  all?: number | true;
-  json?: true;
-}
+import { defineCommand } from "../../command.ts";
+import { withProgress } from "../../model-download.ts";
+import { jsonFlag, repeated, wholeNumber } from "../../options.ts";
+import { usage } from "../../usage.ts";
 
 /** `agentrl synth-data again`: checks whether rows can be reproduced. */
-export function addSynthAgain(family: Command, context: CliContext): void {
-  family
-    .command("again")
-    .summary("draw rows again from their provenance, and compare")
-    .description(
-      "Draw rows of a run's samples or pairs again, by the settings of the folder that they lie in, and say whether they come out " +
-        "the same to the byte, or where they differ: then it ends with 4.",
-    )
-    .argument("<file>", "samples.jsonl, validation.jsonl or pairs.jsonl of a run's folder")
-    .option(
-      "--id <id>",
-      "id of a row to draw again; repeatable",
-      (text: string, before: string[] | undefined) => [...(before ?? []), text],
-    )
-    .option("--all [n]", "draw all rows again, or the first n", wholeNumber(1))
-    .addOption(jsonOption())
-    .action((file: string, flags: AgainFlags) => again(file, flags, context));
-}
-
-async function again(file: string, flags: AgainFlags, context: CliContext): Promise<void> {
-  const { id: ids, all } = flags;
-  if ((ids === undefined) === (all === undefined)) {
-    throw new ConfigError(
-      "USAGE",
-      "Which rows are meant? Name them by --id ID, or all by --all, or the first by --all N.",
+export const synthAgain = defineCommand({
+  name: "again",
+  summary: "draw rows again from their provenance, and compare",
+  description:
+    "Draw rows of a run's samples or pairs again, by the settings of the folder that they lie in, and say whether they come out " +
+    "the same to the byte, or where they differ: then it ends with 4.",
+  args: [["<file>", "samples.jsonl, validation.jsonl or pairs.jsonl of a run's folder"]],
+  options: {
+    id: ["<id>", "id of a row to draw again; repeatable", repeated],
+    all: ["[n]", "draw all rows again, or the first n", wholeNumber(1)],
+    json: jsonFlag(),
+  },
+  async run(flags, context, file) {
+    const { id: ids, all } = flags;
+    if ((ids === undefined) === (all === undefined))
+      throw usage(
+        "Which rows are meant? Name them by --id ID, or all by --all, or the first by --all N.",
+      );
+    // The runtime is slow to load: not for --help.
+    const { drawAgain } = await import("../../../run/synth/draw-again.ts");
+    const total = ids?.length ?? (typeof all === "number" ? all : 0);
+    const bar = { label: "drawing again", total, unit: "rows" };
+    const limit = typeof all === "number" ? all : undefined;
+    const { signal } = context;
+    const result = await withProgress(context, bar, (onProgress, download) =>
+      drawAgain(file, { ids, limit, signal, download, onProgress }),
     );
-  }
-  // The runtime is slow to load: not for --help.
-  const { drawAgain } = await import("../../../run/synth/draw-again.ts");
-  const total = ids?.length ?? (typeof all === "number" ? all : 0);
-  const progress = startProgress(context, { label: "drawing again", total, unit: "rows" });
-  const download = watchDownload(context);
-  try {
-    const result = await drawAgain(file, {
-      ids,
-      limit: typeof all === "number" ? all : undefined,
-      signal: context.signal,
-      download: download.options,
-      onProgress: (rows) => {
-        progress.update(rows);
-      },
-    });
-    progress.stop();
     context.out(flags.json === true ? JSON.stringify(result) : againText(result));
     requireSame(result);
-  } finally {
-    download.stop();
-    progress.stop();
-  }
-}
+  },
+});
 
 function againText({ rows, same, unlike }: DrawnAgain): string {
   const lines = unlike.slice(0, 20).map(({ id, at, was, now }) => {

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { formatScore } from "../../../base/format.ts";
 import { packageVersion } from "../../../base/package-root.ts";
 import type { Session } from "../../../run/session.ts";
@@ -6,44 +5,40 @@ import type { Settings } from "../../../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../../../run/settings/settings.ts";
 import type { SynthOutcome } from "../../../run/synth/run-synth.ts";
 import { drawnText, synthesisBlocks } from "../../../view/documents/synthesis.ts";
-import type { CliContext } from "../../command.ts";
+import { type CliContext, defineCommand } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
-import { jsonOption, outOption, wholeNumber } from "../../options.ts";
+import { type Flags, jsonFlag, options, outFlag, wholeNumber } from "../../options.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { defaultRunFolder } from "../../recipe-options.ts";
-import { type SynthFlags, addSynthOptions, synthSettings } from "../../synth-flags.ts";
+import { SYNTH_OPTIONS, synthSettings } from "../../synth-flags.ts";
 
-interface DrawFlags extends SynthFlags {
-  out?: string;
-  resume?: true;
-  dropped?: true;
-  allowErrors?: number;
-  json?: true;
-}
+const OPTIONS = options({
+  ...SYNTH_OPTIONS,
+  out: outFlag("run folder; runs/<recipe>-<tier>-seed<N>-synth when absent"),
+  resume: ["", "resume: keep the draws in --out and make the rest"],
+  dropped: ["", "also write dropped samples to dropped.jsonl, with step and reason"],
+  allowErrors: [
+    "<n>",
+    "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts give no samples",
+    wholeNumber(0),
+  ],
+  json: jsonFlag(),
+});
+
+type DrawFlags = Flags<typeof OPTIONS>;
 
 /** `agentrl synth-data draw`, the default subcommand. */
-export function addSynthDraw(family: Command, context: CliContext): void {
-  const command = family
-    .command("draw", { isDefault: true })
-    .summary("draw and select trajectories (the default: `agentrl synth-data --teacher …`)")
-    .description(
-      "Let a teacher answer a dataset's questions, every search run for real, and select from what it wrote by the steps of the " +
-        "recipe's `synth`. The draws are kept in draws.jsonl; samples.jsonl, validation.jsonl, pairs.jsonl and the yield table " +
-        "synth.json are made from them. docs/synthesis.md tells more.",
-    );
-  addSynthOptions(command);
-  command
-    .addOption(outOption("run folder; runs/<recipe>-<tier>-seed<N>-synth when absent"))
-    .option("--resume", "resume: keep the draws in --out and make the rest")
-    .option("--dropped", "also write dropped samples to dropped.jsonl, with step and reason")
-    .option(
-      "--allow-errors <n>",
-      "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts give no samples",
-      wholeNumber(0),
-    )
-    .addOption(jsonOption())
-    .action((flags: DrawFlags) => drawSamples(flags, context));
-}
+export const synthDraw = defineCommand({
+  name: "draw",
+  isDefault: true,
+  summary: "draw and select trajectories (the default: `agentrl synth-data --teacher …`)",
+  description:
+    "Let a teacher answer a dataset's questions, every search run for real, and select from what it wrote by the steps of the " +
+    "recipe's `synth`. The draws are kept in draws.jsonl; samples.jsonl, validation.jsonl, pairs.jsonl and the yield table " +
+    "synth.json are made from them. docs/synthesis.md tells more.",
+  options: OPTIONS,
+  run: drawSamples,
+});
 
 /** Draws and selects, with progress. */
 export async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void> {
