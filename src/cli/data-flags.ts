@@ -1,4 +1,3 @@
-import { ConfigError } from "../base/errors.ts";
 import { plural } from "../base/format.ts";
 import { dataSource, isDataFolder, skippedText } from "../data/data-folder.ts";
 import type { DatasetSetting } from "../data/dataset.ts";

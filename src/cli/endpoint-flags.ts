@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from "commander";
 import { definedValues } from "../base/defined-values.ts";
-import { ConfigError } from "../base/errors.ts";
 import { readApiKey } from "../http/api-key.ts";
 import { decimal, type Flags, options, wholeNumber } from "./options.ts";
 import { usage } from "./usage.ts";

@@ -1,4 +1,3 @@
-import { ConfigError } from "../base/errors.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { type Override, parseSet, type ResolvedSettings } from "../run/settings/settings.ts";
 import {

@@ -1,4 +1,4 @@
-import { ConfigError, ScoreError } from "../base/errors.ts";
+import { ScoreError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { usage } from "./usage.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definedValues } from "../base/defined-values.ts";
-import { ConfigError, ScoreError } from "../base/errors.ts";
+import { ScoreError } from "../base/errors.ts";
 import { formatPercent, formatScore, shorten } from "../base/format.ts";
 import { packageVersion } from "../base/package-root.ts";
 import type { EvaluationErrors, EvaluationSummary } from "../evaluate/evaluation-summary.ts";

@@ -1,5 +1,4 @@
 import { Option } from "commander";
-import { ConfigError } from "../base/errors.ts";
 import { loadRecipe, tiersOf } from "../run/settings/recipe-file.ts";
 import type { Override } from "../run/settings/settings.ts";
 import { datasetOf, QUESTION_OPTIONS } from "./data-flags.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
-import { AgentrlError, ConfigError, errorMessage } from "../../base/errors.ts";
+import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import { packageVersion } from "../../base/package-root.ts";
 import type { TextFormat } from "../../view/report-formats.ts";

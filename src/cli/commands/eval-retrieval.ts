@@ -1,5 +1,5 @@
 import { definedValues } from "../../base/defined-values.ts";
-import { ConfigError, DataError } from "../../base/errors.ts";
+import { DataError } from "../../base/errors.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
   type RetrievalMetric,

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
 import { failuresText, metricNames } from "../../evaluate/evaluation-summary.ts";
 import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";

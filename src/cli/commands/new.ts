@@ -1,6 +1,5 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
 import { makeFolder, readText, writeFileAtomic } from "../../base/files.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { isPart, PART_KINDS, type PartKind, templateOf } from "../../base/registry.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { ConfigError, DataError } from "../../base/errors.ts";
+import { DataError } from "../../base/errors.ts";
 import { makeFolder, writeJson } from "../../base/files.ts";
 import type { ArmRun } from "../../experiment/arms/arm-runs.ts";
 import type { FoundIn } from "../../experiment/arms/finished-arms.ts";

@@ -1,5 +1,4 @@
 /** What the subcommands of `agentrl index` share. */
-import { ConfigError } from "../../../base/errors.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
 import { bm25Variants } from "../../../retrieval/bm25/formula.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
