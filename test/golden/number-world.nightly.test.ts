@@ -6,8 +6,7 @@ const python = spawnSync("python3", ["--version"]).status === 0 ? it : it.skip;
 
 const PROBLEMS = 10_000;
 
-// Skipped where there is no Python.
-python("has the answers that Python's fractions give, over 10 000 problems", () => {
+python("has the answers that Python's fractions give, over 10 000 problems (needs python3)", () => {
   const world = numberWorld({ seed: 1 });
   const lines = Array.from({ length: PROBLEMS }, (_, i) => JSON.stringify(world.problem(i)));
   const { stdout, stderr } = spawnSync("python3", ["test/golden/number-world.py"], {

@@ -21,8 +21,7 @@ function report(script: string, args: readonly string[]): Promise<Record<string,
   });
 }
 
-// Skipped where there is no Python with openenv.
-it.skipIf(!openenv)("plays 200 episodes, 64 at once, with OpenEnv's own client", async () => {
+it.skipIf(!openenv)("plays 200 episodes, 64 at once, with OpenEnv's own client (needs a Python with openenv)", async () => {
   const { server } = await serveRecipeEnv("search-r1", { maxSessions: 64 });
   const found = await report("test/golden/openenv-client.py", [server.url, "200", "64"]);
   expect(found).toMatchObject({ episodes: 200, errors: 0 });
@@ -30,8 +29,7 @@ it.skipIf(!openenv)("plays 200 episodes, 64 at once, with OpenEnv's own client",
   expect(found["meanReward"]).toBeGreaterThan(0);
 });
 
-// Skipped where there is no Python with openenv and verifiers.
-it.skipIf(!openenv || !has("verifiers"))("is evaluated by verifiers, with the rewards that OpenEnv's client gets", async () => {
+it.skipIf(!openenv || !has("verifiers"))("is evaluated by verifiers, with the rewards that OpenEnv's client gets (needs a Python with both)", async () => {
   const { server } = await serveRecipeEnv("search-r1", { maxSessions: 64 });
   const own = await report("test/golden/openenv-client.py", [server.url, "16", "64"]);
   const found = await report("test/golden/openenv-verifiers.py", [server.url, "16"]);
