@@ -19,11 +19,7 @@ const SETTINGS = ["src/run/settings/settings-schema.ts", "settingsShape"];
 const SAMPLES = ["src/algorithms/sft.ts", "sftSamplesSchema"];
 /** Blocks whose schema loads when a recipe has them: schema, file and name. */
 const ON_DEMAND = {
-  "policy.endpoint": [
-    endpointSchema,
-    "src/rollout/model-settings.ts",
-    "endpointSchema",
-  ],
+  "policy.endpoint": [endpointSchema, "src/rollout/model-settings.ts", "endpointSchema"],
   synth: [synthSchema, "src/synth/synth-settings.ts", "synthSchema"],
   preference: [preferenceSchema, "src/algorithms/preference.ts", "preferenceSchema"],
 };

@@ -41,11 +41,7 @@ interface FunctionRule<F> {
 
 type FunctionRules<P> = { readonly [K in keyof P]?: FunctionRule<NonNullable<P[K]>> };
 
-interface KindRules<R, D> {
-  functions: R;
-  members?: Members;
-  defaults?: D;
-}
+type KindRules<R, D> = { functions: R; members?: Members; defaults?: D };
 
 /** A part as its file writes it: its options are typed by their schema, and optional where there are none. */
 export type Described<P, S extends z.ZodObject, R, D> = Omit<

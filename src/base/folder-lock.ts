@@ -26,10 +26,7 @@ export interface LockHolder {
 }
 
 /** A lock held by this process. */
-export interface FolderLock {
-  isThere(): Promise<boolean>;
-  release(): void;
-}
+export type FolderLock = { isThere(): Promise<boolean>; release(): void };
 
 /** Takes the lock `name` of an existing folder, also from a dead process. @throws the error that `busy` makes for a living holder. */
 export function lockFolder(

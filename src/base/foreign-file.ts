@@ -6,12 +6,7 @@ import { DataError } from "./errors.ts";
 /** Bytes from the start of a file that tell what it is. */
 export const TELLING_BYTES = 512;
 
-interface Kind {
-  magic: string;
-  at?: number;
-  is: string;
-  advice: string;
-}
+type Kind = { magic: string; at?: number; is: string; advice: string };
 
 const UNPACK = "Unpack it first:";
 

@@ -40,10 +40,7 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
 /** Conditions on other settings, by key (beside the setting, or else from the top): a value, or a test with its words. */
 type Conditions = Readonly<Record<string, Test | string | number | undefined>>;
 
-interface Test {
-  words: string;
-  holds: (value: unknown) => boolean;
-}
+type Test = { words: string; holds: (value: unknown) => boolean };
 
 export function when(words: string, holds: Test["holds"]): Test {
   return { words, holds };

@@ -6,11 +6,7 @@ import { visibleLine } from "./visible-text.ts";
 export type Cell = string | number | null | undefined | readonly [number, number];
 
 /** A column. Number columns are right-aligned, all others left-aligned. */
-export interface Column {
-  label: string;
-  format?: NumberFormat;
-  align?: "left" | "right";
-}
+export type Column = { label: string; format?: NumberFormat; align?: "left" | "right" };
 
 /** Rows and columns. A string is the label of a text column; "" is a column without a heading. */
 export interface Table {

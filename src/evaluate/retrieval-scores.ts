@@ -37,10 +37,7 @@ type RetrievalGroup = { n: number; metrics: Record<string, number> };
 /** One query's metrics. */
 export type QueryScores = { id: string; metrics: Record<string, number> };
 
-interface RetrievalMeasurement {
-  metrics?: readonly RetrievalMetric[];
-  seed?: number;
-}
+type RetrievalMeasurement = { metrics?: readonly RetrievalMetric[]; seed?: number };
 
 /** Hits per query for metrics without a cutoff: TREC's depth. */
 const FULL_DEPTH = 1000;

@@ -163,11 +163,7 @@ function firstCharacters(pieces: readonly Segment[], count: number): Segment[] {
   });
 }
 
-interface Interruption {
-  at: number;
-  text: string;
-  isWhole: boolean;
-}
+type Interruption = { at: number; text: string; isWhole: boolean };
 
 /** Places an interjection between characters, never before an earlier one; null if the message (`text` without prefill) has ended. */
 function interruption(

@@ -25,12 +25,7 @@ export interface Recomputing {
 
 const BATCH = 64;
 
-interface Row {
-  of: string;
-  row: TrainingRow;
-  recorded: readonly number[];
-  callOf: readonly number[];
-}
+type Row = { of: string; row: TrainingRow; recorded: readonly number[]; callOf: readonly number[] };
 
 /**
  * Recomputes the log-probabilities of sampled tokens, at the call's temperature over the whole vocabulary, and compares. Skipped are calls

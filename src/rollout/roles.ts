@@ -14,10 +14,7 @@ import type { EndpointSettings } from "./model-settings.ts";
 import { engineLogprobs } from "./policy.ts";
 
 /** A role, and how to close it. */
-export interface OpenedRole {
-  role: Role;
-  close(): Promise<void>;
-}
+export type OpenedRole = { role: Role; close(): Promise<void> };
 
 /** Roles that are opened at first use. */
 export interface OpenedRoles extends Roles {

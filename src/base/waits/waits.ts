@@ -23,10 +23,7 @@ export interface WaitBounds {
 }
 
 /** A registered pending call. */
-export interface OpenWait {
-  renew(): void;
-  end(): void;
-}
+export type OpenWait = { renew(): void; end(): void };
 
 export interface WaitOptions {
   deadlineMs: number | null;

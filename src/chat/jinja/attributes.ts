@@ -72,9 +72,7 @@ function dictMethod(dict: Dict, name: string): Callable | undefined {
     names: string[],
     required: number,
     call: (args: (Value | undefined)[]) => Value,
-  ): Callable =>
-    // prettier-ignore
-    new Callable(name, (given) => call(argumentsOf(name, names, required, given)));
+  ): Callable => new Callable(name, (given) => call(argumentsOf(name, names, required, given)));
   switch (name) {
     case "get":
       return method(["/key", "/default"], 1, ([key = null, absent = null]) => {

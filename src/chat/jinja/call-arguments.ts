@@ -31,7 +31,6 @@ export function parseArguments(
       stream.ahead(1).kind === "operator" &&
       stream.ahead(1).value === "="
     ) {
-      // prettier-ignore
       ensure(dict === null);
       const name = stream.expectName();
       stream.next();

@@ -185,7 +185,6 @@ function toJson(
   value: Value,
   [ascii = false, indent = null, separators = null, sorted = false]: Args,
 ): string {
-  // prettier-ignore
   const marks = separators === null ? null : [...itemsOf(separators)].map((each) => textOf(each, "tojson")); // prettier-ignore
   if (marks !== null && marks.length !== 2) throw wrong("tojson needs two separators");
   const width =
@@ -204,7 +203,6 @@ function truncated(
   value: Value,
   [length = 255n, kill = false, end = "...", leeway = 5n]: Args,
 ): string {
-  // prettier-ignore
   const text = textOf(value, "truncate");
   const [limit, ending] = [integerOf(length, "truncate"), textOf(end, "truncate")];
   const more = leeway === null ? 5 : integerOf(leeway, "truncate");

@@ -52,7 +52,6 @@ function named(
   required: number,
   call: (subject: Value, args: Args) => Value,
 ): ListFilter {
-  // prettier-ignore
   return (subject, given) => call(subject, argumentsOf(`the filter ${name}`, names, required, given)); // prettier-ignore
 }
 
@@ -61,7 +60,6 @@ function keyOf(
   path: Value = null,
   absent: Value = null,
 ): (item: Value) => Value {
-  // prettier-ignore
   const read = getter(path, absent);
   return isTrue(sensitive) ? read : (item) => folded(read(item));
 }
@@ -178,7 +176,6 @@ function* picked(
   kept: boolean,
   byAttribute: boolean,
 ): Generator<Value> {
-  // prettier-ignore
   if (!isTrue(value)) return;
   const [path] = positional;
   if (byAttribute && path === undefined) throw wrong("missing parameter for attribute name");

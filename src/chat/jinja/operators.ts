@@ -101,7 +101,6 @@ export function compare(left: Value, right: Value): number {
     typeName(left) === typeName(right) &&
     !(left instanceof Range)
   ) {
-    // prettier-ignore
     const at = first.findIndex((item, i) => i >= second.length || !equal(item, second[i] ?? null));
     if (at < 0 || at >= second.length) return first.length - second.length;
     return compare(first[at] ?? null, second[at] ?? null);

@@ -25,7 +25,6 @@ export function percentFormatted(text: string, values: Value): string {
       precision: string | undefined,
       letter: string,
     ) => {
-      // prettier-ignore
       if (letter === "%") return "%";
       if (width === "*" || precision === "*") throw unsupported("* in a format");
       if (key !== undefined && !(values instanceof Dict)) throw wrong("format requires a mapping");

@@ -129,7 +129,6 @@ function* tested(
   items: Value,
   scope: Scope,
 ): Generator<Value> {
-  // prettier-ignore
   for (const item of itemsOf(items)) {
     const inner = new Scope(scope);
     assign(target, item, inner);

@@ -124,7 +124,6 @@ function within(
   [sub, start = null, end = null]: Args,
   callee: string,
 ): [string, string, number] {
-  // prettier-ignore
   const wanted = textOf(sub ?? null, callee);
   if (start === null && end === null) return [text, wanted, 0];
   const points = codePoints(text);

@@ -113,7 +113,6 @@ function between(
   layout: JsonLayout,
   depth: number,
 ): string {
-  // prettier-ignore
   if (items.length === 0) return open + close;
   const { indent, comma } = layout;
   const line = (level: number): string => {

@@ -21,11 +21,7 @@ export interface KvCache {
 
 type Feeds = Readonly<Record<string, Tensor>>;
 
-export interface KvCacheShape {
-  slots: number;
-  capacity: number;
-  chunk: number;
-}
+export type KvCacheShape = { slots: number; capacity: number; chunk: number };
 
 export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
   const { kvHeads, headDim, layers } = config;

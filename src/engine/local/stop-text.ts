@@ -1,7 +1,5 @@
 /** Finds the first stop string in a text that grows token by token, also across tokens; bytes of incomplete characters wait. */
-export interface StopText {
-  push(bytes: Uint8Array): boolean;
-}
+export type StopText = { push(bytes: Uint8Array): boolean };
 
 /** @param strings an empty list never stops. */
 export function stopText(strings: readonly string[]): StopText {

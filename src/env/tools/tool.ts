@@ -70,9 +70,7 @@ export interface ToolSession<A = Record<string, unknown>> {
 }
 
 /** Something that the policy can call, with its options. */
-export interface Tool {
-  open(context: ToolContext): ToolSession;
-}
+export type Tool = { open(context: ToolContext): ToolSession };
 
 /** What must be opened before an environment or tool can be made. */
 export type Need = "retriever";

@@ -191,10 +191,7 @@ export interface Calibration {
 }
 
 /** Limits that a judge must reach. */
-export interface CalibrationBounds {
-  minimum: number;
-  maxUnparsed: number;
-}
+export type CalibrationBounds = { minimum: number; maxUnparsed: number };
 
 /** The calibration cases that apply to a prompt. */
 export function casesFor({ prompt }: Pick<Judge, "prompt">): CalibrationCase[] {

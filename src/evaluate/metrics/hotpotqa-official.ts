@@ -7,10 +7,7 @@ import { wordOverlap } from "../../text/answers.ts";
 export type SupportingFact = { title: string; sentence: number };
 
 /** Gold annotations of one question. */
-export interface HotpotqaQuestion {
-  references: readonly string[];
-  facts: readonly SupportingFact[];
-}
+export type HotpotqaQuestion = { references: readonly string[]; facts: readonly SupportingFact[] };
 
 /** Its prediction; each half may be absent. */
 export type HotpotqaPrediction = { answer?: string; facts?: readonly SupportingFact[] };

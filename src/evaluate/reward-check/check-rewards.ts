@@ -40,11 +40,7 @@ export interface CheckedReward {
 }
 
 /** The combined reward, mean over the questions. */
-export interface CheckedSum {
-  ok: boolean;
-  golden: number;
-  most: { case: RewardCase; value: number };
-}
+export type CheckedSum = { ok: boolean; golden: number; most: { case: RewardCase; value: number } };
 
 /** The outcome of a check. */
 export interface RewardCheck {

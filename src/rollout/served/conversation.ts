@@ -79,10 +79,7 @@ const MARK = "\u2063answer\u2063";
 
 const MOST_CALLS = 1000;
 
-interface State {
-  asked: number;
-  isBusy: boolean;
-}
+type State = { asked: number; isBusy: boolean };
 
 type Continued = { parent: number | null; added: Segment[] };
 

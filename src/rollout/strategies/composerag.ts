@@ -54,11 +54,7 @@ export const composerag = defineStrategy({
     }),
 });
 
-interface Work {
-  session: PromptSession;
-  settings: Settings;
-  prefix: string;
-}
+type Work = { session: PromptSession; settings: Settings; prefix: string };
 
 /** Runs a module; its answer is the first line, "" if it has none or its prompt does not fit. */
 async function consult(

@@ -87,11 +87,7 @@ function requiredWords({ words, kinds }: BenchmarkQuestion): number[] {
   return names.length > 0 ? names : words.filter((_, i) => kinds[i] === "content");
 }
 
-interface Asked {
-  words: number[];
-  counts: Map<number, number>;
-  rows: Map<number, Set<number>>;
-}
+type Asked = { words: number[]; counts: Map<number, number>; rows: Map<number, Set<number>> };
 
 function holdsQuestion(
   asked: Asked,

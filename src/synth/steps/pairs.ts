@@ -89,10 +89,7 @@ export const stepPairs = defineStep({
 });
 
 /** A turn that draws reached with the same tokens, and the action of each. */
-interface State {
-  turn: number;
-  actions: Map<string, ValuedCandidate[]>;
-}
+type State = { turn: number; actions: Map<string, ValuedCandidate[]> };
 
 function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
   const states = new Map<string, State>();

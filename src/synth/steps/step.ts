@@ -29,9 +29,7 @@ export interface StepResources {
 }
 
 /** A step in a run. It gets the groups in the questions' order, and may remember them. */
-export interface OpenedStep {
-  apply(group: SampleGroup): StepResult;
-}
+export type OpenedStep = { apply(group: SampleGroup): StepResult };
 
 /** A step of synthesis over the draws of one question: a pure function, which can run again. A part that needs a model is a scorer. */
 export interface SynthStep extends PartWithOptions {

@@ -16,11 +16,7 @@ import { type Plan, type Quantity, applied } from "./quantities.ts";
 
 const RELATIONS = { more: "+", fewer: "-", timesAsMany: "*" } as const;
 
-interface Owner {
-  relation: keyof typeof RELATIONS;
-  of: number;
-  by: number;
-}
+type Owner = { relation: keyof typeof RELATIONS; of: number; by: number };
 
 /** Several people's things, each told relative to another's: the most, the difference, the sum, equal shares. */
 export const comparison: Kind = (place) => {

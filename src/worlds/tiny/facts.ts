@@ -196,10 +196,7 @@ export function isWithin(share: number, bits: number): boolean {
   return bits < share * 2 ** 32;
 }
 
-interface Link {
-  of(subject: number): number;
-  whose(object: number): number[];
-}
+type Link = { of(subject: number): number; whose(object: number): number[] };
 
 function spread(subjects: number, objects: number, key: number): Link {
   const order = permutation(Math.max(subjects, objects), key);

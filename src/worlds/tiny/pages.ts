@@ -136,10 +136,7 @@ export interface Sentence {
 }
 
 /** Settings of a world that change the text of its passages. */
-export interface TextSettings {
-  wordings: number;
-  filler: number;
-}
+export type TextSettings = { wordings: number; filler: number };
 
 /** The sentences of passage `number`: its facts in order, and filler anywhere among them. */
 export function passageSentences(

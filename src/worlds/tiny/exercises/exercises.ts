@@ -35,11 +35,7 @@ export const exercisesSchema = tinyWorldSchema.extend({
 const PER_WORLD = 50;
 
 /** What an exercise is made of. */
-export interface ExercisePlace {
-  world: TinyWorld;
-  number: number;
-  draw: Random;
-}
+export type ExercisePlace = { world: TinyWorld; number: number; draw: Random };
 
 export interface Exercise {
   prompt: string;
