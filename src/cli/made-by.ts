@@ -1,4 +1,5 @@
 import { writeAtomic } from "../base/files.ts";
+import { quoted } from "../base/format.ts";
 import { packageVersion } from "../base/package-version.ts";
 import type { Document, Made } from "../view/document.ts";
 
@@ -6,12 +7,6 @@ import type { Document, Made } from "../view/document.ts";
 export function madeBy(): Made {
   const command = ["agentrl", ...process.argv.slice(2)].map(quoted).join(" ");
   return { version: packageVersion(), date: new Date().toISOString().slice(0, 10), command };
-}
-
-/** An argument as a POSIX shell reads it. @example quoted("a b") // "'a b'" */
-export function quoted(argument: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
-  return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Writes a document as a page that says how it was made. */
