@@ -150,3 +150,9 @@ export function shorten(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
+
+/** An argument as a POSIX shell reads it. @example quoted("a b") // "'a b'" */
+export function quoted(argument: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
+  return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -30,7 +30,7 @@ import {
   wholeNumber,
 } from "./options.ts";
 import { tierForData } from "./own-data.ts";
-import { settingsOf } from "./recipe-options.ts";
+import { type FlagValue, overridesOf, settingsOf } from "./recipe-options.ts";
 
 /** Options for the policy, its searches and its protocol. Their help needs `addStrategies`. */
 export const ANSWERING_OPTIONS = options({
@@ -152,16 +152,6 @@ export async function measuringSettings(
   await noteDatasetFields(value, { note });
   const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };
   return settingsOf(given, [...overrides, dataset], assumed);
-}
-
-/** The override of a flag; undefined: the flag was not given. */
-export type FlagValue = [key: string, value: unknown, flag: string];
-
-/** The overrides of flags. */
-export function overridesOf(values: readonly FlagValue[]): Override[] {
-  return values.flatMap(([key, value, origin]) =>
-    value === undefined ? [] : [{ key, value, origin }],
-  );
 }
 
 /** What `--policy` names. */

@@ -1,17 +1,12 @@
 import { packageVersion } from "../base/package-root.ts";
-import type { Document, Made } from "../view/document.ts";
 import { writeAtomic } from "../base/files.ts";
+import { quoted } from "../base/format.ts";
+import type { Document, Made } from "../view/document.ts";
 
 /** Day, version and command line for the header of a page. */
 export function madeBy(): Made {
   const command = ["agentrl", ...process.argv.slice(2)].map(quoted).join(" ");
   return { version: packageVersion(), date: new Date().toISOString().slice(0, 10), command };
-}
-
-/** An argument as a POSIX shell reads it. @example quoted("a b") // "'a b'" */
-export function quoted(argument: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
-  return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Writes a document as a page that says how it was made. */

@@ -46,6 +46,16 @@ export function requiredRecipe(argument: string | undefined, flag: string | unde
   throw usage(`Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`);
 }
 
+/** The override of a flag; undefined: the flag was not given. */
+export type FlagValue = [key: string, value: unknown, flag: string];
+
+/** The overrides of flags. */
+export function overridesOf(values: readonly FlagValue[]): Override[] {
+  return values.flatMap(([key, value, origin]) =>
+    value === undefined ? [] : [{ key, value, origin }],
+  );
+}
+
 /**
  * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
@@ -57,15 +67,14 @@ export async function settingsOf(
   more: readonly Override[] = [],
   assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
-  const overrides: Override[] = [...assumed, ...(flags.set ?? []).map(parseSet)];
-  if (flags.seed !== undefined)
-    overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
-  if (flags.device !== undefined)
-    overrides.push({ key: "engine.device", value: flags.device, origin: "--device" });
-  overrides.push(...more);
+  const { recipe, tier, seed, device, set = [], plugin = [] } = flags;
+  const own = overridesOf([
+    ["seed", seed, "--seed"],
+    ["engine.device", device, "--device"],
+  ]);
+  const overrides = [...assumed, ...set.map(parseSet), ...own, ...more];
   // Its schema names every part: loaded when a recipe is run, not for --help.
   const { resolveRecipe } = await import("../run/settings/resolve-recipe.ts");
-  const { recipe, tier, plugin = [] } = flags;
   return resolveRecipe(recipe, { tier, overrides, plugins: plugin });
 }
 

@@ -6,7 +6,7 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import { FIELD_OPTIONS, datasetOf, noteAnswers, noteDatasetFields } from "./data-flags.ts";
 import { ENDPOINT_FLAGS, SERVED_MODEL_OPTIONS, servedModel } from "./endpoint-flags.ts";
-import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
+import { EXPLAINED_PROMPT } from "./eval-flags.ts";
 import {
   type Flags,
   deviceFlag,
@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from "./options.ts";
 import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";
-import { settingsOf } from "./recipe-options.ts";
+import { type FlagValue, overridesOf, settingsOf } from "./recipe-options.ts";
 
 /** Options for the teacher, the questions and the corpus. */
 export const SYNTH_OPTIONS = options({

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { packageVersion } from "../base/package-root.ts";
+import { quoted } from "../base/format.ts";
 import { parseYamlValue } from "../base/yaml.ts";
 import type { RunFolderUse } from "../run/folder/claim-run.ts";
 import type { Session } from "../run/session.ts";
@@ -11,11 +12,16 @@ import { type Block, heading } from "../view/document.ts";
 import type { Printed } from "../view/terminal.ts";
 import type { CliContext } from "./command.ts";
 import { noteAnswers } from "./data-flags.ts";
-import { quoted } from "./made-by.ts";
 import { watchDownload } from "./model-download.ts";
 import { type Flags, options, overwriteFlag, repeated } from "./options.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
-import { defaultRunFolder, recipeOptions, requiredRecipe, settingsOf } from "./recipe-options.ts";
+import {
+  defaultRunFolder,
+  overridesOf,
+  recipeOptions,
+  requiredRecipe,
+  settingsOf,
+} from "./recipe-options.ts";
 import { watchTraining } from "./train-watch.ts";
 import { type TrainingDataFlags, trainingData } from "./training-data.ts";
 
@@ -89,11 +95,10 @@ export async function trainingSettings(
   const { recipe, out } = await trainingPlace(argument, flags);
   const data = await trainingData(flags, recipe);
   if (data.note !== undefined) note(data.note);
-  const from = { key: "policy.from", value: model, origin: "--model" };
   const overrides = [
     ...more,
     ...data.overrides,
-    ...(model === undefined ? [] : [from]),
+    ...overridesOf([["policy.from", model, "--model"]]),
     ...reporterOverrides(reporter),
   ];
   const resolved = await settingsOf({ ...flags, recipe }, overrides, data.assumed);

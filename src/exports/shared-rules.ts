@@ -59,6 +59,49 @@ export function updatesPerStep(settings: Settings): number {
   return minibatches * epochs;
 }
 
+/** Trainers that count steps and epochs of whole batches: their two keys. */
+export const stepsRule = (stepsKey: string, epochsKey: string): Rule =>
+  rule<number>("algorithm.steps", {
+    allowed: { says: "at least 1", is: (steps) => steps > 0 },
+    to: (steps, { settings, rows }) => ({
+      [stepsKey]: steps,
+      [epochsKey]: Math.ceil(
+        steps / Math.max(1, Math.floor(rows.train / algorithmOf(settings).promptsPerStep)),
+      ),
+    }),
+  });
+
+/** Trainers that keep groups whole in a minibatch. */
+export const wholeGroupsRule = (trainer: string, key: string): Rule =>
+  rule<number>("algorithm.minibatches", {
+    allowed: {
+      says: `a divisor of algorithm.promptsPerStep, since ${trainer} keeps groups whole`,
+      is: (count, settings) => algorithmOf(settings).promptsPerStep % count === 0,
+    },
+    to: (count, { settings }) => ({ [key]: algorithmOf(settings).promptsPerStep / count }),
+    differs: (count) =>
+      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
+  });
+
+/** The length that `fixed-length-mean` divides by; other aggregations have none. */
+export const fixedLengthRule = (key: string): Rule =>
+  rule("algorithm.fixedLength", {
+    to: (length, { settings }) =>
+      algorithmOf(settings).lossAggregation === "fixed-length-mean" ? { [key]: length } : {},
+  });
+
+/** Advantages and their scale, in trainers that name both estimators. */
+export const advantageRules = (estimatorKey: string, byStdKey: string): Rule[] => [
+  rule<NamedAdvantage>("algorithm.advantage", {
+    allowed: plainAdvantage,
+    to: ({ name, scale = "group" }) => ({
+      [estimatorKey]: name === "group" ? "grpo" : "rloo",
+      [byStdKey]: scale === "group",
+    }),
+  }),
+  rule("algorithm.scale", { to: (scale) => ({ [byStdKey]: scale === "group" }) }),
+];
+
 /** The budgets that the exported episodes keep; undefined where the recipe has none of the kind. */
 export function exportedBudgets(budgets: readonly Budget[]) {
   const limitOf = (scope: Budget["scope"]): number | undefined =>

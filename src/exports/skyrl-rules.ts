@@ -1,20 +1,22 @@
+import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { type Rule, rule } from "./rule.ts";
 import {
+  advantageRules,
   algorithmOf,
   exportedBudgets,
-  type NamedAdvantage,
+  fixedLengthRule,
   oneOf,
   only,
-  plainAdvantage,
   plainSchedule,
   sampled,
   sharedRules,
+  stepsRule,
+  wholeGroupsRule,
 } from "./shared-rules.ts";
-import { type Rule, rule } from "./rule.ts";
-import type { Settings } from "../run/settings/settings-schema.ts";
 
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
@@ -74,38 +76,11 @@ export const skyrlRules: readonly Rule[] = [
     to: () => ({ [`${ALGORITHM}.advantage_estimator`]: "grpo" }),
     differs: () => "the last message gets an EOS that is trained, where the policy wrote none",
   }),
-  rule<NamedAdvantage>("algorithm.advantage", {
-    allowed: plainAdvantage,
-    to: ({ name, scale = "group" }) => ({
-      [`${ALGORITHM}.advantage_estimator`]: name === "group" ? "grpo" : "rloo",
-      [`${ALGORITHM}.grpo_norm_by_std`]: scale === "group",
-    }),
-  }),
-  rule("algorithm.scale", {
-    to: (scale) => ({ [`${ALGORITHM}.grpo_norm_by_std`]: scale === "group" }),
-  }),
-  rule<number>("algorithm.steps", {
-    allowed: { says: "at least 1", is: (steps) => steps > 0 },
-    to: (steps, { settings, rows }) => ({
-      "trainer.max_training_steps": steps,
-      "trainer.epochs": Math.ceil(
-        steps / Math.max(1, Math.floor(rows.train / algorithmOf(settings).promptsPerStep)),
-      ),
-    }),
-  }),
+  ...advantageRules(`${ALGORITHM}.advantage_estimator`, `${ALGORITHM}.grpo_norm_by_std`),
+  stepsRule("trainer.max_training_steps", "trainer.epochs"),
   rule("algorithm.promptsPerStep", { to: (count) => ({ "trainer.train_batch_size": count }) }),
   rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
-  rule<number>("algorithm.minibatches", {
-    allowed: {
-      says: "a divisor of algorithm.promptsPerStep, since SkyRL keeps groups whole",
-      is: (count, settings) => algorithmOf(settings).promptsPerStep % count === 0,
-    },
-    to: (count, { settings }) => ({
-      "trainer.policy_mini_batch_size": algorithmOf(settings).promptsPerStep / count,
-    }),
-    differs: (count) =>
-      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
-  }),
+  wholeGroupsRule("SkyRL", "trainer.policy_mini_batch_size"),
   rule("algorithm.epochs", { to: (epochs) => ({ "trainer.update_epochs_per_batch": epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({
@@ -116,12 +91,7 @@ export const skyrlRules: readonly Rule[] = [
       }[mode],
     }),
   }),
-  rule("algorithm.fixedLength", {
-    to: (length, { settings }) =>
-      algorithmOf(settings).lossAggregation === "fixed-length-mean"
-        ? { [`${ALGORITHM}.max_seq_len`]: length }
-        : {},
-  }),
+  fixedLengthRule(`${ALGORITHM}.max_seq_len`),
   rule("algorithm.oldLogprobs", {
     differs: (which) =>
       which === "sampled"

@@ -1,7 +1,10 @@
 import type { Scheduled } from "../base/schedule.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
   EXPERIMENT_FILE,
+  fixedLengthRule,
   learningRates,
   type NamedAdvantage,
   oneOf,
@@ -10,8 +13,6 @@ import {
   sharedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
-import { type Rule, rule } from "./rule.ts";
-import type { Settings } from "../run/settings/settings-schema.ts";
 
 /** Most trajectories of one forward pass; a larger batch is accumulated. */
 const MOST_AT_ONCE = 8;
@@ -93,12 +94,7 @@ export const trlRules: readonly Rule[] = [
       ],
     }),
   }),
-  rule("algorithm.fixedLength", {
-    to: (length, { settings }) =>
-      algorithmOf(settings).lossAggregation === "fixed-length-mean"
-        ? { max_completion_length: length }
-        : {},
-  }),
+  fixedLengthRule("max_completion_length"),
   rule("algorithm.oldLogprobs", {
     differs: (which) =>
       which === "sampled"

@@ -1,22 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Scheduled } from "../base/schedule.ts";
-import type { Sampling } from "../rollout/sampling.ts";
 import type { CriticSettings } from "../algorithms/critic.ts";
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
 import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
+import type { Scheduled } from "../base/schedule.ts";
+import type { Sampling } from "../rollout/sampling.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
+  advantageRules,
   algorithmOf,
-  type NamedAdvantage,
+  fixedLengthRule,
   oneOf,
   only,
-  plainAdvantage,
   plainSchedule,
   sampled,
   sharedRules,
+  stepsRule,
   updatesPerStep,
+  wholeGroupsRule,
 } from "./shared-rules.ts";
-import { type Rule, rule, type TrainerKeys } from "./rule.ts";
-import type { Settings } from "../run/settings/settings-schema.ts";
 
 const ACTOR = "actor_rollout_ref.actor";
 const ROLLOUT = "actor_rollout_ref.rollout";
@@ -90,38 +92,11 @@ export const verlRules: readonly Rule[] = [
     allowed: oneOf("grpo", "ppo"),
     to: (name) => ({ "algorithm.adv_estimator": name === "ppo" ? "gae" : "grpo" }),
   }),
-  rule<NamedAdvantage>("algorithm.advantage", {
-    allowed: plainAdvantage,
-    to: ({ name, scale = "group" }) => ({
-      "algorithm.adv_estimator": name === "group" ? "grpo" : "rloo",
-      "algorithm.norm_adv_by_std_in_grpo": scale === "group",
-    }),
-  }),
-  rule("algorithm.scale", {
-    to: (scale) => ({ "algorithm.norm_adv_by_std_in_grpo": scale === "group" }),
-  }),
-  rule<number>("algorithm.steps", {
-    allowed: { says: "at least 1", is: (steps) => steps > 0 },
-    to: (steps, { settings, rows }) => ({
-      "trainer.total_training_steps": steps,
-      "trainer.total_epochs": Math.ceil(
-        steps / Math.max(1, Math.floor(rows.train / algorithmOf(settings).promptsPerStep)),
-      ),
-    }),
-  }),
+  ...advantageRules("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"),
+  stepsRule("trainer.total_training_steps", "trainer.total_epochs"),
   rule("algorithm.promptsPerStep", { to: (count) => ({ "data.train_batch_size": count }) }),
   rule("algorithm.groupSize", { to: (size) => ({ [`${ROLLOUT}.n`]: size }) }),
-  rule<number>("algorithm.minibatches", {
-    allowed: {
-      says: "a divisor of algorithm.promptsPerStep, since verl keeps groups whole",
-      is: (count, settings) => algorithmOf(settings).promptsPerStep % count === 0,
-    },
-    to: (count, { settings }) => ({
-      [`${ACTOR}.ppo_mini_batch_size`]: algorithmOf(settings).promptsPerStep / count,
-    }),
-    differs: (count) =>
-      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
-  }),
+  wholeGroupsRule("verl", `${ACTOR}.ppo_mini_batch_size`),
   rule("algorithm.epochs", { to: (epochs) => ({ [`${ACTOR}.ppo_epochs`]: epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({
@@ -132,12 +107,7 @@ export const verlRules: readonly Rule[] = [
       }[mode],
     }),
   }),
-  rule("algorithm.fixedLength", {
-    to: (length, { settings }) =>
-      algorithmOf(settings).lossAggregation === "fixed-length-mean"
-        ? { [`${ACTOR}.loss_scale_factor`]: length }
-        : {},
-  }),
+  fixedLengthRule(`${ACTOR}.loss_scale_factor`),
   rule("algorithm.oldLogprobs", {
     to: (which) => ({ "algorithm.rollout_correction.bypass_mode": which === "sampled" }),
   }),

@@ -4,7 +4,7 @@ import { distinctNames } from "../base/distinct-names.ts";
 import { ConfigError, DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
-import { checkOptions } from "../base/schema.ts";
+import { checkOptions, type z } from "../base/schema.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type Results, resultsSchema } from "./results-schema.ts";
 
@@ -43,7 +43,7 @@ export interface ResultFiles {
  * @throws {ConfigError} RESULTS_TWICE when one is given twice.
  */
 export async function openResults(places: readonly string[]): Promise<ResultFiles[]> {
-  const files = places.map(resultsFile);
+  const files = places.map((place) => fileIn(place, "results.json"));
   const twice = files.find((file, i) => files.indexOf(file) < i);
   if (twice !== undefined)
     throw new ConfigError("RESULTS_TWICE", `${twice}: is given twice. Give each result once.`);
@@ -53,32 +53,39 @@ export async function openResults(places: readonly string[]): Promise<ResultFile
 
 async function openOne(file: string, name: string): Promise<ResultFiles> {
   const folder = dirname(file);
-  const parsed = checkOptions(resultsSchema, await readJson(file));
-  if (parsed.problem !== null) {
-    const { path, message } = parsed.problem;
-    throw new DataError(
-      "RESULTS_BAD",
-      `${file}: ${path.length === 0 ? "the file" : path.join(".")} ${message} Expected the results.json of \`agentrl eval --out FOLDER\`.`,
-    );
-  }
+  const expected = "the results.json of `agentrl eval --out FOLDER`";
   const at = { rows: join(folder, "rows.jsonl"), trajectories: join(folder, "trajectories.jsonl") };
   return {
     name,
     folder,
-    results: parsed.value,
+    results: await readChecked(file, resultsSchema, expected),
     hasRows: existsSync(at.rows),
     rows: () => lines<ReportRow>(at.rows),
     trajectories: () => lines<Trajectory>(at.trajectories),
   };
 }
 
-function resultsFile(place: string): string {
-  const path = resolve(place);
-  return existsSync(path) && statSync(path).isDirectory() ? join(path, "results.json") : path;
+/** The checked value of a JSON file. @param expected what the file should be. */
+export async function readChecked<S extends z.ZodType>(
+  file: string,
+  schema: S,
+  expected: string,
+): Promise<z.output<S>> {
+  const parsed = checkOptions(schema, await readJson(file));
+  if (parsed.problem === null) return parsed.value;
+  const { path, message } = parsed.problem;
+  const place = path.length === 0 ? "the file" : path.join(".");
+  throw new DataError("RESULTS_BAD", `${file}: ${place} ${message} Expected ${expected}.`);
 }
 
-/** A missing log has no lines: results.json alone can be shown, too. */
-async function* lines<T>(path: string): AsyncGenerator<T> {
+/** A file, or the one of a name in a folder. */
+export function fileIn(place: string, name: string): string {
+  const path = resolve(place);
+  return existsSync(path) && statSync(path).isDirectory() ? join(path, name) : path;
+}
+
+/** A missing file has no lines: results.json alone can be shown, too. */
+export async function* lines<T>(path: string): AsyncGenerator<T> {
   if (!existsSync(path)) return;
   for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;
 }

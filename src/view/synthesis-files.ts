@@ -1,12 +1,9 @@
-import { existsSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { DataError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
-import { readJsonl } from "../base/jsonl.ts";
-import { checkOptions, z } from "../base/schema.ts";
+import { basename, dirname, join } from "node:path";
+import { z } from "../base/schema.ts";
 import type { DrawnQuestion } from "../synth/draw-log.ts";
 import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { PreferencePair, Sample } from "../trajectory/sample.ts";
+import { fileIn, lines, readChecked } from "./results-files.ts";
 
 const counts = z.record(z.string(), z.number());
 const drawYield = z.looseObject({
@@ -80,22 +77,13 @@ export interface SynthesisFiles {
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; RESULTS_BAD when the file is no synthesis.
  */
 export async function openSynthesis(place: string): Promise<SynthesisFiles> {
-  const path = resolve(place);
-  const isFolder = existsSync(path) && statSync(path).isDirectory();
-  const file = isFolder ? join(path, "synth.json") : path;
-  const parsed = checkOptions(synthesisSchema, await readJson(file));
-  if (parsed.problem !== null) {
-    const { path: keys, message } = parsed.problem;
-    throw new DataError(
-      "RESULTS_BAD",
-      `${file}: ${keys.length === 0 ? "the file" : keys.join(".")} ${message} Expected the synth.json of \`agentrl synth-data\`.`,
-    );
-  }
+  const file = fileIn(place, "synth.json");
+  const expected = "the synth.json of `agentrl synth-data`";
   const folder = dirname(file);
   return {
     folder,
     name: basename(folder),
-    synthesis: parsed.value,
+    synthesis: await readChecked(file, synthesisSchema, expected),
     draws: () => lines<DrawnQuestion>(join(folder, "draws.jsonl")),
     samples: () => samplesOf(folder),
   };
@@ -116,10 +104,4 @@ async function* samplesOf(folder: string): AsyncGenerator<LeftSample> {
       yield { sample: { ...rejected, task }, status: "pair: rejected", pair: id };
     }
   }
-}
-
-/** A missing file has no lines. */
-async function* lines<T>(path: string): AsyncGenerator<T> {
-  if (!existsSync(path)) return;
-  for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;
 }

@@ -1,8 +1,7 @@
-import type { Override } from "../../run/settings/settings.ts";
 import { preferenceBlocks } from "../../view/documents/trained.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, options } from "../options.ts";
-import { RECIPE } from "../recipe-options.ts";
+import { overridesOf, RECIPE } from "../recipe-options.ts";
 import {
   showTraining,
   TRAINING_CONFLICTS,
@@ -45,7 +44,10 @@ export async function trainOnPairs(
 ): Promise<void> {
   const { runAlone } = await import("../../run/driver.ts");
   const { preferenceStage } = await import("../../run/stages/shipped.ts");
-  const more = overridesOf(flags);
+  const more = overridesOf([
+    ["preference.data", flags.data, "--data"],
+    ["preference.validationData", flags.validationData, "--validation-data"],
+  ]);
   const suffix = "-preference";
   const { resolved, out } = await trainingSettings(recipe, flags, context, { more, suffix });
   await showTraining(context, {
@@ -56,14 +58,4 @@ export async function trainOnPairs(
     json: (result, wallSeconds) => ({ run: out, ...result, wallSeconds }),
     text: (result, wallSeconds) => preferenceBlocks(result, out, wallSeconds),
   });
-}
-
-function overridesOf({ data, validationData }: DpoFlags): Override[] {
-  const named: [string, string | undefined, string][] = [
-    ["preference.data", data, "--data"],
-    ["preference.validationData", validationData, "--validation-data"],
-  ];
-  return named.flatMap(([key, value, origin]) =>
-    value === undefined ? [] : [{ key, value, origin }],
-  );
 }

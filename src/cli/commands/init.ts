@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, normalize } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { formatCount, plural, shorten } from "../../base/format.ts";
+import { formatCount, plural, quoted, shorten } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../run/init.ts";
@@ -10,7 +10,6 @@ import { claimOutput, claimWriting } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { FIELD_OPTIONS, fieldsOf, noteDatasetFields } from "../data-flags.ts";
 import { EXPLAINED_PROMPT } from "../eval-flags.ts";
-import { quoted } from "../made-by.ts";
 import { withProgress } from "../model-download.ts";
 import { type Flags, jsonFlag, options, overwriteFlag } from "../options.ts";
 import { usage } from "../usage.ts";

@@ -3,7 +3,7 @@ import type { TrialForecast } from "../../run/plan/trial.ts";
 import { checkBlocks, forecastBlocks, planBlocks } from "../../view/documents/plan.ts";
 import { defineCommand } from "../command.ts";
 import { deviceFlag, jsonFlag, pluginFlag, seedFlag, setFlag, tierFlag } from "../options.ts";
-import { settingsOf } from "../recipe-options.ts";
+import { overridesOf, settingsOf } from "../recipe-options.ts";
 
 /** `agentrl recipes plan`: the memory and time of a recipe, before it starts. */
 export const recipesPlan = defineCommand({
@@ -34,8 +34,8 @@ export const recipesPlan = defineCommand({
     const { plannedRun, planRecipe } = await import("../../run/plan/plan.ts");
     const { plannedModel } = await import("../../run/plan/planned-model.ts");
     const { model, memory } = flags;
-    const own = { key: "policy.from", value: model, origin: "--model" };
-    const resolved = await settingsOf({ ...flags, recipe }, model === undefined ? [] : [own]);
+    const own = overridesOf([["policy.from", model, "--model"]]);
+    const resolved = await settingsOf({ ...flags, recipe }, own);
     const budget = memory === undefined ? null : parseMemory(memory, "--memory");
     const { policy, environment } = resolved.settings;
     const planned = await plannedModel({

@@ -1,7 +1,7 @@
 import { fineTunedBlocks } from "../../view/documents/trained.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, options } from "../options.ts";
-import { RECIPE } from "../recipe-options.ts";
+import { overridesOf, RECIPE } from "../recipe-options.ts";
 import {
   showTraining,
   TRAINING_CONFLICTS,
@@ -40,10 +40,8 @@ export async function fineTune(
 ): Promise<void> {
   const { runAlone } = await import("../../run/driver.ts");
   const { sftStage } = await import("../../run/stages/shipped.ts");
-  const { data } = flags;
-  const { resolved, out } = await trainingSettings(recipe, flags, context, {
-    more: data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
-  });
+  const more = overridesOf([["sft.data", flags.data, "--data"]]);
+  const { resolved, out } = await trainingSettings(recipe, flags, context, { more });
   await showTraining(context, {
     flags,
     resolved,

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { readJson } from "../../base/files.ts";
+import { quoted } from "../../base/format.ts";
 import { z } from "../../base/schema.ts";
 import type { RunFiles } from "./run-files.ts";
 import type { LoggedEvent } from "./run-metrics.ts";
@@ -161,9 +162,4 @@ function nextCommand({ folder, kind, state, settings, evaluations }: RunFiles): 
   }
   if (settings === null) return null;
   return { command: `agentrl resume ${quoted(folder)}`, does: "continues it" };
-}
-
-/** Quotes a word for a shell. @example quoted("a b") // "'a b'" */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
