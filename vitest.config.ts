@@ -24,7 +24,6 @@ const FLUSHING = [
 
 /** Files that change what is global to a process for good (registered parts), or that would see it changed. */
 const ISOLATED = [
-  ...FLUSHING,
   "test/contracts/**/*.test.ts",
   "test/plugins/**/*.test.ts",
   "test/package.test.ts",
@@ -50,10 +49,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [SLOW, ...NIGHTLY, ...ISOLATED],
+          exclude: [SLOW, ...NIGHTLY, ...FLUSHING, ...ISOLATED],
           isolate: false,
           setupFiles: ["test/helpers/restore-process.ts"],
         },
+      },
+      // They flush together: no file sees what another one has changed.
+      {
+        extends: true,
+        test: { name: "runtime", include: FLUSHING, exclude: [SLOW, ...NIGHTLY], isolate: false },
       },
       { extends: true, test: { name: "command", include: ISOLATED, exclude: [SLOW, ...NIGHTLY] } },
       { extends: true, test: { name: "slow", include: [SLOW], testTimeout: 300_000 } },

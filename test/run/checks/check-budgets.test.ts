@@ -1,18 +1,10 @@
 import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
 import { describe, expect, it } from "vitest";
-import { checkClaimMetrics } from "../../../src/experiment/measured-runs.ts";
 import type { BudgetFacts, BudgetFinding } from "../../../src/run/checks/budget-facts.ts";
 import { checkBudgets, requireSoundBudgets } from "../../../src/run/checks/check-budgets.ts";
 import { ignoredSettings, requireHonoured } from "../../../src/run/checks/ignored-settings.ts";
-import { requireTrainable } from "../../../src/run/checks/require-trainable.ts";
-import { loadRecipe, shippedRecipes, tiersOf } from "../../../src/run/settings/recipe-file.ts";
-import {
-  armOverrides,
-  checkSettings,
-  type Override,
-  parseSet,
-  resolveSettings,
-} from "../../../src/run/settings/settings.ts";
+import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";
+import { checkSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import "../../helpers/all-parts.ts";
@@ -207,28 +199,4 @@ describe("settings that nothing would look at", () => {
       ),
     );
   });
-});
-
-describe("a shipped recipe", () => {
-  it.each(shippedRecipes())(
-    "%s passes `recipes check`, and has no error and no ignored setting in any tier or arm",
-    async (name) => {
-      const recipe = await loadRecipe(name);
-      for (const tier of tiersOf(recipe)) {
-        const check = (overrides: Override[]) => {
-          const own = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
-          expect(ignoredSettings(own)).toEqual([]);
-          const findings = checkBudgets(own.settings, recordOf(own), null);
-          expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);
-          return own;
-        };
-        await requireTrainable(check([]));
-        for (const claim of recipe.claims.tests)
-          for (const arm of claim.arms) {
-            const { settings } = check(armOverrides(recipe, { tier, claim, arm }));
-            checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
-          }
-      }
-    },
-  );
 });
