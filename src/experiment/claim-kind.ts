@@ -21,11 +21,17 @@ export function kindOf(claim: Claim, settingsOf: (arm: string) => Settings): Cla
   return isMixed ? "construction" : "method";
 }
 
-/** Whether a run with these settings changes its policy. */
-function isTrained({ stages, algorithm }: Settings): boolean {
-  if (stages !== undefined)
-    return stageList(stages).some((stage) => ["train", "sft", "preference"].includes(stage.do));
+function learnsFromRollouts({ stages, algorithm }: Settings): boolean {
+  if (stages !== undefined) return stageList(stages).some((stage) => stage.do === "train");
   return ((algorithm as OnPolicyOptions | undefined)?.steps ?? 0) > 0;
+}
+
+/** Whether a run with these settings changes its policy. */
+function isTrained(settings: Settings): boolean {
+  const others = stageList(settings.stages ?? []).some(({ do: name }) =>
+    ["sft", "preference"].includes(name),
+  );
+  return others || learnsFromRollouts(settings);
 }
 
 /**
@@ -36,7 +42,10 @@ export function inequalities(claim: Claim, settingsOf: (arm: string) => Settings
   const arms = claim.arms.map(({ name }) => ({ name, facts: factsOf(settingsOf(name)) }));
   const names = new Set(arms.flatMap(({ facts }) => Object.keys(facts)));
   return [...names].flatMap((what): Inequality[] => {
-    const values = arms.map(({ name, facts }) => [name, facts[what] ?? "–"] as const);
+    // Arms that do not learn from rollouts have no number of them.
+    const values = arms.flatMap(({ name, facts }) =>
+      facts[what] === undefined ? [] : [[name, facts[what]] as const],
+    );
     const isEqual = new Set(values.map(([, value]) => value)).size === 1;
     return isEqual ? [] : [{ what, arms: Object.fromEntries(values) }];
   });
