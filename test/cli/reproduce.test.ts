@@ -95,6 +95,21 @@ describe("agentrl reproduce", () => {
     expect((await reproduce("--stored", "--seeds", "2")).stderr).toContain("--seeds would have no effect"); // prettier-ignore
   });
 
+  it("lists kept results of other code with --stale, and makes one arm again with --spot", async () => {
+    await reproduce("--out", join(folder, "out"), "--keep");
+    const kept = join(folder, "results", "small.json");
+    const stale = async (): Promise<unknown> =>
+      (JSON.parse((await reproduce("--stale", "--json")).stdout) as { recipes: unknown[] }).recipes;
+    expect(await stale()).toMatchObject([{ runs: 6, stale: 0, procedure: 2 }]);
+    const spot = await reproduce("--spot", "--json", "--out", join(folder, "spot"));
+    expect(JSON.parse(spot.stdout)).toMatchObject({
+      spots: [{ arm: "search-wins/search", seed: 1, kept: 0.77, again: 0.77, isWithin: true }],
+    });
+    const text = readFileSync(kept, "utf8");
+    writeFileSync(kept, text.replaceAll(/"code": ?"[0-9a-f]+"/g, '"code":"000000000000"'));
+    expect(await stale()).toMatchObject([{ runs: 6, stale: 6 }]);
+  });
+
   it("says that one seed says nothing", async () => {
     const { stdout } = await reproduce("--out", join(folder, "one"), "--seeds", "1");
     expect(stdout).toMatch(/search-wins +UNDECIDED/);
