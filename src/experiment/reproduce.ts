@@ -100,8 +100,7 @@ export async function reproduce(
   try {
     for (;;) {
       await runMissing(runs, { ...options, finished, measures, told });
-      const levelOf = (id: string): number => looks.levelOf(id);
-      claims = judgeClaims(recipe, { tier, levelOf }, runsOf, settingsOf);
+      claims = judgeClaims(recipe, { tier, levelOf: looks.levelOf }, runsOf, settingsOf);
       if (!looks.goOn(claims)) break;
       runs = await looks.runs();
     }
