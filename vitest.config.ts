@@ -8,7 +8,7 @@ if (existsSync(SOFTWARE_VULKAN)) process.env["VK_ICD_FILENAMES"] ??= SOFTWARE_VU
 // Some tests load the runtime themselves; the program switches its telemetry off without this.
 process.env["ORT_DISABLE_TELEMETRY"] = "1";
 
-/** A test file that needs more than ten seconds of processor time is named `*.slow.test.ts`: `npm run test:slow` runs it, `npm test` does not. */
+/** A test file that needs more than five seconds of processor time is named `*.slow.test.ts`: `npm run test:slow` runs it, `npm test` does not. */
 const SLOW = "test/**/*.slow.test.ts";
 const NIGHTLY = ["test/faults/**", "test/**/*.nightly.test.ts"];
 
@@ -16,7 +16,7 @@ const NIGHTLY = ["test/faults/**", "test/**/*.nightly.test.ts"];
 const FLUSHING = [
   "test/{autodiff,losses,onnx}/**/*.test.ts",
   "test/algorithms/{own-fields,preference,update}.test.ts",
-  "test/engine/local/{cached-model,sampler,shared-prefixes,trainer,training-graph,worker-failure}.test.ts",
+  "test/engine/local/{cached-model,sampler,shared-prefixes,trainer,worker-failure}.test.ts",
   "test/engine/tinker/{faults,open-rl}.test.ts",
   "test/golden/{decoder,gguf,lora,temperature}.test.ts",
   "test/models/{row-attention,sampling-graph,whole-model-gradient}.test.ts",
