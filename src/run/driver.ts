@@ -181,7 +181,8 @@ export async function runPlanned(
   return leftBy(await runAlone(partOf(stage), resolved, own, { draws, options: stage.with ?? {} }));
 }
 
-function partOf({ do: name, number }: Pick<Stage, "do" | "number">): StagePart {
+/** The stage part that an entry of `stages` names, of the package or of a plug-in. */
+export function partOf({ do: name, number }: Pick<Stage, "do" | "number">): StagePart {
   const head = stageHeads.get(name, `stages.${number - 1}.do`);
   // A plug-in's stage says itself how it runs.
   return shippedStages.get(name) ?? (head as StagePart);

@@ -1,4 +1,5 @@
 import { environmentOver, searchlessFor } from "../assemble.ts";
+import { ownOverrides } from "../driver.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { stageList } from "../settings/stages.ts";
@@ -15,12 +16,9 @@ export async function requireTrainable(resolved: ResolvedSettings<Settings>): Pr
     requireOneTrainable({ ...resolved, settings });
     return;
   }
-  for (const { do: what, name, set } of stageList(stages)) {
-    if (what !== "train") continue;
-    const more = Object.entries(set).map(([key, value]) => {
-      return { key, value, origin: `stage ${name}`, isOfRecipe: true };
-    });
-    const own = await withOverrides(settingsSchema, resolved, more);
+  for (const stage of stageList(stages)) {
+    if (stage.do !== "train") continue;
+    const own = await withOverrides(settingsSchema, resolved, ownOverrides(resolved, stage, []));
     const { stages: _, ...ofStage } = own.settings;
     requireOneTrainable({ ...own, settings: ofStage });
   }

@@ -41,6 +41,20 @@ export interface Work extends Pick<
   critic: CriticTrunk | null;
 }
 
+/** Tokens of all steps together, at most, padding left out: of what is written, and of what is trained on in every epoch. */
+export function tokensOf(
+  work: Pick<Work, "stage" | "prompts" | "groupSize" | "leaves" | "epochs" | "steps" | "critic">,
+  longest: Pick<LongestSequence, "tokens" | "messages">,
+): BatchPlan["tokens"] {
+  const { stage, prompts, groupSize, leaves, epochs, steps, critic } = work;
+  const trajectories = steps * prompts * groupSize * leaves;
+  const models = critic === "own" ? 2 : 1;
+  return {
+    sampled: stage === "train" ? trajectories * longest.messages.tokens : 0,
+    trained: models * epochs * trajectories * longest.tokens,
+  };
+}
+
 /** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */
 export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchPlan {
   const { prompts, groupSize, leaves, epochs, minibatches, steps, stage } = work;
@@ -52,8 +66,6 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
     Math.ceil((trajectories - part) / minibatches),
   );
   const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
-  const models = work.critic === "own" ? 2 : 1;
-  const sampled = stage === "train" ? trajectories * longest.messages.tokens : 0;
   return {
     stage,
     prompts,
@@ -66,9 +78,6 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
     optimizerSteps,
     microBatch: { sequences: batch, perStep: epochs * perEpoch },
     steps,
-    tokens: {
-      sampled: steps * sampled,
-      trained: models * steps * epochs * trajectories * longest.tokens,
-    },
+    tokens: tokensOf(work, longest),
   };
 }

@@ -9,9 +9,8 @@ import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
-import { ownOverrides } from "../driver.ts";
+import { ownOverrides, partOf } from "../driver.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
-import { shippedStages } from "../stages/shipped.ts";
 import type { StageWork } from "../stages/stage.ts";
 import type { Work } from "./batch-plan.ts";
 import { longestSequence } from "./longest-sequence.ts";
@@ -45,7 +44,7 @@ export async function plannableStages(
   );
   const work = list.map((stage, i) => {
     const { settings: of } = own[i] ?? resolved;
-    const planned = shippedStages.get(stage.do)?.plan?.(of, longestSequence(of, maxPositions));
+    const planned = partOf(stage).plan?.(of, longestSequence(of, maxPositions));
     return { name: nameOf(stage), do: stage.do, ...(planned ?? UNKNOWN) };
   });
   const all = list.map(nameOf);

@@ -18,6 +18,7 @@ import {
 } from "../synth/run-synth.ts";
 import { oneOfSeveral, trainByRollouts } from "../train/on-policy-method.ts";
 import { selectFromDraws } from "../synth/synth-folder.ts";
+import { tokensOf } from "../plan/batch-plan.ts";
 import type { StagePart, StageResult } from "./stage.ts";
 
 const indexStage: StagePart = {
@@ -69,17 +70,20 @@ export const preferenceStage: StagePart<PreferenceResult> = {
 export const trainStage: StagePart<{ policy: string; steps: number }> = {
   ...heads.train,
   run: (session) => trainByRollouts(session, oneOfSeveral),
-  plan: ({ algorithm, strategy }, { messages, tokens }) => {
+  plan: ({ algorithm, strategy }, longest) => {
     if (algorithm === undefined) return { steps: null, sampled: null, trained: null };
     const { promptsPerStep, groupSize, epochs, steps } = onPolicyOptions(algorithm);
     const { leaves } = openStrategy(strategy, "strategy");
-    const trajectories = steps * promptsPerStep * groupSize * leaves;
-    const models = criticTrunkOf(algorithm) === "own" ? 2 : 1;
-    return {
+    const critic = criticTrunkOf(algorithm) ?? null;
+    const work = {
+      stage: "train",
+      prompts: promptsPerStep,
+      groupSize,
+      leaves,
+      epochs,
       steps,
-      sampled: trajectories * messages.tokens,
-      trained: models * epochs * trajectories * tokens,
-    };
+    } as const;
+    return { steps, ...tokensOf({ ...work, critic }, longest) };
   },
 };
 
