@@ -1,11 +1,11 @@
-import { mean, sampleVariance } from "../base/statistics.ts";
+import { sampleVariance } from "../base/statistics.ts";
 import { ConfigError } from "../base/errors.ts";
 import { isShareMetric } from "../run/claims/claim-metric.ts";
 import type { RecipeFile } from "../run/settings/recipe-schema.ts";
 import type { Override } from "../run/settings/settings.ts";
 import { openArmInputs } from "./arms/arm-inputs.ts";
-import { armFolder, type ArmRun, armRuns } from "./arms/arm-runs.ts";
-import { SHARE_PRIOR } from "./claims/claim-test.ts";
+import { armFolder, armRuns } from "./arms/arm-runs.ts";
+import { moderatedVariance, SHARE_PRIOR } from "./claims/claim-test.ts";
 import { type KeptResults, measuresOf } from "./claims/kept-results.ts";
 import { openMeasures } from "./measured-runs.ts";
 import type { ReproduceOptions } from "./reproduce.ts";
@@ -27,7 +27,7 @@ export interface SpotResult {
 
 /**
  * Makes one arm of a recipe's kept results again, with its seed, and compares every number that claims take of it.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no longer the settings of the results.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe no longer has the settings of the results.
  */
 export async function spotCheck(
   recipe: RecipeFile,
@@ -41,7 +41,7 @@ export async function spotCheck(
   const { tier } = kept;
   const [first] = kept.runs;
   const inputs = openArmInputs({ ...options.download, signal });
-  const seeds = kept.runs.map(({ seed }) => seed).slice(0, 1);
+  const seeds = first === undefined ? [] : [first.seed];
   const source = { recipe, tier, plan: { seeds }, overrides, version, inputs };
   const again = (await armRuns(source, () => 1)).find(({ key }) => key === first?.key);
   if (first === undefined || again === undefined) {
@@ -55,7 +55,7 @@ export async function spotCheck(
   const measures = openMeasures(recipe, {
     resultOf: () => result,
     folderOf: () => folder,
-    questionsOf: (run: ArmRun, metric) => options.questionsOf(run, metric),
+    questionsOf: options.questionsOf,
   });
   await measures.take(again);
   const before = measuresOf(kept);
@@ -84,13 +84,13 @@ export async function spotCheck(
   });
 }
 
-/** @param values of an arm by seed. */
+/** @param values of an arm by seed, at least one. */
 function noiseOf(values: readonly number[], isShare: boolean): number | null {
   const degrees = values.length - 1;
-  const own = degrees > 0 ? sampleVariance(values) * degrees : 0;
-  // The prior is of a difference of two arms, so of twice the variance of one.
-  const prior = isShare ? SHARE_PRIOR.degrees * (SHARE_PRIOR.deviation ** 2 / 2) : 0;
-  const all = degrees + (isShare ? SHARE_PRIOR.degrees : 0);
-  if (all === 0 || !Number.isFinite(mean(values))) return null;
-  return 2 * Math.sqrt((2 * (own + prior)) / all);
+  if (degrees === 0 && !isShare) return null;
+  const own = degrees === 0 ? 0 : sampleVariance(values);
+  // The prior is of the difference of two arms, which has twice the variance of one.
+  const deviation = SHARE_PRIOR.deviation / Math.SQRT2;
+  const variance = isShare ? moderatedVariance(own, degrees, { ...SHARE_PRIOR, deviation }) : own;
+  return 2 * Math.sqrt(2 * variance);
 }

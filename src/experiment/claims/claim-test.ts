@@ -52,7 +52,7 @@ export const LEVEL = 0.05;
 /** Smallest effect of interest of a share, where a claim declares none. */
 export const LEAST_EFFECT = 0.05;
 
-/** What is known of the variance between seeds before a run: as much as so many degrees of freedom. */
+/** What is known of the variance between seeds before a run, and how many degrees of freedom this knowledge is worth. */
 export interface SeedPrior {
   degrees: number;
   /** Standard deviation of the difference between two arms from seed to seed. */
@@ -168,9 +168,15 @@ function meanError(values: readonly number[]): MeanError {
 /** The error over seeds with what is known before. */
 function moderated({ error, degrees }: MeanError, prior: SeedPrior | null): MeanError {
   if (prior === null) return { error, degrees };
-  const all = prior.degrees + degrees;
-  const variance = prior.degrees * prior.deviation ** 2 + degrees * error ** 2 * (degrees + 1);
-  return { error: Math.sqrt(variance / all / (degrees + 1)), degrees: all };
+  const seeds = degrees + 1;
+  const variance = moderatedVariance(error ** 2 * seeds, degrees, prior);
+  return { error: Math.sqrt(variance / seeds), degrees: prior.degrees + degrees };
+}
+
+/** A variance between seeds, and what is known of it before: their mean, weighted by degrees of freedom. */
+export function moderatedVariance(variance: number, degrees: number, prior: SeedPrior): number {
+  const known = prior.degrees * prior.deviation ** 2;
+  return (known + degrees * variance) / (prior.degrees + degrees);
 }
 
 /** The error of a mean over seeds and questions; degrees of freedom after Satterthwaite, Biometrics Bulletin 2 (1946). */

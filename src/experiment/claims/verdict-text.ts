@@ -159,11 +159,16 @@ function elsewhereText({ arms }: ClaimResult): string[] {
 
 /** @example "2 claims: 1 supported, 1 not able to show" */
 export function tallyText({ claims }: Pick<Reproduction, "claims">): string {
+  return `${plural(claims.length, "claim")}: ${verdictCounts(claims)}`;
+}
+
+/** @example "1 supported, 1 not able to show" */
+export function verdictCounts(claims: readonly Pick<ClaimResult, "verdict">[]): string {
   const verdicts = [...new Set(claims.map(({ verdict }) => verdict))];
   const counts = verdicts.map(
     (verdict) => `${claims.filter((claim) => claim.verdict === verdict).length} ${verdict}`,
   );
-  return `${plural(claims.length, "claim")}: ${counts.join(", ")}`;
+  return counts.join(", ");
 }
 
 /** That claims are not measured where `agentrl train` trains; nothing where they are. */

@@ -1,7 +1,7 @@
 import { formatDifference } from "../../base/format.ts";
 import type { ClaimResult } from "../../experiment/claims/claim-results.ts";
 import type { KeptResults } from "../../experiment/claims/kept-results.ts";
-import { measuredText, tallyText } from "../../experiment/claims/verdict-text.ts";
+import { measuredText, verdictCounts } from "../../experiment/claims/verdict-text.ts";
 import { axisAround } from "../charts/marks.ts";
 import type { Block, Cell, Inline, Table } from "../document.ts";
 import { VERDICT_TONES } from "./reproduction.ts";
@@ -20,7 +20,13 @@ export interface AtlasSystem {
 }
 
 /** Families of instruments, which come last: their tests are of the miniatures, not of papers. */
-export const INSTRUMENTS: ReadonlySet<string> = new Set(["instrument"]);
+const INSTRUMENTS: ReadonlySet<string> = new Set(["instrument"]);
+
+/** Systems of papers, then instruments. */
+export function instrumentsLast(systems: readonly AtlasSystem[]): AtlasSystem[] {
+  const rank = ({ family }: AtlasSystem): number => Number(INSTRUMENTS.has(family));
+  return systems.toSorted((a, b) => rank(a) - rank(b));
+}
 
 /** What the atlas counts: claims of papers, measured by the present procedure. */
 interface CountedClaim {
@@ -53,7 +59,7 @@ export function atlasTally(systems: readonly AtlasSystem[]): Block {
       name: `claims by ${kind}`,
       value: own.length === 0 ? "–" : `${decided.length} of ${own.length}`,
       label: "decided",
-      details: own.length === 0 ? [] : [tallyText({ claims: own }).replace(/^[^:]*: /, "")],
+      details: own.length === 0 ? [] : [verdictCounts(own)],
     };
   });
   const older = {
@@ -118,25 +124,22 @@ function forestRows({ system, claim }: CountedClaim): Cell[][] {
 
 /** A line for each claim, and for each recipe without claims; instruments last. */
 export function atlasOverview(systems: readonly AtlasSystem[]): Table {
-  const last = ({ family }: AtlasSystem): number => Number(INSTRUMENTS.has(family));
   return {
     kind: "table",
     caption: "Claims",
     columns: ["family", "system", "claim", "verdict", "measured"],
-    groups: systems
-      .toSorted((a, b) => last(a) - last(b))
-      .map((system) => {
-        const { name, family, claims, results } = system;
-        const data = { family };
-        const link = { text: name, style: "plain", href: `#${name}`, data } as const;
-        const when = measuredText(system);
-        if (results !== null)
-          return {
-            rows: results.claims.map((claim) => [family, link, claim.id, badge(claim), when]),
-          };
-        const listed = claims.length === 0 ? ["no claims yet"] : claims;
-        return { rows: listed.map((claim) => [family, link, claim, "", when]) };
-      }),
+    groups: instrumentsLast(systems).map((system) => {
+      const { name, family, claims, results } = system;
+      const data = { family };
+      const link = { text: name, style: "plain", href: `#${name}`, data } as const;
+      const when = measuredText(system);
+      if (results !== null)
+        return {
+          rows: results.claims.map((claim) => [family, link, claim.id, badge(claim), when]),
+        };
+      const listed = claims.length === 0 ? ["no claims yet"] : claims;
+      return { rows: listed.map((claim) => [family, link, claim, "", when]) };
+    }),
   };
 }
 

@@ -31,7 +31,7 @@ import {
   badge,
   countedClaims,
   forest,
-  INSTRUMENTS,
+  instrumentsLast,
 } from "./atlas-overview.ts";
 import { baseTable, claimBlocks, splitReason, tierNote } from "./reproduction.ts";
 
@@ -102,11 +102,7 @@ export function atlasDocument(systems: readonly AtlasSystem[]): Document {
             ],
             count: plural(systems.length, "system"),
           },
-          ...systems
-            .toSorted(
-              (a, b) => Number(INSTRUMENTS.has(a.family)) - Number(INSTRUMENTS.has(b.family)),
-            )
-            .map(systemBlock),
+          ...instrumentsLast(systems).map(systemBlock),
         ],
       },
     ],
