@@ -58,7 +58,7 @@ function factsOf(settings: Settings): Record<string, string> {
     budgets: shorten(JSON.stringify(budgets), 200),
     "budgets of the evaluation": shorten(JSON.stringify(evaluation.budgets ?? budgets), 200),
   };
-  if (!isTrained(settings)) return shared;
+  if (!learnsFromRollouts(settings)) return shared;
   const {
     promptsPerStep = 0,
     steps = 0,

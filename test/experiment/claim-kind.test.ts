@@ -62,6 +62,14 @@ describe("inequalities", () => {
     ]);
   });
 
+  it("do not count rollouts of arms that learn from samples alone", async () => {
+    const { claim, settingsOf } = await claimOf("start", "hint-rft-beats-rft");
+    const [first] = claim.arms;
+    const mixed = (arm: string): Settings =>
+      arm === first?.name ? { ...settingsOf(arm), stages: undefined } : settingsOf(arm);
+    expect(inequalities(claim, mixed)).toEqual([]);
+  });
+
   it("do not count rollouts of arms that have none", async () => {
     const { claim, settingsOf } = await claimOf("search-r1", "search-beats-static-rag");
     expect(inequalities(claim, settingsOf)).toEqual([]);
