@@ -9,7 +9,7 @@ import { overridesOf, settingsOf } from "../recipe-options.ts";
 export const recipesPlan = defineCommand({
   name: "plan",
   description:
-    "Plan a recipe before anything starts: batch sizes, memory by part, checks of the token budgets, and a forecast of the time on this machine from its first training steps.",
+    "Plan a recipe before anything starts: the work of every stage, batch sizes, memory by part, checks of the token budgets, and a forecast of the time on this machine from its first training steps.",
   args: [["<recipe>", "name of a shipped recipe, or a path"]],
   options: {
     tier: tierFlag(),

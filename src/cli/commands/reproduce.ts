@@ -51,7 +51,7 @@ const OPTIONS = options({
   tier: tierFlag(),
   seeds: [
     "<n>",
-    "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is undecided; docs/claims.md); a fixed number is an exploration",
+    "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is undecided; docs/claims.md); a fixed number is an exploration, which the atlas leaves out",
     seedList,
   ],
   set: setFlag(),
@@ -65,11 +65,11 @@ const OPTIONS = options({
   all: ["", "all shipped recipes that have claims, and a page of them all"],
   family: ["<name>", "with --all: only recipes of this family, e.g. search-agents"],
   stored: ["", "show the kept results of the package; nothing runs"],
-  stale: ["", "list kept results that other code than this one measured; nothing runs"],
+  stale: ["", "list which kept results were measured by other code; nothing runs"],
   spot: ["", "run one arm of the kept results again and compare its numbers"],
   page: ["<file>", "with --all: the page, with a .md beside it (default: runs/atlas.html)"],
   json: jsonFlag(),
-  noArms: ["", "run every arm again, and keep none for reuse"],
+  noArms: ["", "run every arm again, also those of kept results, and keep none for reuse"],
 });
 
 type ReproduceFlags = Flags<typeof OPTIONS>;
