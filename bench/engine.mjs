@@ -85,7 +85,7 @@ function compareDecoding({ best, openSeconds }, standard) {
 }
 
 /** Whole training steps: forward, backward, sums over micro-batches and workers, AdamW. */
-async function train(folder, { model, batch, length, bar, times, options }) {
+export async function train(folder, { model, batch, length, bar, times, options }) {
   const parameters = await writeModel(folder, models[model]);
   const opening = performance.now();
   const engine = await openLocalEngine({ model: folder, ...options });

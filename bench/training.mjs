@@ -1,4 +1,4 @@
-// Training and sampling against PyTorch, PEFT, TRL, transformers and llama.cpp, PPO against GRPO: npm run bench -- training [PART…] [options].
+// Training: a run's update against the engine alone, and against PyTorch, PEFT, TRL, transformers and llama.cpp, PPO against GRPO: npm run bench -- training [PART…] [options].
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { machine } from "./engine/timing.mjs";
 import { aligned } from "./retrieval/rows.mjs";
 
-const PARTS = ["pytorch", "adapters", "trl", "generate", "ppo", "adamw"];
+const PARTS = ["update", "pytorch", "adapters", "trl", "generate", "ppo", "adamw"];
 
 export async function measure(args) {
   const { values, positionals } = parseArgs({

@@ -1,16 +1,17 @@
-// node bench/engine/profile.mjs [model] [rows] [length]: where a training micro-batch's time goes, by kernel and shape.
+// node bench/engine/profile.mjs [model] [rows] [length] [tokens]: where a training micro-batch's time goes, by kernel and shape.
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { trainingGraph } from "../../dist/engine/local/training-graph.js";
+import { TREE, trainingGraph } from "../../dist/engine/local/training-graph.js";
 import { createSession, zeros } from "../../dist/onnx/session.js";
 import { random } from "../../dist/base/random.js";
 import { models } from "./models.mjs";
 
 const RUNS = 10;
-const [name = "0.90M", batch = "6", length = "160"] = process.argv.slice(2);
-const shape = { rows: [], batch: Number(batch), length: Number(length) };
-shape.scored = shape.batch * shape.length;
+const [name = "0.90M", batch = "6", length = "160", distinct] = process.argv.slice(2);
+const places = Number(batch) * Number(length);
+const tokens = Number(distinct ?? places);
+const shape = { tokens, batch: Number(batch), length: Number(length), scored: tokens };
 const folder = await mkdtemp(join(tmpdir(), "agentrl-profile-"));
 try {
   const loss = { name: "cross-entropy", options: {} };
@@ -38,10 +39,16 @@ function filled({ name, dtype, shape: dims }) {
   const draw = random(name);
   const tensor = zeros(dtype, dims);
   for (let i = 0; i < tensor.data.length; i++) {
-    tensor.data[i] =
-      dtype === "int32" ? (name === "positions" ? i : draw.int(1000)) : 0.05 * draw.normal();
+    tensor.data[i] = dtype === "int32" ? whole(name, i, draw) : 0.05 * draw.normal();
   }
   return tensor;
+}
+
+/** An element of an integer input: tokens in turn, so that rows share some where there are fewer tokens than places. */
+function whole(name, i, draw) {
+  if (name === TREE.positions) return i % shape.length;
+  if (name === TREE.paths) return i % tokens;
+  return name.startsWith("tree.") || name === TREE.scored ? i : draw.int(1000);
 }
 
 function report(events, wall) {

@@ -97,7 +97,7 @@ async function gradients(model, name, { mode, recompute, size }) {
   const memory = recompute ? { recompute, scoresBytes } : {};
   const trainer = await makeTrainer(config, device, { lora: trained, memory });
   const rows = policyRows(config.vocabSize, size);
-  const batches = microBatches(rows, size.rows * size.length);
+  const batches = microBatches(rows, { maxTokens: size.rows * size.length }).flat();
   await trainer.forwardBackward(weights, rows, batches, policyGradient);
   return tensorsOf(trainedSpecs(config, trained), await trainer.gradients.read());
 }

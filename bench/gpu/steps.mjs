@@ -49,12 +49,12 @@ export async function steps(job, report) {
   };
   const { length } = work.training;
   const rows = policyRows(config.vocabSize, { rows: 1, length });
-  const batches = microBatches(rows, length);
+  const batches = microBatches(rows, { maxTokens: length }).flat();
   const memory = { recompute: true };
   const gradients = room?.arrays.gradients;
   const trainer = await makeTrainer(config, device, { lora: null, memory, gradients });
   const facts = { rows: 1, length, scored: length / 2 };
-  await part("forward", facts, () => trainer.logprobs(weights, rows, batches));
+  await part("forward", facts, () => trainer.score(weights, rows, batches, "logprobs"));
   await part("forward and backward, recomputed", facts, () =>
     trainer.forwardBackward(weights, rows, batches, policyGradient),
   );

@@ -1,8 +1,9 @@
 import { InternalError } from "../base/errors.ts";
 import { pullBack } from "./backward.ts";
 import { dependOn } from "./depend-on.ts";
-import { sizeOf, withDerivative, type Value } from "./graph.ts";
+import { scalarLike, withDerivative, type Value } from "./graph.ts";
 import { mul } from "./ops/elementwise.ts";
+import { expand } from "./ops/shape.ts";
 
 /**
  * Returns `build(x)`, one number for each row of x, whose derivative by that row the forward pass computes and keeps, [N, D]: the backward pass
@@ -16,11 +17,7 @@ export function rowGradients(build: (x: Value) => Value, x: Value): Value {
   const { graph } = x;
   const start = graph.nodes.length;
   const result = build(x);
-  const ones = graph.constant(
-    "float32",
-    result.shape,
-    new Array<number>(sizeOf(result.shape)).fill(1),
-  );
+  const ones = expand(scalarLike(result, 1), result.shape);
   const gradient = pullBack(graph.nodes.slice(start), new Map([[result, ones]]), [x]).get(x);
   if (gradient === undefined) {
     throw new InternalError(

@@ -77,6 +77,7 @@ export const ERROR_CODES = {
   GRAPH_CHECKPOINT_LEAK: "A recomputed (checkpointed) block uses a tensor of the first pass.",
   GRAPH_MIXED: "The inputs of an operator belong to different graphs, or to none.",
   GRAPH_NAME_TWICE: "Two inputs of one graph have the same name.",
+  GRAPH_NOT_FREE: "A constant of a graph depends on a length that differs from run to run.",
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
   GRAPH_NO_DERIVATIVE: "The loss does not depend on the value whose gradient was requested.",
   HTTP_BAD_REPLY: "A server's reply is not JSON, has an unexpected shape, or is too large.",

@@ -1,5 +1,5 @@
 /** What a plan must know of the local engine, without opening it: memory, micro-batches. */
-export { microBatchShape } from "./local/batching.ts";
+export { largestRun } from "./local/batching.ts";
 export { type Fitting, largestFitting } from "./local/fitting.ts";
 export { type EngineLoad, forecastMemory, type MemoryForecast } from "./local/forecast.ts";
 export { heldType } from "./local/frozen-weights.ts";

@@ -1,4 +1,4 @@
-import { scalarLike, type Value } from "../autodiff/graph.ts";
+import { inputOnce, scalarLike, type Value } from "../autodiff/graph.ts";
 import {
   add,
   castTo,
@@ -14,9 +14,9 @@ import {
   sub,
 } from "../autodiff/ops/elementwise.ts";
 import { gather, scatterNd } from "../autodiff/ops/indexing.ts";
-import { reshape } from "../autodiff/ops/shape.ts";
+import { expand, reshape } from "../autodiff/ops/shape.ts";
 import { z } from "../base/schema.ts";
-import { defineLoss, weightedSum } from "./loss.ts";
+import { defineLoss, PLACES, weightedSum } from "./loss.ts";
 
 /**
  * PPO's clipped loss with one ratio for a whole row, s = exp(mean over its tokens of log π − log π_old): −min(sA, clip(s) A). A row is
@@ -64,15 +64,9 @@ export const gspo = defineLoss({
  */
 function rowMean(values: Value, offsets: Value): Value {
   const { graph, shape } = values;
-  const [count = 0] = shape;
-  const column = (numberAt: (i: number) => number): Value =>
-    graph.constant(
-      "float32",
-      shape,
-      Array.from({ length: count }, (_, i) => numberAt(i)),
-    );
-  const first = castTo(sub([column((i) => i), offsets]), "int64");
-  const sums = (of: Value): Value => scatterNd([column(() => 0), first, of], { reduction: "add" });
-  const counts = max([sums(column(() => 1)), scalarLike(values, 1)]);
-  return gather([div([sums(values), counts]), reshape(first, [count])]);
+  const first = castTo(sub([inputOnce(graph, PLACES, "float32", shape), offsets]), "int64");
+  const zeros = expand(scalarLike(values, 0), shape);
+  const sums = (of: Value): Value => scatterNd([zeros, first, of], { reduction: "add" });
+  const counts = max([sums(expand(scalarLike(values, 1), shape)), scalarLike(values, 1)]);
+  return gather([div([sums(values), counts]), reshape(first, [shape[0]!])]);
 }

@@ -8,7 +8,13 @@ import { requireReturned } from "../base/registry.ts";
 /** A model output that is computed only for losses that read it: values need a critic, the others a pass over [K, V]. */
 export type LossOutput = "logprobs" | "entropy" | "values";
 
-/** Inputs of a loss: model outputs and batch fields by name, one number per trained token. */
+/** Input of a graph that a loss may declare (`inputOnce`): 0, 1, 2, … of its K tokens, float32 [K, 1]. */
+export const PLACES = "places";
+
+/**
+ * Inputs of a loss: model outputs and batch fields by name, one number per trained token. Their number K differs from run to run of one
+ * graph: a constant of K numbers, or one computed from K, is an error (GRAPH_NOT_FREE); expand a scalar instead.
+ */
 export interface LossInputs {
   /**
    * Log-probability (nats) of each target under the policy: [K, 1].

@@ -8,11 +8,11 @@ import {
 } from "../autodiff/frozen.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
-import { add, and, castTo, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
+import { add, and, castTo, greater, lessOrEqual, sub, where } from "../autodiff/ops/elementwise.ts";
 import { gather, runtimeZero } from "../autodiff/ops/indexing.ts";
 import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
-import { concat, reshape, split } from "../autodiff/ops/shape.ts";
+import { reshape } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import {
   EMBEDDING,
@@ -24,7 +24,13 @@ import {
 } from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { rotaryAngles } from "./rope.ts";
-import { attendRows, createBlocks, queryBlocks } from "./row-attention.ts";
+import {
+  attendRows,
+  blockPlan,
+  createBlocks,
+  queryBlocks,
+  type BlockPlan,
+} from "./row-attention.ts";
 
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
 export type ParameterValues = ReadonlyMap<string, Value>;
@@ -79,26 +85,48 @@ export interface RowsOptions {
   /** Adapters, declared with the parameters; null: none. */
   lora?: LoraConfig | null;
   recompute?: Recompute;
-  /** Shape of a prefix that all rows have in common, and of the rows after it. */
-  shared?: { prefix: number; batch: number; length: number } | null;
+  /** The rows as a tree; null: `ids` are whole rows. */
+  tree?: TokenTree | null;
+}
+
+/**
+ * Rows that begin alike, as a tree: N tokens, of which each stands for itself in every row that has it, with the same tokens before it. All but
+ * attention is computed once for each of them; attention puts the B rows of up to T tokens together.
+ */
+export interface TokenTree {
+  batch: number;
+  /** T */
+  length: number;
+  /** int32 [N]: place of each token in its rows. */
+  positions: Value;
+  /** int32 [B·T]: the token at each place of each row; behind a row's end any. */
+  paths: Value;
+  /** int32 [N]: where `paths` has each token, once. */
+  places: Value;
+  /** float32 [T]: 0, 1, 2, … */
+  steps: Value;
+  /** cos and sin of position · frequency: [T, d/2] each. */
+  rotary: { cos: Value; sin: Value };
+  /** How its attention is divided. */
+  plan: BlockPlan;
 }
 
 /**
  * The decoder over whole rows, causal, right-padded: position t sees positions up to t, so padding after a row's end
  * never affects a real token and needs no mask.
  *
- * @param ids int32 [B, T]; with `shared`, [P + B·T]: a prefix of every row, which is computed once, and the rows after it.
- * @returns the normalised hidden state of every position [B·T, D] or [P + B·T, D].
+ * @param ids int32 [B, T]; of a tree [N].
+ * @returns the normalised hidden state of every position [B·T, D], or of every token of a tree [N, D].
  */
 export function decoderRows(
   config: DecoderConfig,
   parameters: ParameterValues,
   ids: Value,
-  { lora = null, recompute = false, shared = null }: RowsOptions = {},
+  { lora = null, recompute = false, tree = null }: RowsOptions = {},
 ): Value {
-  const parts = rowParts(config, ids, shared);
-  const rows: Rows = { config, parameters, lora, parts, selective: recompute === "selective" };
-  let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [sizeOf(ids.shape)])); // [B·T, D]
+  const place = tree === null ? wholeRows(config, ids) : rowsOfTree(config, ids, tree);
+  const rows: Rows = { config, parameters, lora, place, selective: recompute === "selective" };
+  let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [sizeOf(ids.shape)]));
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
     x = recompute === true ? checkpoint(build, x) : build(x);
@@ -106,30 +134,56 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
-interface RowPart {
+/** Where tokens stand in their rows. Masks are created before the first layer, which may be recomputed. */
+interface Placing {
   batch: number;
   length: number;
-  /** Position of their first token. */
-  start: number;
   blocks: ReturnType<typeof queryBlocks>;
-  rotary: ReturnType<typeof rotaryTables>;
+  /** Rotates the heads of tokens [N, heads · d]. */
+  rotate: (x: Value, heads: number) => Value;
+  /** Tokens [N, …] as rows [B·T, …]. */
+  apart: (x: Value) => Value;
+  /** Rows [B·T, …] as tokens [N, …]. */
+  together: (x: Value) => Value;
 }
 
-/** The rows, or a shared prefix and the rows after it. Masks are created before the first layer, which may be recomputed. */
-function rowParts(config: DecoderConfig, ids: Value, shared: RowsOptions["shared"]): RowPart[] {
+function wholeRows(config: DecoderConfig, ids: Value): Placing {
   const [batch, length] = ids.shape as readonly [number, number];
-  const shapes = shared
-    ? [
-        { batch: 1, length: shared.prefix, start: 0 },
-        { batch: shared.batch, length: shared.length, start: shared.prefix },
-      ]
-    : [{ batch, length, start: 0 }];
-  return shapes.map((shape) => {
-    const positions = shape.start + shape.length;
-    const blocks = queryBlocks(causalMasks(ids, positions), shape.length, shape.start);
-    createBlocks(config, blocks);
-    return { ...shape, blocks, rotary: rotaryTables(ids.graph, config, positions) };
-  });
+  const { cos, sin } = rotaryTables(ids.graph, config, length);
+  const first = ids.graph.constant("int64", [1], [0]);
+  const blocks = queryBlocks(causalMasks(stepsOf(ids, length)), length, blockPlan(config, length));
+  createBlocks(config, blocks);
+  return {
+    batch,
+    length,
+    blocks,
+    rotate: (x, heads) => {
+      const wide = reshape(x, [batch, length, x.shape[1]!]);
+      return rotaryEmbedding([wide, first, cos, sin], { num_heads: heads });
+    },
+    apart: (x) => x,
+    together: (x) => x,
+  };
+}
+
+function rowsOfTree(config: DecoderConfig, ids: Value, tree: TokenTree): Placing {
+  const { batch, length, paths, places, rotary } = tree;
+  const cos = gather([rotary.cos, tree.positions]);
+  const sin = gather([rotary.sin, tree.positions]);
+  const first = ids.graph.constant("int64", [1], [0]);
+  const blocks = queryBlocks(causalMasks(tree.steps), length, tree.plan);
+  createBlocks(config, blocks);
+  return {
+    batch,
+    length,
+    blocks,
+    rotate: (x, heads) => {
+      const wide = reshape(x, [1, ...x.shape]);
+      return reshape(rotaryEmbedding([wide, first, cos, sin], { num_heads: heads }), x.shape);
+    },
+    apart: (x) => gather([x, paths]),
+    together: (x) => gather([x, places]),
+  };
 }
 
 /** Shared by all layers of one graph. */
@@ -137,21 +191,25 @@ interface Rows {
   config: DecoderConfig;
   parameters: ParameterValues;
   lora: LoraConfig | null;
-  parts: readonly RowPart[];
+  place: Placing;
   selective: boolean;
 }
 
-/** One layer over all rows: [B·T, D] → [B·T, D]. */
+/** One layer over all rows: [N, D] → [N, D]. */
 function decoderLayer(rows: Rows, layer: number, x: Value): Value {
-  const { config, parameters, lora, parts, selective } = rows;
+  const { config, parameters, lora, place, selective } = rows;
   const names = layerNames(layer);
   const at = (name: string): Value => parameters.get(name)!;
   const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-  const heads = attend({
-    q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
-    k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
-    v: apart(project(normal, names.v, names.vBias)),
-  });
+  const blocks = place.blocks(windowOf(config, layer));
+  const k = place.apart(rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads));
+  const v = place.apart(project(normal, names.v, names.vBias));
+  const attend = (own: Value): Value => {
+    const heads = attendRows(config, place, blocks, { q: place.apart(own), k, v });
+    return place.together(heads);
+  };
+  const q = rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads);
+  const heads = selective ? checkpoint(attend, q) : attend(q);
   const mixed = add([x, project(heads, names.o)]);
   const second = rmsNorm(mixed, at(names.postNorm), config.normEpsilon);
   const up = project(second, names.up);
@@ -165,31 +223,8 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
     return withAdapter(lora, weight, { x: from, product, at });
   }
 
-  function apart(from: Value): readonly Value[] {
-    const lengths = parts.map(({ batch, length }) => batch * length);
-    return parts.length === 1 ? [from] : split(from, 0, lengths);
-  }
-
-  function rotate(from: Value, norm: string, heads: number): Value[] {
-    const normal = config.qkNorm ? normHeads(config, from, at(norm)) : from;
-    return apart(normal).map((own, i) => {
-      const { batch, length, start, rotary } = parts[i]!;
-      const wide = reshape(own, [batch, length, from.shape[1]!]);
-      const first = x.graph.constant("int64", [1], [start]);
-      return rotaryEmbedding([wide, first, rotary.cos, rotary.sin], { num_heads: heads });
-    });
-  }
-
-  function attend({ q, k, v }: Record<"q" | "k" | "v", readonly Value[]>): Value {
-    const results = parts.map((part, i) => {
-      const { start } = part;
-      const past = start > 0 ? { past: { k: k[0]!, v: v[0]! } } : {};
-      const blocks = part.blocks(windowOf(config, layer));
-      const build = (own: Value): Value =>
-        attendRows(config, part, blocks, { q: own, k: k[i]!, v: v[i]!, ...past });
-      return selective ? checkpoint(build, q[i]!) : build(q[i]!);
-    });
-    return results.length === 1 ? results[0]! : concat(results, { axis: 0 });
+  function rotate(from: Value, norm: string, heads: number): Value {
+    return place.rotate(config.qkNorm ? normHeads(config, from, at(norm)) : from, heads);
   }
 }
 
@@ -221,11 +256,6 @@ export function frozenHead(parameters: ParameterValues): Value | null {
   return isStoredHalf(head) ? head : null;
 }
 
-/** V */
-export function vocabularySize(parameters: ParameterValues): number {
-  return parameters.get(EMBEDDING)!.shape[0]!;
-}
-
 /** x · Wᵀ (+ b), with weight and bias by name. */
 function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""): Value {
   const transposed = parameters.get(weight + TRANSPOSED);
@@ -243,35 +273,41 @@ function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""
 export const MASKED = -1e9;
 
 /**
- * Causal masks [T, T]: 0 for visible positions, MASKED for others, computed from two position vectors inside the graph. One mask per
- * window size, created on first use.
+ * Causal masks [T, T]: 0 for visible positions, MASKED for others. One mask per window size, created on first use.
  *
- * @param input any int32 value of the run. The positions depend on it, because the runtime would otherwise fold the masks
- *   when it compiles and store T² numbers with every graph.
+ * @param steps float32 [T]: 0, 1, 2, …
  * @param window of the returned function: number of tokens that a token sees, including itself.
  */
-export function causalMasks(input: Value, length: number): (window: number) => Value {
-  const { graph } = input;
-  const positions = Array.from({ length }, (_, t) => t);
+export function causalMasks(steps: Value): (window: number) => Value {
+  const [length = 0] = steps.shape;
   const made = new Map<number, Value>();
-  // Positions are exact as floats, and GPUs slice integers on the CPU.
-  const zero = runtimeZero(castTo(input, "float32"));
-  const column = (numbers: readonly number[]): Value =>
-    add([graph.constant("float32", [length, 1], numbers), zero]);
   return (window) => {
     const seen = Math.min(window, length);
     let mask = made.get(seen);
     if (mask === undefined) {
-      const keys = graph.constant("float32", [1, length], positions);
-      const past = lessOrEqual([keys, column(positions)]);
-      const near = (): Value => greater([keys, column(positions.map((t) => t - seen))]);
+      const column = reshape(steps, [length, 1]);
+      const keys = reshape(steps, [1, length]);
+      const past = lessOrEqual([keys, column]);
+      const near = (): Value => greater([keys, sub([column, scalarLike(column, seen)])]);
       const visible = seen < length ? and([past, near()]) : past;
-      const masked = graph.constant("float32", [], [MASKED]);
+      const masked = scalarLike(steps, MASKED);
       mask = where([visible, scalarLike(masked, 0), masked]);
       made.set(seen, mask);
     }
     return mask;
   };
+}
+
+/**
+ * float32 [length]: 0, 1, 2, … in every run.
+ * @param input any int32 value of the run, on which they depend: the runtime would otherwise fold what is computed from them when it
+ *   compiles, and store T² numbers with every graph.
+ */
+export function stepsOf(input: Value, length: number): Value {
+  const steps = Array.from({ length }, (_, t) => t);
+  // As floats, which are exact: GPUs slice integers on the CPU.
+  const zero = runtimeZero(castTo(input, "float32"));
+  return add([input.graph.constant("float32", [length], steps), zero]);
 }
 
 /** cos and sin of position · frequency: [P, d/2] each. */

@@ -1,20 +1,56 @@
-import { sizeOf, type Value } from "../autodiff/graph.ts";
+import type { Value } from "../autodiff/graph.ts";
 import { attention } from "../autodiff/ops/composites.ts";
-import { concat, expand, reshape, slice, split, transpose } from "../autodiff/ops/shape.ts";
+import { concat, reshape, slice, split, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 
-/** Most blocks of a long row: 8 leave out seven eighths of what any number could, and every block makes the graph larger. */
-const MOST_BLOCKS = 8;
+/** Numbers of blocks of a row's queries, and the longest row that has so many: shorter blocks skip more scores, longer ones have larger products. */
+const BLOCKS = [
+  [1, 64],
+  [2, 128],
+  [4, 512],
+  [8, Infinity],
+] as const;
 
-/** Queries per block: shorter blocks skip more of the invisible half, longer ones have larger products. */
-const BLOCK = 128;
+/** How rows are divided: the structure of their attention, whatever their length. */
+export interface BlockPlan {
+  /** Equal blocks of a row's queries. */
+  count: number;
+  /** First block of keys that each block of queries sees under the model's window; null where a row is no longer than the window. */
+  first: readonly number[] | null;
+}
 
-/** Number of equal blocks of a row's queries. A row of up to 64 tokens is one block. */
-function blockCount(length: number): number {
-  const least =
-    length <= BLOCK ? Math.ceil(length / 64) : Math.min(MOST_BLOCKS, Math.ceil(length / BLOCK));
-  const counts = Array.from({ length: least + 1 }, (_, i) => least + i);
-  return counts.find((count) => length % count === 0) ?? 1;
+/** Number of blocks for a row of this length. */
+function blocksOf(length: number): number {
+  return BLOCKS.find(([, longest]) => length <= longest)?.[0] ?? 1;
+}
+
+/** How many numbers of blocks rows of up to this length have. */
+export function blockCounts(length: number): number {
+  return BLOCKS.findIndex(([, longest]) => length <= longest) + 1;
+}
+
+/** The shortest row that has more blocks than one of this length; null: none. */
+export function nextLength(length: number): number | null {
+  const longest = BLOCKS.find(([, most]) => length <= most)?.[1] ?? Infinity;
+  return longest === Infinity ? null : paddedLength(longest + 1);
+}
+
+/** How rows of this length are divided; not at all where it is no multiple of the number of blocks (`paddedLength`). */
+export function blockPlan(config: DecoderConfig, length: number): BlockPlan {
+  const wanted = blocksOf(length);
+  const count = length % wanted === 0 ? wanted : 1;
+  const window = config.slidingWindow?.size ?? Infinity;
+  if (window >= length) return { count, first: null };
+  const size = length / count;
+  const firstOf = (block: number): number =>
+    Math.max(0, Math.floor((block * size - window + 1) / size));
+  return { count, first: Array.from({ length: count }, (_, block) => firstOf(block)) };
+}
+
+/** The next length that divides into the blocks for it, of a multiple of 8 tokens each. */
+export function paddedLength(length: number): number {
+  const step = 8 * blocksOf(length);
+  return step * Math.ceil(length / step);
 }
 
 /** What one block of queries sees: the blocks of keys from `first` up to its own, under a mask [t, keys]. */
@@ -25,30 +61,27 @@ interface QueryBlock {
 
 /**
  * The blocks of each window size, created on first use.
- * @param masks as `causalMasks`, of `past` and `length` positions together.
- * @param past number of positions before the queries, whose keys every block sees, except where its mask hides them.
+ * @param masks as `causalMasks`, of `length` positions.
  */
 export function queryBlocks(
   masks: (window: number) => Value,
   length: number,
-  past = 0,
+  { count, first }: BlockPlan,
 ): (window: number) => readonly QueryBlock[] {
-  const count = blockCount(length);
   const size = length / count;
-  const made = new Map<number, readonly QueryBlock[]>();
+  const made = new Map<boolean, readonly QueryBlock[]>();
   return (window) => {
-    const seen = Math.min(window, past + length);
-    const known = made.get(seen);
+    const isNarrow = first !== null && window !== Infinity;
+    const known = made.get(isNarrow);
     if (known !== undefined) return known;
-    const whole = masks(seen);
+    const whole = masks(isNarrow ? window : Infinity);
     const blocks = Array.from({ length: count }, (_, i): QueryBlock => {
-      const first = past > 0 ? 0 : Math.max(0, Math.floor((i * size - seen + 1) / size));
-      if (count === 1 && past === 0) return { first, mask: whole };
-      const end = past + (i + 1) * size;
-      const queries = slice(whole, 0, end - size, end);
-      return { first, mask: slice(queries, 1, first * size, end) };
+      const from = isNarrow ? first[i]! : 0;
+      if (count === 1) return { first: from, mask: whole };
+      const queries = slice(whole, 0, i * size, (i + 1) * size);
+      return { first: from, mask: slice(queries, 1, from * size, (i + 1) * size) };
     });
-    made.set(seen, blocks);
+    made.set(isNarrow, blocks);
     return blocks;
   };
 }
@@ -67,14 +100,13 @@ export function createBlocks(
  * per head: [B, KV, G·t, d] against [B, KV, keys, d].
  *
  * @param q [B·T, H·d]. @param k [B·T, KV·d]. @param v [B·T, KV·d].
- * @param past keys and values [P, KV·d] each of a prefix of every row.
  * @returns [B·T, H·d].
  */
 export function attendRows(
   config: DecoderConfig,
   { batch, length }: { batch: number; length: number },
   blocks: readonly QueryBlock[],
-  { q, k, v, past }: { q: Value; k: Value; v: Value; past?: { k: Value; v: Value } },
+  { q, k, v }: { q: Value; k: Value; v: Value },
 ): Value {
   const { kvHeads, headDim } = config;
   const group = config.heads / kvHeads;
@@ -93,19 +125,10 @@ export function attendRows(
   const values = apart(v, [kvHeads], [1, 0, 3, 2, 4]); // [B, KV, t, d]
   const joined = (parts: readonly Value[], axis: number): Value =>
     parts.length === 1 ? parts[0]! : concat(parts, { axis });
-  const shared = (x: Value, perm: readonly number[]): Value => {
-    const tokens = sizeOf(x.shape) / (kvHeads * headDim);
-    const turned = transpose(reshape(x, [1, tokens, kvHeads, headDim]), perm);
-    return expand(turned, [batch, ...turned.shape.slice(1)]);
-  };
-  const before = {
-    keys: past === undefined ? [] : [shared(past.k, [0, 2, 3, 1])],
-    values: past === undefined ? [] : [shared(past.v, [0, 2, 1, 3])],
-  };
   const mixed = blocks.map(({ first, mask }, i) => {
     const own = reshape(queries[i]!, [batch, kvHeads, group * size, headDim]);
-    const seenKeys = joined([...before.keys, ...keys.slice(first, i + 1)], 3);
-    const seenValues = joined([...before.values, ...values.slice(first, i + 1)], 2);
+    const seenKeys = joined(keys.slice(first, i + 1), 3);
+    const seenValues = joined(values.slice(first, i + 1), 2);
     const result = attention(own, seenKeys, seenValues, mask);
     return reshape(result, [1, batch, kvHeads, group, size, headDim]);
   });

@@ -6,7 +6,7 @@ import { matMul } from "../autodiff/ops/linear.ts";
 import { rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
-import { causalMasks, MASKED, normHeads, rotaryTables } from "./decoder.ts";
+import { causalMasks, MASKED, normHeads, rotaryTables, stepsOf } from "./decoder.ts";
 import { FINAL_NORM, layerNames } from "./parameters.ts";
 import { pick } from "./pick-graph.ts";
 import { samplingWeights, type SamplingWeightOptions } from "./sampling-weights.ts";
@@ -76,7 +76,7 @@ export function samplingGraph(
     return rotaryEmbedding([wide, places, tables.cos, tables.sin], { num_heads: count });
   };
   const masks = {
-    fresh: causalMasks(ids, chunk),
+    fresh: causalMasks(stepsOf(ids, chunk)),
     cached: cacheMasks(shape, heads / kvHeads, { positions, filled }),
   };
   const outputs: Record<string, Value> = {};

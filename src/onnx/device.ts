@@ -28,7 +28,7 @@ export interface Device {
   compile(
     graph: Graph,
     outputs: Readonly<Record<string, Value>>,
-    options?: Pick<SessionOptions, "constants" | "arena">,
+    options?: Pick<SessionOptions, "constants" | "arena" | "given">,
   ): Promise<Session>;
   /** @param type default "float32". @throws {ExternalError} RUNTIME_FAILED for a type that a resident device does not support. */
   zeros(shape: readonly number[], type?: DType): Promise<Tensor>;

@@ -38,20 +38,24 @@ const dataTypes: Record<DType, DataType> = {
  * An ONNX model of a graph.
  *
  * @param outputs the results of a run, by name; only the nodes that they need are emitted.
- * @param device decides which missing operators are replaced.
- * @param stored names of inputs whose numbers the runtime gets beside the model, once, in files of these names.
+ * @param options.device decides which missing operators are replaced; default "cpu".
+ * @param options.stored names of inputs whose numbers the runtime gets beside the model, once, in files of these names.
+ * @param options.given constants that are inputs.
  * @returns the serialised ModelProto.
  */
 export function emitModel(
   graph: Graph,
   outputs: Readonly<Record<string, Value>>,
-  device: DeviceName = "cpu",
-  stored: ReadonlySet<string> = new Set(),
+  {
+    device = "cpu",
+    stored = new Set(),
+    given = new Set(),
+  }: { device?: DeviceName; stored?: ReadonlySet<string>; given?: ReadonlySet<Value> } = {},
 ): Uint8Array {
   const nodes = reachable(graph, Object.values(outputs));
   const used = new Set(nodes.flatMap(emittedInputs));
   for (const value of Object.values(outputs)) used.add(value);
-  const inputs = graph.inputs.filter((input) => used.has(input));
+  const inputs = [...graph.inputs, ...given].filter((input) => used.has(input));
   const { nameOf, aliases } = outputNames(outputs);
   const opset = nodes.some(({ op }) => op.name === "BitCast") ? BITCAST_OPSET : OPSET;
   const model = create(ModelProtoSchema, {
@@ -74,7 +78,7 @@ export function emitModel(
       ],
       initializer: [
         ...[...graph.constants]
-          .filter(([value]) => used.has(value))
+          .filter(([value]) => used.has(value) && !given.has(value))
           .map(([value, data]) => tensor(value, data)),
         ...inputs.filter(({ name }) => stored.has(name)).map(external),
       ],
@@ -128,10 +132,14 @@ function outputNames(outputs: Readonly<Record<string, Value>>): {
   return { nameOf, aliases };
 }
 
-/** Names of the inputs that the outputs need. */
-export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] {
+/** Names of the inputs that the outputs need. @param given constants that are inputs. */
+export function neededInputs(
+  graph: Graph,
+  outputs: readonly Value[],
+  given: ReadonlySet<Value> = new Set(),
+): string[] {
   const used = new Set<Value>([...reachable(graph, outputs).flatMap(emittedInputs), ...outputs]);
-  return graph.inputs.filter((input) => used.has(input)).map((input) => input.name);
+  return [...graph.inputs, ...given].filter((input) => used.has(input)).map(({ name }) => name);
 }
 
 /**

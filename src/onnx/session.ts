@@ -62,6 +62,8 @@ export interface SessionOptions {
   traffic?: Traffic;
   /** Inputs that never change, by name, which the runtime copies into the layout of its kernels: no run feeds them. */
   constants?: Constants;
+  /** Constants that every run is fed, by their names in the graph, because they differ from run to run. */
+  given?: ReadonlySet<Value>;
   /** Memory of results stays with the session, for a graph of which every run needs as much. */
   arena?: boolean;
   /** Path prefix of the runtime's profile. */
@@ -115,11 +117,11 @@ export async function createSession(
   outputs: Readonly<Record<string, Value>>,
   options: SessionOptions,
 ): Promise<Session> {
-  const { device = "cpu", traffic, constants = new Map() as Constants } = options;
+  const { device = "cpu", traffic, constants = new Map() as Constants, given } = options;
   requireTelemetryOff();
   await requireProvider(device);
-  const model = emitModel(graph, outputs, device, new Set(constants.keys()));
-  const inputNames = neededInputs(graph, Object.values(outputs)).filter(
+  const model = emitModel(graph, outputs, { device, stored: new Set(constants.keys()), given });
+  const inputNames = neededInputs(graph, Object.values(outputs), given).filter(
     (name) => !constants.has(name),
   );
   const outputNames = Object.keys(outputs);

@@ -56,7 +56,7 @@ describe.each(golden.cases)("at temperature $temperature", (known) => {
     const model = await modelWeights(config, weights, device);
     const options = { ...golden.options, klEstimator: "k3" };
     const loss = { name: "policy-gradient", options };
-    const result = await trainer.forwardBackward(model, rows, microBatches(rows, 64), loss);
+    const result = await trainer.forwardBackward(model, rows, microBatches(rows, { maxTokens: 64 })[0]!, loss);
     expect(result.loss).toBeCloseTo(known.loss, 5);
     rows.forEach(({ fields }, r) => {
       const scored = Array.from(result.logprobs[r]!).filter((_, i) => fields.weights[i] !== 0);

@@ -33,12 +33,17 @@ export async function gradientEngine(
   let last = new Float32Array();
   const engine: Pick<Engine, "logprobs" | "forwardBackward" | "optimStep"> = {
     logprobs: (rows, role = "policy") =>
-      trainer.score(models.get(role)!, rows, microBatches(rows, microBatchTokens), "logprobs"),
+      trainer.score(
+        models.get(role)!,
+        rows,
+        microBatches(rows, { maxTokens: microBatchTokens })[0]!,
+        "logprobs",
+      ),
     forwardBackward: (rows, loss) =>
       trainer.forwardBackward(
         models.get("policy")!,
         rows,
-        microBatches(rows, microBatchTokens),
+        microBatches(rows, { maxTokens: microBatchTokens })[0]!,
         loss,
       ),
     optimStep: async () => {

@@ -1,5 +1,6 @@
 import { backward } from "../../src/autodiff/backward.ts";
 import { Graph, type Value } from "../../src/autodiff/graph.ts";
+import { PLACES } from "../../src/losses/loss.ts";
 import { losses } from "../../src/losses/index.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 
@@ -36,9 +37,12 @@ export async function runLoss(
   const outputs = { ...built.metrics, loss: built.loss, gradient: gradient! };
   const session = await createSession(graph, outputs, { threads: 1 });
   const feeds = Object.fromEntries(
-    Object.entries({ entropy: predicted.map(() => 1.5), ...fields, scored: predicted }).map(
-      ([input, numbers]) => [input, tensorOf(Float32Array.from(numbers), shape)],
-    ),
+    Object.entries({
+      entropy: predicted.map(() => 1.5),
+      [PLACES]: predicted.map((_, place) => place),
+      ...fields,
+      scored: predicted,
+    }).map(([input, numbers]) => [input, tensorOf(Float32Array.from(numbers), shape)]),
   );
   const results = await session.run(feeds);
   await session.release();

@@ -1,12 +1,15 @@
-import type { MicroBatch } from "../../src/engine/local/batching.ts";
 import { withAllowance } from "../../src/engine/local/forecast.ts";
-import { trainingGraph, type TrainingGraphOptions } from "../../src/engine/local/training-graph.ts";
+import {
+  trainingGraph,
+  type RunLengths,
+  type TrainingGraphOptions,
+} from "../../src/engine/local/training-graph.ts";
 import type { DecoderConfig } from "../../src/models/config.ts";
 import { runMemory } from "../../src/onnx/run-memory.ts";
 import { runNode } from "./run-node.ts";
 
 /** A training graph whose memory is asked for. */
-export interface StepShape extends Omit<MicroBatch, "rows">, TrainingGraphOptions {
+export interface StepShape extends Omit<RunLengths, "tokens">, TrainingGraphOptions {
   config: DecoderConfig;
 }
 
@@ -14,7 +17,7 @@ export interface StepShape extends Omit<MicroBatch, "rows">, TrainingGraphOption
 export function forecastPeak(step: StepShape): number {
   const { config, batch, length, scored, ...options } = step;
   const loss = { name: "cross-entropy", options: {} };
-  const shape = { rows: [], batch, length, scored };
+  const shape = { tokens: batch * length, batch, length, scored };
   const { graph, outputs } = trainingGraph(config, shape, loss, options);
   const { peak } = runMemory(graph, outputs, (name) => name.endsWith(".next"));
   return withAllowance(peak, options.recompute ?? false);
@@ -27,7 +30,7 @@ export async function stepPeak(step: StepShape): Promise<number> {
     import { readFileSync, writeFileSync } from "node:fs";
     import { trainingGraph } from "./dist/engine/local/training-graph.js";
     import { createSession, zeros } from "./dist/onnx/session.js";
-    const shape = { rows: [], batch: ${batch}, length: ${length}, scored: ${scored} };
+    const shape = { tokens: ${batch * length}, batch: ${batch}, length: ${length}, scored: ${scored} };
     const loss = { name: "cross-entropy", options: {} };
     const { graph, outputs } = trainingGraph(${JSON.stringify(config)}, shape, loss, ${JSON.stringify(options)});
     const session = await createSession(graph, outputs, { threads: 1 });

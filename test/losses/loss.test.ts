@@ -29,7 +29,7 @@ describe("a loss says what it reads", () => {
 
   it("an output that it reads all the same is an error with its name", () => {
     const reads = vi.spyOn(policyGradient, "reads").mockReturnValue(["logprobs"]);
-    const shape = { rows: [], batch: 1, length: 4, scored: 3 };
+    const shape = { tokens: 4, batch: 1, length: 4, scored: 3 };
     const loss = { name: "policy-gradient", options: { entropyCoef: 0.1 } };
     expect(() => trainingGraph(tinyConfig, shape, loss)).toThrow(
       errorWith("LOSS_READS_UNDECLARED", "entropy"),

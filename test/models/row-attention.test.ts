@@ -5,8 +5,8 @@ import { mul } from "../../src/autodiff/ops/elementwise.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
 import { random } from "../../src/base/random.ts";
 import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
-import { causalMasks } from "../../src/models/decoder.ts";
-import { attendRows, queryBlocks } from "../../src/models/row-attention.ts";
+import { causalMasks, stepsOf } from "../../src/models/decoder.ts";
+import { attendRows, blockPlan, queryBlocks } from "../../src/models/row-attention.ts";
 import { createSession, floats, tensorOf, zeros } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 
@@ -35,6 +35,10 @@ function numbers(name: Name, length: number): Float32Array {
   return Float32Array.from({ length: batch * length * widths[name] }, () => draw.normal());
 }
 
+function windowed(size: number): DecoderConfig {
+  return { ...config, slidingWindow: { size, fromLayer: 0 } };
+}
+
 /** The result, and the gradients of Σ result · cotangent. @param inBlocks false: one block of all queries and keys. */
 async function attended(
   length: number,
@@ -46,9 +50,9 @@ async function attended(
   const given = Object.fromEntries(
     names.map((name) => [name, graph.input(name, "float32", [batch * length, widths[name]])]),
   ) as Record<Name, Value>;
-  const masks = causalMasks(ids, length);
+  const masks = causalMasks(stepsOf(ids, length));
   const blocks = inBlocks
-    ? queryBlocks(masks, length)(window)
+    ? queryBlocks(masks, length, blockPlan(windowed(window), length))(window)
     : [{ first: 0, mask: masks(window) }];
   const result = attendRows(config, { batch, length }, blocks, given);
   const loss = reduceSum(mul([result, given.cotangent]), [0, 1]);
@@ -94,16 +98,17 @@ describe("attention in blocks of queries", () => {
   it.each([
     { length: 32, window: 32, blocks: 1 },
     { length: 96, window: 96, blocks: 2 },
-    { length: 160, window: 40, blocks: 2 },
-    { length: 384, window: 1000, blocks: 3 },
-    { length: 384, window: 130, blocks: 3 },
+    { length: 160, window: 40, blocks: 4 },
+    { length: 384, window: 1000, blocks: 4 },
+    { length: 384, window: 130, blocks: 4 },
   ])(
     "equals loops, and its gradients one block's: $length tokens, window $window",
     async (each) => {
       const { length, window, blocks } = each;
       const graph = new Graph();
-      const masks = causalMasks(graph.input("ids", "int32", [1, length]), length);
-      expect(queryBlocks(masks, length)(window)).toHaveLength(blocks);
+      const masks = causalMasks(graph.input("steps", "float32", [length]));
+      const plan = blockPlan(windowed(window), length);
+      expect(queryBlocks(masks, length, plan)(window)).toHaveLength(blocks);
       const found = await attended(length, window, true);
       expectClose(found["result"]!, byLoops(length, window), { atol: 1e-5, rtol: 1e-5 });
       const whole = await attended(length, window, false);
@@ -114,12 +119,14 @@ describe("attention in blocks of queries", () => {
 
   it("computes no scores of blocks before the window", () => {
     const graph = new Graph();
-    const masks = causalMasks(graph.input("ids", "int32", [1, 384]), 384);
-    const shapes = queryBlocks(masks, 384)(100).map(({ first, mask }) => [first, ...mask.shape]);
+    const masks = causalMasks(graph.input("steps", "float32", [384]));
+    const blocks = queryBlocks(masks, 384, blockPlan(windowed(100), 384))(100);
+    const shapes = blocks.map(({ first, mask }) => [first, ...mask.shape]);
     expect(shapes).toEqual([
-      [0, 128, 128],
-      [0, 128, 256],
-      [1, 128, 256],
+      [0, 96, 96],
+      [0, 96, 192],
+      [0, 96, 288],
+      [1, 96, 288],
     ]);
   });
 });

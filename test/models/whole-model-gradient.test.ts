@@ -62,7 +62,7 @@ async function worstError(
   }
   const weights = await modelWeights(config, flat, device);
   const trainer = await makeTrainer(config, device, { lora: null });
-  const batches = microBatches(rows(), 64);
+  const batches = microBatches(rows(), { maxTokens: 64 })[0]!;
   const batch = addFields(await trainer.score(weights, rows(), batches, "logprobs"));
   const value = async (): Promise<number> => {
     await weights.refresh();

@@ -1,233 +1,134 @@
+import { common, sharedOrder } from "./shared-order.ts";
 import { type TrainingRow, isScored } from "../engine.ts";
 
-/** Rows of one run, padded to one length. */
+/** Rows of one run. Tokens that begin several of them alike are computed once (`TokenTree`). */
 export interface MicroBatch {
+  /** Each computes anew what it does not share with the row before it. */
   rows: number[];
-  batch: number;
+  /** N: distinct tokens. */
+  tokens: number;
+  /** T: tokens of the longest row. */
   length: number;
+  /** K: scored targets. */
   scored: number;
-  prefix?: number;
 }
 
-/** Possible shares of scored positions: few, because each compiled shape needs memory. */
-const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
+export interface Packing {
+  /** Most tokens of a run, and most places of its rows by the longest; a longer row runs alone. */
+  maxTokens: number;
+  /** Workers among which runs are dealt; default 1. */
+  workers?: number;
+  /** D: hidden size of the model, by which attention costs less beside the rest; default 128. */
+  width?: number;
+}
+
+/** What a run costs beside its tokens, in tokens: measured, less than its noise. */
+const RUN_COST = 16;
+/** Parts of `maxTokens` that are tried: shorter runs are dealt more evenly. */
+const PARTS = [1, 3 / 4, 1 / 2, 1 / 3, 1 / 4] as const;
 
 /**
- * Packs rows into shapes of at most `maxTokens` positions. Rows of one prompt share it (`prefixGroups`); others are sorted by length
- * and packed, for little padding and few shapes. Deterministic: equal lengths keep their order.
- * @param workers that get the micro-batches in turn: the sizes balance their load.
+ * Divides rows into runs, for the least work of the busiest worker: rows that begin alike together, and rows of like length. Deterministic.
+ * @returns the runs of each worker.
  */
 export function microBatches(
   rows: readonly TrainingRow[],
-  maxTokens: number,
-  workers = 1,
-): MicroBatch[] {
-  const together = (prefix: number, rest: number): number =>
-    Math.max(1, Math.floor((maxTokens - prefix) / paddedRest(rest)));
-  const groups = prefixGroups(rows, together).filter(
-    ({ rows: members, prefix }) => prefix > 0 && members.length > 1,
+  { maxTokens, workers = 1, width = 128 }: Packing,
+): MicroBatch[][] {
+  const order = sharedOrder(rows.map(({ inputs }) => inputs));
+  let best: Dealt | null = null;
+  for (const part of PARTS) {
+    const runs = divided(rows, order, { maxTokens: Math.floor(part * maxTokens), width });
+    const dealt = dealtOut(runs, workers);
+    if (best === null || dealt.busiest < best.busiest) best = dealt;
+  }
+  return best!.runs.map((own) => own.map(({ rows: members }) => microBatch(rows, members)));
+}
+
+/** Cost of a run: its tokens, and the scores of attention, which cost as much as a token where a row has 6 D places. */
+function costOf(tokens: number, rows: number, length: number, width: number): number {
+  return tokens + (rows * length * length) / (6 * width) + RUN_COST;
+}
+
+interface Run {
+  rows: readonly number[];
+  cost: number;
+}
+
+/** The cheapest division of the ordered rows into runs. */
+function divided(
+  rows: readonly TrainingRow[],
+  order: readonly number[],
+  { maxTokens, width }: Required<Pick<Packing, "maxTokens" | "width">>,
+): Run[] {
+  const lengthAt = (i: number): number => rows[order[i]!]!.inputs.length;
+  const shared = order.map((row, i) =>
+    i === 0 ? 0 : common(rows[order[i - 1]!]!.inputs, rows[row]!.inputs),
   );
-  // One that is cut in two keeps every worker busy.
-  const pieces = groups.length % workers === 0 || groups.length >= 4 * workers ? 1 : workers;
-  const shared = groups.flatMap((group) => sharedBatches(rows, group, { together, pieces }));
-  const taken = new Set(shared.flatMap((batch) => batch.rows));
-  const others = rows.map((_, i) => i).filter((row) => !taken.has(row));
-  return [...shared, ...ordinaryBatches(rows, others, maxTokens, workers)];
-}
-
-/** Micro-batches of rows with a common prefix; none where so many of its tokens are scored that they would need more places. */
-function sharedBatches(
-  rows: readonly TrainingRow[],
-  { rows: members, prefix }: PrefixGroup,
-  options: { together: (prefix: number, rest: number) => number; pieces: number },
-): MicroBatch[] {
-  const rest = (row: number): number => rows[row]!.inputs.length - prefix;
-  const order = members.toSorted((a, b) => rest(b) - rest(a) || a - b);
-  const most = options.together(prefix, rest(order[0]!));
-  const count = Math.max(options.pieces, Math.ceil(order.length / most));
-  const size = Math.ceil(order.length / count);
-  const batches: MicroBatch[] = [];
-  for (let at = 0; at < order.length; at += size) {
-    const own = order.slice(at, at + size);
-    const batch = lastSize(size, own.length);
-    const length = paddedRest(rest(own[0]!));
-    const scored = scoredPlaces(rows, own, prefix + batch * length);
-    if (scored === null) return [];
-    batches.push({ rows: own, batch, length, scored, prefix });
-  }
-  return batches;
-}
-
-/** Padded number of scored positions; null when there are more of them than `positions`. */
-function scoredPlaces(
-  rows: readonly TrainingRow[],
-  members: readonly number[],
-  positions: number,
-): number | null {
-  const scored = members.reduce((sum, row) => sum + scoredCount(rows[row]!), 0);
-  const share = SCORED_SHARES.find((each) => scored <= each * positions);
-  return share === undefined ? null : Math.ceil(share * positions);
-}
-
-function ordinaryBatches(
-  rows: readonly TrainingRow[],
-  among: readonly number[],
-  maxTokens: number,
-  workers: number,
-): MicroBatch[] {
-  const lengthOf = (row: number): number => padded(rows[row]!.inputs.length);
-  const order = among.toSorted((a, b) => rows[b]!.inputs.length - rows[a]!.inputs.length || a - b);
-  const batches: MicroBatch[] = [];
-  let at = 0;
-  let length = 0;
-  let batch = 0;
-  while (at < order.length) {
-    const longest = lengthOf(order[at]!);
-    if (longest !== length) {
-      length = longest;
-      const alike = order.filter((row) => lengthOf(row) === length).length;
-      batch = batchSize(alike, Math.max(1, Math.floor(maxTokens / length)), workers);
+  // Of the first `end` rows: the least cost, and where their last run begins.
+  const least: { cost: number; from: number }[] = [{ cost: 0, from: 0 }];
+  for (let end = 1; end <= order.length; end++) {
+    let found = { cost: Infinity, from: end - 1 };
+    let tokens = 0;
+    let longest = 0;
+    for (let from = end - 1; from >= 0; from--) {
+      const length = lengthAt(from);
+      longest = Math.max(longest, length);
+      tokens += from === end - 1 ? length : length - shared[from + 1]!;
+      const count = end - from;
+      if (count > 1 && Math.max(tokens, count * longest) > maxTokens) break;
+      const cost = least[from]!.cost + costOf(tokens, count, longest, width);
+      if (cost < found.cost) found = { cost, from };
     }
-    const members = order.slice(at, at + batch);
-    at += members.length;
-    const size = lastSize(batch, members.length);
-    const scored = scoredPlaces(rows, members, size * length)!;
-    batches.push({ rows: members, batch: size, length, scored });
+    least.push(found);
   }
-  return batches;
+  const runs: Run[] = [];
+  for (let end = order.length; end > 0; end = least[end]!.from) {
+    const { cost, from } = least[end]!;
+    runs.push({ rows: order.slice(from, end), cost: cost - least[from]!.cost });
+  }
+  return runs.reverse();
 }
 
-function lastSize(size: number, left: number): number {
-  const half = Math.ceil(size / 2);
-  return size > 1 && left <= half ? lastSize(half, left) : size;
+interface Dealt {
+  runs: Run[][];
+  busiest: number;
 }
 
-/** The largest shape for rows of this many tokens with this share of scored tokens. */
-export function microBatchShape(
+/** The costliest run first, each to the worker that has the least. */
+function dealtOut(runs: readonly Run[], workers: number): Dealt {
+  const all = Array.from({ length: workers }, () => ({ own: [] as Run[], cost: 0 }));
+  for (const run of runs.toSorted((a, b) => b.cost - a.cost)) {
+    const least = all.reduce((found, each) => (each.cost < found.cost ? each : found));
+    least.own.push(run);
+    least.cost += run.cost;
+  }
+  return { runs: all.map(({ own }) => own), busiest: Math.max(...all.map(({ cost }) => cost)) };
+}
+
+/** A run of these rows, in this order. */
+export function microBatch(rows: readonly TrainingRow[], members: readonly number[]): MicroBatch {
+  const inputs = members.map((row) => rows[row]!.inputs);
+  const tokens = inputs.map(
+    (each, i) => each.length - (i === 0 ? 0 : common(inputs[i - 1]!, each)),
+  );
+  const scored = members.map((row) => scoredCount(rows[row]!));
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+  const length = Math.max(...inputs.map((each) => each.length));
+  return { rows: [...members], tokens: sum(tokens), length, scored: sum(scored) };
+}
+
+/** The largest run of rows of this many tokens with this share of scored tokens, which have nothing in common. */
+export function largestRun(
   rowTokens: number,
   maxTokens: number,
   scoredShare: number,
-): Omit<MicroBatch, "rows"> {
-  const length = padded(rowTokens);
-  const batch = Math.max(1, Math.floor(maxTokens / length));
-  const share = SCORED_SHARES.find((each) => scoredShare <= each) ?? 1;
-  return { batch, length, scored: Math.ceil(share * batch * length) };
-}
-
-/** The largest size, or two thirds or half of it: the smallest load of the busiest worker. 32 rows on two workers, at most 6: 4 give 4 × 4. */
-function batchSize(count: number, most: number, workers: number): number {
-  if (count < most) return most;
-  const busiest = (size: number): number => Math.ceil(Math.ceil(count / size) / workers) * size;
-  const sizes = [most, Math.ceil((2 * most) / 3), Math.ceil(most / 2)];
-  return sizes.reduce((best, size) => (busiest(size) < busiest(best) ? size : best));
-}
-
-/** Maximum number of padded lengths for sequences of up to this many tokens. */
-export function lengthsUpTo(tokens: number): number {
-  let count = 0;
-  for (let length = 1; length <= tokens; length = padded(length) + 1) count += 1;
-  return count;
-}
-
-/** Rounds up to a padded length; longer sequences use coarser steps. */
-function padded(length: number): number {
-  const step = length <= 512 ? 32 : length <= 1024 ? 64 : 128;
-  return roundUp(length, step);
-}
-
-function paddedRest(length: number): number {
-  return length <= 64 ? roundUp(length, 16) : padded(length);
+): { tokens: number; batch: number; length: number; scored: number } {
+  const batch = Math.max(1, Math.floor(maxTokens / rowTokens));
+  const tokens = batch * rowTokens;
+  return { tokens, batch, length: rowTokens, scored: Math.ceil(scoredShare * tokens) };
 }
 
 function scoredCount(row: TrainingRow): number {
   return row.targets.reduce((count, _, target) => count + Number(isScored(row, target)), 0);
-}
-
-function roundUp(n: number, step: number): number {
-  return Math.ceil(n / step) * step;
-}
-
-interface PrefixGroup {
-  rows: number[];
-  /** Number of the tokens that they share, a multiple of 16; 0: none, or too few to be worth a graph of their own. */
-  prefix: number;
-}
-
-/** Lengths of prefixes are multiples of this: what it leaves of a prompt is computed once for each row. */
-const STEP = 16;
-/** Shorter prefixes are not shared: they save less than their further shapes cost. */
-const LEAST = 128;
-
-type Division = { groups: PrefixGroup[]; cost: number };
-
-/**
- * Divides rows into groups that compute a common prefix once, for the fewest tokens. @param fitting rows that fit, by prefix and longest rest.
- */
-export function prefixGroups(
-  rows: readonly TrainingRow[],
-  fitting: (prefix: number, rest: number) => number,
-): PrefixGroup[] {
-  const ids = (row: number): readonly number[] => rows[row]!.inputs;
-  const order = rows.map((_, i) => i).sort((a, b) => compared(ids(a), ids(b)) || a - b);
-  return order.length === 0 ? [] : divided(order).groups;
-
-  /** The run as one group, or cut into groups that share more and the rows between them, whichever computes fewer tokens. */
-  function divided(run: readonly number[]): Division {
-    const together = whole(run);
-    const parts = cut(run);
-    const deeper = parts.filter((part) => part.length > 1);
-    if (parts.length === 1 || deeper.length === 0) return together;
-    const singles = parts.filter((part) => part.length === 1).flat();
-    const apart = deeper.map(divided);
-    if (singles.length > 0) apart.push(whole(singles));
-    const cost = apart.reduce((sum, each) => sum + each.cost, 0);
-    if (cost >= together.cost) return together;
-    return { groups: apart.flatMap(({ groups }) => groups), cost };
-  }
-
-  function whole(run: readonly number[]): Division {
-    const lengths = run.map((row) => ids(row).length);
-    const total = lengths.reduce((sum, length) => sum + length, 0);
-    const found = run.length === 1 ? 0 : alike(run);
-    const most = found === 0 ? 1 : fitting(found, Math.max(...lengths) - found);
-    const prefix = most > 1 ? found : 0;
-    const saved = prefix * (run.length - Math.ceil(run.length / most));
-    return { groups: [{ rows: [...run], prefix }], cost: total - saved };
-  }
-
-  /** What all rows of a sorted run share, which is what the first and the last share; every row keeps a token of its own. */
-  function alike(run: readonly number[]): number {
-    const shortest = Math.min(...run.map((row) => ids(row).length));
-    return stepped(Math.min(common(ids(run[0]!), ids(run.at(-1)!)), shortest - 1));
-  }
-
-  /** Cuts a sorted run where neighbours share no more than all rows do. */
-  function cut(run: readonly number[]): number[][] {
-    const least = alike(run);
-    const parts: number[][] = [[run[0]!]];
-    for (let i = 1; i < run.length; i++) {
-      const shared = stepped(common(ids(run[i - 1]!), ids(run[i]!)));
-      if (shared > least) parts.at(-1)!.push(run[i]!);
-      else parts.push([run[i]!]);
-    }
-    return parts;
-  }
-}
-
-function stepped(tokens: number): number {
-  const steps = STEP * Math.floor(tokens / STEP);
-  return steps < LEAST ? 0 : steps;
-}
-
-/** Number of tokens at the start that two rows share. */
-function common(a: readonly number[], b: readonly number[]): number {
-  const most = Math.min(a.length, b.length);
-  for (let i = 0; i < most; i++) if (a[i] !== b[i]) return i;
-  return most;
-}
-
-/** The order of the first tokens that differ; a prefix comes before what it is a prefix of. */
-function compared(a: readonly number[], b: readonly number[]): number {
-  const at = common(a, b);
-  return (a[at] ?? -1) - (b[at] ?? -1);
 }

@@ -1,17 +1,19 @@
 import type { Session } from "../../onnx/session.ts";
 
 /** Compiled graphs by key, compiled on first use. */
-export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
+export type Compiled<S> = (key: string, compile: () => Promise<S>) => Promise<S>;
 
-/** Nodes of the kept graphs, 5 KB each: the thirty shapes of a small model fit; a deep one's runs outweigh its compilations. */
+/** Nodes of the kept graphs, 5 KB each: all that a run of a small model compiles, and eight of a deep one's. */
 const KEPT_NODES = 130_000;
 
-/** Graphs kept. Training: shapes beyond the first 64 occur once in ten steps or less (400 steps of search-r1's mini tier). */
+/** Graphs kept. */
 export const mostGraphs = { training: 64, sampling: 8 };
 
 /** An LRU cache of compiled graphs; the newest is always kept. */
-export function compiled(most: number): Compiled {
-  const kept = new Map<string, Promise<Session>>();
+export function compiled<S extends Pick<Session, "nodes" | "release"> = Session>(
+  most: number,
+): Compiled<S> {
+  const kept = new Map<string, Promise<S>>();
   return async (key, compile) => {
     const found = kept.get(key) ?? compile();
     kept.delete(key);

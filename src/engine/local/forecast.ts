@@ -8,9 +8,10 @@ import { hostSamplingGraph } from "../../models/host-sampling-graph.ts";
 import { int8Matrices, quantisingGraph } from "../../models/int8/matrices.ts";
 import { samplingGraph } from "../../models/sampling-graph.ts";
 import { isResident, type DeviceName } from "../../onnx/device-names.ts";
+import { blockCounts, paddedLength } from "../../models/row-attention.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import type { CriticTrunk } from "../engine.ts";
-import { lengthsUpTo, microBatchShape } from "./batching.ts";
+import { largestRun } from "./batching.ts";
 import { LONGEST_CHUNK } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs, mostGraphs } from "./compiled.ts";
@@ -278,39 +279,23 @@ interface TrainingRun extends RunMemory {
 
 function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
   const { lora, recompute } = load;
-  const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
+  const run = largestRun(tokens, load.microBatchTokens, load.scoredShare);
+  const shape = { ...run, length: paddedLength(run.length) };
   const goal = kind === "learn" ? load.loss : (load.scores ?? "logprobs");
   const options = { lora, recompute, ...layoutOf(load) };
-  const { graph, outputs } = trainingGraph(load.config, { rows: [], ...shape }, goal, options);
-  const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
-  return { ...run, batch: shape.batch, nodes: graph.nodes.length };
+  const { graph, outputs } = trainingGraph(load.config, shape, goal, options);
+  const memory = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
+  return { ...memory, batch: shape.batch, nodes: graph.nodes.length };
 }
-
-/** Shapes per length: full micro-batches, and the rest of a batch. */
-const SHAPES_OF_A_LENGTH = 2;
 
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
-  const kinds: GraphKind[] = load.scores !== null ? ["learn", "score"] : ["learn"];
-  const graphs = kinds.map((kind) => meanGraph(load, kind, longest));
-  const sum = (of: "nodes" | "bytes"): number => graphs.reduce((all, each) => all + each[of], 0);
-  const room = keptGraphs(Math.floor(mostGraphs.training / kinds.length), sum("nodes"));
-  // Most shapes repeat: search-r1's mini tier has 5 among 9 micro-batches, 17 among 63, 36 among 900.
-  const batches = Math.ceil(load.sequences / longest.batch / load.workers);
-  const shapes = Math.min(batches, Math.ceil(2 * Math.sqrt(batches)));
-  const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);
-  return load.workers * most * sum("bytes");
-}
-
-function meanGraph(
-  load: EngineLoad,
-  kind: GraphKind,
-  learned: TrainingRun,
-): Record<"nodes" | "bytes", number> {
-  const { rowTokens } = load;
-  const longest = kind === "learn" ? learned : trainingRun(load, rowTokens, kind);
-  // Masks grow with the square of the length; a table's zeros do not.
-  const half = trainingRun(load, Math.ceil(rowTokens / 2), kind).constants;
-  const fixed = Math.max(0, (4 * half - longest.constants) / 3);
-  const { nodes, constants } = longest;
-  return { nodes, bytes: NODE_BYTES * nodes + fixed + (constants - fixed) / 3 };
+  const scoring = load.scores === null ? [] : [trainingRun(load, load.rowTokens, "score")];
+  const kinds = [longest, ...scoring];
+  const nodes = kinds.reduce((sum, each) => sum + each.nodes, 0);
+  const room = keptGraphs(Math.floor(mostGraphs.training / kinds.length), nodes);
+  // One graph for each number of blocks that rows divide into, and no more than there are runs.
+  const runs = Math.ceil(load.sequences / longest.batch / load.workers);
+  const most = Math.min(room, blockCounts(load.rowTokens), runs);
+  const constants = kinds.reduce((sum, each) => sum + each.constants, 0);
+  return load.workers * most * (NODE_BYTES * nodes + constants);
 }

@@ -253,6 +253,10 @@ class LocalEngineOverWorkers implements LocalEngine {
     throw new ConfigError("ENGINE_NO_ROLE", message);
   }
 
+  get #spread(): Parameters<typeof spread>[1] {
+    return { ...this.#parts, width: this.config.hiddenSize };
+  }
+
   get machine(): EngineMachine {
     const { sampling } = this.#parts;
     const more = sampling === "float32" ? {} : { samplingWeights: sampling };
@@ -305,7 +309,7 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   async #score(rows: readonly TrainingRow[], score: Score, model: string): Promise<Float32Array[]> {
-    const parts = await spread(rows, this.#parts, (link, shard) =>
+    const parts = await spread(rows, this.#spread, (link, shard) =>
       link.call("score", { ...shard, model, score }),
     );
     const scores = mergeRows(rows, parts);
@@ -321,7 +325,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     model: TrainedName = "policy",
   ): Promise<ForwardBackwardResult> {
     if (model === "critic") return this.#trained(model).forwardBackward(rows, loss);
-    const parts = await spread(rows, this.#parts, (link, shard) =>
+    const parts = await spread(rows, this.#spread, (link, shard) =>
       link.call("forwardBackward", { ...shard, loss }),
     );
     const metrics: Record<string, number> = {};

@@ -101,11 +101,11 @@ export function describeCall({ call, argument }: Pick<WorkerRequest, "call" | "a
 const batches = ({
   batches: all,
 }: Pick<WorkerCalls["score"][0], "batches">): string | undefined => {
-  const largest = all.toSorted((a, b) => b.batch * b.length - a.batch * a.length)[0];
+  const largest = all.toSorted((a, b) => b.tokens - a.tokens)[0];
   if (largest === undefined) return undefined;
-  const { batch, length, scored } = largest;
+  const { rows, tokens, scored } = largest;
   const count = all.length === 1 ? "a micro-batch" : `${all.length} micro-batches, the largest`;
-  return `${count} of ${batch} × ${length} positions, ${scored} of them scored`;
+  return `${count} of ${tokens} tokens in ${rows.length} rows, ${scored} of them scored`;
 };
 
 const SIZES: { [K in keyof WorkerCalls]?: (argument: WorkerCalls[K][0]) => string | undefined } = {

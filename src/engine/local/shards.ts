@@ -4,17 +4,17 @@ import type { WorkerLink } from "./worker-link.ts";
 
 type Shard = { rows: readonly TrainingRow[]; batches: MicroBatch[] };
 
-/** Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. */
+/** Deals micro-batches to the workers; only the rows determine which worker sums what. */
 export async function spread<T>(
   rows: readonly TrainingRow[],
-  over: { links: readonly WorkerLink[]; microBatchTokens: number },
+  over: { links: readonly WorkerLink[]; microBatchTokens: number; width: number },
   work: (link: WorkerLink, shard: Shard) => Promise<T>,
 ): Promise<{ places: number[]; answer: T }[]> {
-  const { links, microBatchTokens } = over;
-  const batches = microBatches(rows, microBatchTokens, links.length);
+  const { links, microBatchTokens: maxTokens, width } = over;
+  const dealt = microBatches(rows, { maxTokens, workers: links.length, width });
   return Promise.all(
     links.map(async (link, w) => {
-      const own = batches.filter((_, i) => i % links.length === w);
+      const own = dealt[w]!;
       const places = own.flatMap((batch) => batch.rows);
       let at = 0;
       const renumbered = own.map((batch) => ({ ...batch, rows: batch.rows.map(() => at++) }));

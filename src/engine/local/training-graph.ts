@@ -15,8 +15,21 @@ import {
   type Recompute,
 } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
+import { blockPlan, type BlockPlan } from "../../models/row-attention.ts";
 import type { MicroBatch } from "./batching.ts";
-import { SCORES_BYTES, targetScores } from "./target-scores.ts";
+import { SCORES_BYTES, scorePlan, type ScorePlan, targetScores } from "./target-scores.ts";
+
+/** Lengths of a run: N distinct tokens in B rows of up to T, of which K targets are scored. */
+export interface RunLengths extends Pick<MicroBatch, "tokens" | "length" | "scored"> {
+  /** B */
+  batch: number;
+}
+
+/** What of a training graph depends on the lengths of a run other than by its shapes. */
+export interface GraphPlan {
+  blocks: BlockPlan;
+  scores: ScorePlan;
+}
 
 /** Prefix of gradient inputs, and of gradient outputs (which end in `.next`). */
 export const GRADIENT = "gradient.";
@@ -24,6 +37,16 @@ export const GRADIENT = "gradient.";
 export const FIELD = "field.";
 /** Input of the graph of a batch with temperatures: 1 / temperature of each scored target, [K, 1]. */
 export const INVERSE_TEMPERATURE = "inverseTemperature";
+/** Inputs of the tokens' tree (`TokenTree`), and the places of the scored targets' tokens, int32 [K]. */
+export const TREE = {
+  positions: "tree.positions",
+  paths: "tree.paths",
+  places: "tree.places",
+  steps: "tree.steps",
+  cos: "rotary.cos",
+  sin: "rotary.sin",
+  scored: "scored",
+} as const;
 /** Prefix of metric outputs. */
 export const METRIC = "metric.";
 
@@ -49,33 +72,60 @@ export interface TrainingGraphOptions extends Partial<Layout> {
   recompute?: Recompute;
   /** Limit on the bytes of vocabulary scores at once (see `targetScores`). */
   scoresBytes?: number;
+  /** How it is divided; by default as its lengths ask for. */
+  plan?: GraphPlan;
   /** Some target has a temperature other than 1; default false: the graph has no input for them. */
   tempered?: boolean;
 }
 
+/** How a graph for these lengths is divided. */
+export function graphPlan(
+  config: DecoderConfig,
+  { length, scored }: Pick<RunLengths, "length" | "scored">,
+  goal: LossSpec | Score,
+  { lora = null, scoresBytes = SCORES_BYTES, frozen = null }: TrainingGraphOptions = {},
+): GraphPlan {
+  const headTrained = typeof goal !== "string" && lora === null;
+  const options = { scoresBytes, frozen: frozen !== null, headTrained };
+  return { blocks: blockPlan(config, length), scores: scorePlan(config, scored, options) };
+}
+
 /**
- * Forward and, with a loss, backward pass for one padded shape. Outputs: log-probability or value of each scored target, and the
+ * Forward and, with a loss, backward pass over rows as a tree (`TokenTree`). Outputs: log-probability or value of each scored target, and the
  * accumulated gradients (inputs plus new ones) of all parameters or of the adapters. @param goal a loss, or what is computed without one.
  */
 export function trainingGraph(
   config: DecoderConfig,
-  { batch, length, scored, prefix = 0 }: MicroBatch,
+  lengths: RunLengths,
   goal: LossSpec | Score,
   options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
-  const { lora = null, recompute = false, scoresBytes = SCORES_BYTES, tempered = false } = options;
+  const { lora = null, recompute = false, tempered = false } = options;
   const { transposed = true, frozen = null } = options;
+  const { plan = graphPlan(config, lengths, goal, options) } = options;
+  const { tokens, batch, length, scored } = lengths;
   const loss = typeof goal === "string" ? null : goal;
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora, { transposed, frozen });
-  const shape = prefix === 0 ? [batch, length] : [prefix + batch * length];
-  const ids = graph.input("ids", "int32", shape);
-  const positions = graph.input("positions", "int32", [scored]);
-  const rows = decoderRows(config, parameters, ids, {
+  const table = [length, config.headDim / 2];
+  const rows = decoderRows(config, parameters, graph.input("ids", "int32", [tokens]), {
     lora,
     recompute: loss === null ? false : recompute,
-    shared: prefix === 0 ? null : { prefix, batch, length },
+    tree: {
+      batch,
+      length,
+      positions: graph.input(TREE.positions, "int32", [tokens]),
+      paths: graph.input(TREE.paths, "int32", [batch * length]),
+      places: graph.input(TREE.places, "int32", [tokens]),
+      steps: graph.input(TREE.steps, "float32", [length]),
+      rotary: {
+        cos: graph.input(TREE.cos, "float32", table),
+        sin: graph.input(TREE.sin, "float32", table),
+      },
+      plan: plan.blocks,
+    },
   });
+  const positions = graph.input(TREE.scored, "int32", [scored]);
   const hidden = gather([rows, positions]); // [K, D]
   const reads = typeof goal === "string" ? [goal] : outputsRead(goal);
   const values = reads.includes("values") ? positionValues(parameters, hidden) : null;
@@ -86,7 +136,7 @@ export function trainingGraph(
         cooled(hidden, tempered),
         graph.input("targets", "int32", [scored, 1]),
         {
-          scoresBytes,
+          plan: plan.scores,
           entropy: reads.includes("entropy"),
           differentiated: loss !== null,
           headTrained: loss !== null && lora === null,

@@ -1,10 +1,13 @@
 import { definedValues } from "../../base/defined-values.ts";
 import { backward } from "../../autodiff/backward.ts";
+import { PLACES } from "../../losses/loss.ts";
 import { Graph } from "../../autodiff/graph.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import { openDevice } from "../../onnx/device.ts";
-import { floats, type Session, type Tensor, tensorOf } from "../../onnx/session.ts";
+import { compileFree, type FreeSession } from "../../onnx/free-lengths.ts";
+import { floats, type Tensor, tensorOf } from "../../onnx/session.ts";
 import { type ForwardBackwardResult, isScored, type TrainingRow } from "../engine.ts";
+import { compiled, mostGraphs } from "../local/compiled.ts";
 import { buildLoss, FIELD, fieldInputs, lossFields, METRIC } from "../local/training-graph.ts";
 
 /** A loss of given log-probabilities, computed here: its value and metrics, and its derivative by each log-probability. */
@@ -21,42 +24,33 @@ export interface LossGradients {
 const LOGPROBS = "logprobs";
 const GRADIENTS = "gradients";
 
-/** Compiled sizes: each loss for a count of tokens is a graph of its own, so counts are padded to a power of two. */
-const LEAST_TOKENS = 64;
-
 /** Runs losses on the processor, over log-probabilities that a server computed. */
 export function lossGradients(): LossGradients {
   const device = openDevice("cpu", 1);
-  const compiled = new Map<string, Promise<Session>>();
-  const session = (loss: LossSpec, count: number): Promise<Session> => {
-    const key = JSON.stringify([loss, count]);
-    const known = compiled.get(key) ?? compile(loss, count);
-    compiled.set(key, known);
-    return known;
-  };
-  const compile = (loss: LossSpec, count: number): Promise<Session> => {
-    const graph = new Graph();
-    const logprobs = graph.input(LOGPROBS, "float32", [count, 1]);
-    const outputs = { logprobs, entropy: null, values: null };
-    const built = buildLoss(loss, outputs, fieldInputs(graph, loss, count));
-    const [gradients] = backward(built.loss, [logprobs]);
-    const metrics = Object.entries(built.metrics).map(([name, value]) => [METRIC + name, value]);
-    return device.compile(
-      graph,
-      definedValues({
-        loss: built.loss,
-        [GRADIENTS]: gradients,
-        ...(Object.fromEntries(metrics) as typeof built.metrics),
+  const once = compiled<FreeSession<"count">>(mostGraphs.training);
+  const session = (loss: LossSpec): Promise<FreeSession<"count">> =>
+    once(JSON.stringify(loss), () =>
+      compileFree(device, ["count"], ({ count }) => {
+        const graph = new Graph();
+        const logprobs = graph.input(LOGPROBS, "float32", [count, 1]);
+        const outputs = { logprobs, entropy: null, values: null };
+        const built = buildLoss(loss, outputs, fieldInputs(graph, loss, count));
+        const [gradients] = backward(built.loss, [logprobs]);
+        const metrics = Object.entries(built.metrics).map(
+          ([name, value]) => [METRIC + name, value] as const,
+        );
+        const all = { loss: built.loss, [GRADIENTS]: gradients, ...Object.fromEntries(metrics) };
+        return { graph, outputs: definedValues(all) };
       }),
     );
-  };
   return {
     async of(rows, logprobs, loss) {
       const places = rows.flatMap((row, r) =>
         row.targets.flatMap((_, token) => (isScored(row, token) ? [{ r, token }] : [])),
       );
-      const count = Math.max(LEAST_TOKENS, 2 ** Math.ceil(Math.log2(places.length)));
-      const ready = await session(loss, count);
+      // A graph has at least one token; one beyond the rows' own has weight 0.
+      const count = Math.max(1, places.length);
+      const ready = await session(loss);
       const column = (value: (row: number, token: number) => number): Tensor => {
         const data = new Float32Array(count);
         places.forEach(({ r, token }, k) => (data[k] = value(r, token)));
@@ -64,10 +58,14 @@ export function lossGradients(): LossGradients {
       };
       const feeds: Record<string, Tensor> = {
         [LOGPROBS]: column((r, token) => logprobs[r]?.[token] ?? NaN),
+        [PLACES]: tensorOf(
+          Float32Array.from({ length: count }, (_, place) => place),
+          [count, 1],
+        ),
       };
       for (const name of lossFields(loss).filter((each) => ready.inputNames.includes(FIELD + each)))
         feeds[FIELD + name] = column((r, token) => rows[r]?.fields[name]?.[token] ?? NaN);
-      const outputs = await ready.run(feeds);
+      const outputs = await ready.run({ count }, feeds);
       const read = (name: string): Float32Array => {
         const found = outputs[name];
         return found === undefined ? new Float32Array(count) : floats(found);

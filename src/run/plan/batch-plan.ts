@@ -1,5 +1,5 @@
 import type { CriticTrunk } from "../../engine/engine.ts";
-import { type EngineLoad, microBatchShape } from "../../engine/local-plan.ts";
+import { type EngineLoad, largestRun } from "../../engine/local-plan.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 
@@ -60,7 +60,7 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
   const { prompts, groupSize, leaves, epochs, minibatches, steps, stage } = work;
   const trajectories = prompts * groupSize * leaves;
   const optimizerSteps = epochs * minibatches;
-  const { batch } = microBatchShape(load.rowTokens, load.microBatchTokens, load.scoredShare);
+  const { batch } = largestRun(load.rowTokens, load.microBatchTokens, load.scoredShare);
   // Trajectories are dealt in turn: some parts have one more than others.
   const parts = Array.from({ length: minibatches }, (_, part) =>
     Math.ceil((trajectories - part) / minibatches),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import type { TrainingRow } from "../../../src/engine/engine.ts";
-import { type MicroBatch, microBatches, prefixGroups } from "../../../src/engine/local/batching.ts";
+import { type MicroBatch, microBatch, microBatches } from "../../../src/engine/local/batching.ts";
 import { adaptedWeights, modelWeights } from "../../../src/engine/local/model-weights.ts";
 import { makeTrainer } from "../../../src/engine/local/trainer.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
@@ -47,78 +47,15 @@ function known(logprobs: Float32Array): Float32Array {
   return found;
 }
 
-/** Every row in a micro-batch of its own, without a shared prefix. */
-const alone: MicroBatch[] = rows.map(({ inputs }, i) => ({
-  rows: [i],
-  batch: 1,
-  length: inputs.length,
-  scored: inputs.length,
-}));
+/** Every row in a run of its own, so that nothing is shared. */
+const alone = rows.map((_, i) => microBatch(rows, [i]));
+const together = microBatches(rows, { maxTokens: 1024 }).flat();
 
-describe("groups of rows with a common prefix", () => {
-  const together = (): number => 4;
-  const groups = (...all: number[][]): [number[], number][] =>
-    prefixGroups(
-      all.map((ids) => rowOf(ids, 1)),
-      together,
-    ).map(({ rows: members, prefix }) => [members.toSorted((a, b) => a - b), prefix]);
-
-  it("are the rollouts of one prompt, down to a multiple of 16 tokens", () => {
-    const found = prefixGroups(rows, together).filter(({ prefix }) => prefix > 0);
-    const sorted = found.map(({ rows: members, prefix }) => [
-      members.sort((a, b) => a - b),
-      prefix,
-    ]);
-    expect(sorted.sort()).toEqual([
-      [[0, 2, 4, 6], 128],
-      [[1, 5], 192],
-    ]);
-  });
-
-  it("are none of short prefixes, and leave every row a token", () => {
-    const short = tokens("short", 127);
-    expect(groups([...short, 1], [...short, 2]).every(([, prefix]) => prefix === 0)).toBe(true);
-    const whole = tokens("whole", 193);
-    // Inputs of 192 tokens twice: 176 are shared.
-    expect(groups(whole, whole)).toEqual([[[0, 1], 176]]);
-  });
-
-  it("are smaller where a part shares so much more that less is computed", () => {
-    const deeper = [...first, ...tokens("deeper", 400)];
-    const pair = [1, 2].map((end) => [...deeper, end, end]);
-    const others = [3, 4].map((end) => [...first, end, end]);
-    expect(groups(...pair, ...others)).toEqual(
-      expect.arrayContaining([
-        [[0, 1], 528],
-        [[2, 3], 128],
-      ]),
-    );
-    // Two of four rows share 64 tokens more: one group of four computes fewer.
-    const slightly = [...first, ...tokens("slightly", 60)];
-    const near = [1, 2].map((end) => [...slightly, end, end]);
-    expect(groups(...near, ...others)).toEqual([[[0, 1, 2, 3], 128]]);
-  });
-});
-
-describe("micro-batches with a shared prefix", () => {
-  it("hold every row once, in fewer positions than without", () => {
-    const batches = microBatches(rows, 512, 2);
-    expect(batches.flatMap((each) => each.rows).toSorted((a, b) => a - b)).toEqual([
-      ...rows.keys(),
-    ]);
-    const positions = (all: readonly MicroBatch[]): number =>
-      all.reduce((sum, { batch, length, prefix = 0 }) => sum + prefix + batch * length, 0);
-    expect(positions(batches)).toBeLessThan(0.75 * positions(alone));
-    for (const each of batches) expect(positions([each])).toBeLessThanOrEqual(512);
-  });
-
-  it("share nothing where all tokens are scored, which would need more places than there are", () => {
-    const all = rows.map(({ inputs, targets }) => ({
-      inputs,
-      targets,
-      fields: { weights: targets.map(() => 1) },
-    }));
-    expect(microBatches(all, 512).every(({ prefix }) => prefix === undefined)).toBe(true);
+describe("runs of rows that begin alike", () => {
+  it("compute fewer tokens than rows alone", () => {
+    const tokens = (runs: readonly MicroBatch[]): number =>
+      runs.reduce((sum, run) => sum + run.tokens, 0);
+    expect(tokens(together)).toBeLessThan(0.6 * tokens(alone));
   });
 
   const lora: LoraConfig = { rank: 3, alpha: 6, rslora: false, targets: targetModules };
@@ -139,7 +76,7 @@ describe("micro-batches with a shared prefix", () => {
     const weights = adapter === null ? whole : await adaptedWeights(config, whole, adapter, device);
     const loss = { name: "cross-entropy", options: {} };
     const results = [];
-    for (const batches of [microBatches(rows, 512, 2), alone]) {
+    for (const batches of [together, alone]) {
       const trainer = await makeTrainer(config, device, { lora: adapters, memory: { recompute } });
       const { logprobs, loss: total } = await trainer.forwardBackward(weights, rows, batches, loss);
       const scores = await trainer.score(weights, rows, batches, "logprobs");

@@ -3,7 +3,7 @@ import { INVERSE_TEMPERATURE, trainingGraph } from "../../../src/engine/local/tr
 import { temperatureField } from "../../../src/engine/engine.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
-const shape = { rows: [], batch: 2, length: 8, scored: 10 };
+const shape = { tokens: 14, batch: 2, length: 8, scored: 10 };
 const loss = { name: "policy-gradient", options: { klCoef: 0.1 } };
 const count = (goal: typeof loss | "logprobs", tempered: boolean): [number, boolean] => {
   const { graph } = trainingGraph(tinyConfig, shape, goal, { tempered });

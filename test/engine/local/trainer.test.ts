@@ -31,7 +31,7 @@ async function gradients(
   loss: LossSpec = crossEntropy,
 ): Promise<Float32Array> {
   const trainer = await makeTrainer(config, device, { lora: null });
-  const batches = microBatches(rows, maxTokens);
+  const batches = microBatches(rows, { maxTokens })[0]!;
   await trainer.forwardBackward(weights, rows, batches, loss);
   return trainer.gradients.read();
 }
@@ -89,7 +89,7 @@ describe("a row that lacks a field of its loss", () => {
     const options = { klCoef: 0.1 };
     const advantages = [1, 1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages, oldLogprobs: [0] } }];
-    const run = trainer.forwardBackward(weights, rows, microBatches(rows, 64), {
+    const run = trainer.forwardBackward(weights, rows, microBatches(rows, { maxTokens: 64 })[0]!, {
       name: "policy-gradient",
       options,
     });
@@ -101,10 +101,12 @@ describe("a row that lacks a field of its loss", () => {
     const trainer = await makeTrainer(config, device, { lora: null });
     const advantages = [1, -1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages } }];
-    const { metrics } = await trainer.forwardBackward(weights, rows, microBatches(rows, 64), {
-      name: "policy-gradient",
-      options: { ratio: "none" },
-    });
+    const { metrics } = await trainer.forwardBackward(
+      weights,
+      rows,
+      microBatches(rows, { maxTokens: 64 })[0]!,
+      { name: "policy-gradient", options: { ratio: "none" } },
+    );
     expect(metrics).toEqual({});
   });
 });

@@ -91,7 +91,7 @@ describe("forwardBackward", () => {
     const loss = { name: "policy-gradient", options: {} };
     // Thrown in a worker: class and code come back with it.
     await expect(engine.forwardBackward(batch(1), loss)).rejects.toThrow(
-      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no values for 40 targets/),
+      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no values for \d+ targets/),
     );
     expect(await step(engine, 1)).toBeGreaterThan(0);
   });

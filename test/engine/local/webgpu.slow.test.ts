@@ -44,7 +44,12 @@ async function gradientsOn(
   const memory = recompute ? { recompute, scoresBytes: 8 * 4 * config.vocabSize } : {};
   const trainer = await makeTrainer(config, device, { lora, memory });
   const rows = madeRows(config);
-  await trainer.forwardBackward(weights, rows, microBatches(rows, 64), policyGradient);
+  await trainer.forwardBackward(
+    weights,
+    rows,
+    microBatches(rows, { maxTokens: 64 })[0]!,
+    policyGradient,
+  );
   return tensorsOf(trainedSpecs(config, lora), await trainer.gradients.read());
 }
 
@@ -79,7 +84,7 @@ describeOnGpu("frozen weights in float16 on WebGPU", () => {
   it("are in graphs that run there whole", async () => {
     const layout = { lora: smallAdapters, transposed: false, frozen: "float16" } as const;
     const device = openDevice("webgpu", 1);
-    const shape = { rows: [], batch: 1, length: 32, scored: 8 };
+    const shape = { tokens: 32, batch: 1, length: 32, scored: 8 };
     // Few enough bytes that the vocabulary is gone through in stretches.
     const options = { ...layout, recompute: true, scoresBytes: 20_000 };
     const trained = trainingGraph(everyFeature, shape, policyGradient, options);

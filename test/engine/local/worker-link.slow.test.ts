@@ -4,7 +4,7 @@ import { startWorker, type WorkerLink } from "../../../src/engine/local/worker-l
 import { errorWith } from "../../helpers/error-with.ts";
 
 const entry = new URL("../../helpers/odd-worker.mjs", import.meta.url);
-const batch = { rows: [0, 1], batch: 2, length: 64, scored: 9 };
+const batch = { rows: [0, 1], tokens: 100, length: 64, scored: 9 };
 const loss = { name: "cross-entropy", options: {} };
 const links: WorkerLink[] = [];
 
@@ -44,7 +44,7 @@ describe("a worker that gives no sign of life", () => {
     await expect(stuck).rejects.toThrow(
       errorWith(
         "ENGINE_STALLED",
-        /^engine worker 1 of 2: no progress for \d s, since [\d:]{8}, during forwardBackward \(a micro-batch of 2 × 64 positions, 9 of them scored\)\. Checkpoints are kept: run the same command with --resume\./,
+        /^engine worker 1 of 2: no progress for \d s, since [\d:]{8}, during forwardBackward \(a micro-batch of 100 tokens in 2 rows, 9 of them scored\)\. Checkpoints are kept: run the same command with --resume\./,
       ),
     );
     await outcome;
@@ -61,7 +61,7 @@ describe("a worker that gives no sign of life", () => {
     ).rejects.toThrow(errorWith("ENGINE_STALLED"));
     watch.close();
     expect(told[0]).toMatch(
-      /^waiting \d s: engine worker 1 of 2 for forwardBackward \(2 micro-batches, the largest of 2 × 64 positions, 9 of them scored\), since [\d:]{8}; deadline 3 s$/,
+      /^waiting \d s: engine worker 1 of 2 for forwardBackward \(2 micro-batches, the largest of 100 tokens in 2 rows, 9 of them scored\), since [\d:]{8}; deadline 3 s$/,
     );
   });
 
@@ -92,7 +92,7 @@ describe("a worker without memory", () => {
     await expect(link.call("score", asked)).rejects.toThrow(
       errorWith(
         "ENGINE_OUT_OF_MEMORY",
-        "out of memory for score (a micro-batch of 2 × 64 positions, 9 of them scored) (std::bad_alloc)",
+        "out of memory for score (a micro-batch of 100 tokens in 2 rows, 9 of them scored) (std::bad_alloc)",
       ),
     );
     await expect(link.call("forget", "later")).resolves.toBeNull();

@@ -37,7 +37,7 @@ for (const [name, own] of Object.entries(await read("configs.json"))) {
   const model = await modelWeights(config, weights, device);
   const trainer = await makeTrainer(config, device, { lora: null });
   const loss = { name: "cross-entropy", options: {} };
-  await trainer.forwardBackward(model, [row], microBatches([row], 64), loss);
+  await trainer.forwardBackward(model, [row], microBatches([row], { maxTokens: 64 })[0], loss);
   const gradients = unflatten(config, await trainer.gradients.read()).map((each) => {
     return { ...each, name: `gradient.${each.name}` };
   });
