@@ -45,6 +45,8 @@ export interface ReproduceOptions {
   sideBySide: number;
   /** The metric by held-out question, which the intervals need; null where the run does not have it. */
   questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
+  /** Called with the results after each look at which a claim stays open: what follows takes hours, and may be cut off. */
+  onLook?: (result: Reproduction) => Promise<void>;
   /** Called before each run, and once for each that is taken over: from where. */
   onArm?: (arm: { run: ArmRun; number: number; total: number; found: FoundIn | null }) => void;
 }
@@ -96,55 +98,49 @@ export async function reproduce(
     return run.settings.settings;
   };
   const told = new Set<string>();
-  let claims: ClaimResult[];
+  const asFound = async (found: ClaimResult[]): Promise<Reproduction> => {
+    const { name, summary, family = null, paper = null, notes } = recipe;
+    const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
+    const own = new Set(runs.map(({ key }) => key));
+    const packed = packMeasures(new Map([...measures.all()].filter(([key]) => own.has(key))));
+    const calibration = tier === "smoke" ? null : calibrated(recipe, runsOf);
+    return {
+      recipe: name,
+      summary,
+      family,
+      paper,
+      notes,
+      tier,
+      seeds: plan.seeds.slice(0, Math.max(...taken)),
+      looks: [...plan.looks],
+      levels: [...plan.levels],
+      prior: SHARE_PRIOR,
+      calibration,
+      claims: judgedByInstrument(found, calibration),
+      base: await baseDifferences(recipe, tier),
+      claimsHash: claimsHash(recipe, tier, options.overrides),
+      runs: runs.map(({ key, seed, arms }) => ({
+        key,
+        seed,
+        arms,
+        origin: finished.known.get(key)?.origin ?? kept.get(key)?.origin ?? origin,
+        measured: packed.measured[key] ?? {},
+      })),
+      questions: packed.questions,
+    };
+  };
   try {
     for (;;) {
       await runMissing(runs, { ...options, finished, measures, told });
-      claims = judgeClaims(recipe, { tier, levelOf: looks.levelOf }, runsOf, settingsOf);
-      if (!looks.goOn(claims)) break;
+      const claims = judgeClaims(recipe, { tier, levelOf: looks.levelOf }, runsOf, settingsOf);
+      const result = await asFound(claims);
+      if (!looks.goOn(claims)) return result;
+      await options.onLook?.(result);
       runs = await looks.runs();
     }
   } finally {
     await finished.close();
   }
-  const calibration = tier === "smoke" ? null : calibrated(recipe, runsOf);
-  const { name, summary, family = null, paper = null, notes } = recipe;
-  const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
-  const seeds = plan.seeds.slice(0, Math.max(...taken));
-  const { looks: counts, levels } = plan;
-  const about = {
-    recipe: name,
-    summary,
-    family,
-    paper,
-    notes,
-    tier,
-    seeds,
-    looks: [...counts],
-    levels: [...levels],
-    prior: SHARE_PRIOR,
-  };
-  const own = new Set(runs.map(({ key }) => key));
-  const packed = packMeasures(new Map([...measures.all()].filter(([key]) => own.has(key))));
-  const reproduced = runs.map(({ key, seed, arms }) => ({
-    key,
-    seed,
-    arms,
-    origin: finished.known.get(key)?.origin ?? kept.get(key)?.origin ?? origin,
-    measured: packed.measured[key] ?? {},
-  }));
-  claims = judgedByInstrument(claims, calibration);
-  const base = await baseDifferences(recipe, tier);
-  const hash = claimsHash(recipe, tier, options.overrides);
-  return {
-    ...about,
-    calibration,
-    claims,
-    base,
-    claimsHash: hash,
-    runs: reproduced,
-    questions: packed.questions,
-  };
 }
 
 /** What the control of the recipe's calibration came to; null where there is none. */

@@ -189,6 +189,16 @@ async function reproduceRecipe(
   const file = keptResultsFile(name);
   const isReused = flags.arms !== false && existsSync(file);
   const before = isReused ? await readKeptResults(file) : null;
+  const { writeReproductionFiles } = await import("../reproduction-files.ts");
+  const folderOf = (each: Pick<ArmRun, "arms" | "seed" | "key">): string => armFolder(out, each);
+  const written = async (found: Reproduction): Promise<KeptResults> => {
+    const results = await writeReproductionFiles(found, folderOf, { out, before });
+    if (flags.keep === true) {
+      await makeFolder(dirname(file));
+      await writeJson(file, results);
+    }
+    return results;
+  };
   const progress = openArmProgress(context);
   const download = watchDownload(context);
   const isPaper = tier === "paper";
@@ -211,6 +221,9 @@ async function reproduceRecipe(
       progress.end(each);
       return found;
     },
+    onLook: async (found) => {
+      await written(found);
+    },
     questionsOf: (each, metric) => armQuestions(armFolder(out, each), metric),
     onArm: ({ run: each, number, total, found }) => {
       const what = `${each.arms.join(", ")}, seed ${each.seed}`;
@@ -222,15 +235,9 @@ async function reproduceRecipe(
     download.stop();
     progress.stop();
   });
-  const { writeReproductionFiles } = await import("../reproduction-files.ts");
-  const folderOf = (each: Pick<ArmRun, "arms" | "seed" | "key">): string => armFolder(out, each);
-  const kept = await writeReproductionFiles(result, folderOf, { out, before });
-  const files = ["results.json", "report.html", "report.md"].map((file) => join(out, file));
-  if (flags.keep === true) {
-    files.push(keptResultsFile(name));
-    await makeFolder(dirname(keptResultsFile(name)));
-    await writeJson(keptResultsFile(name), kept);
-  }
+  const kept = await written(result);
+  const files = ["results.json", "report.html", "report.md"].map((each) => join(out, each));
+  if (flags.keep === true) files.push(file);
   return { result, kept, out, files };
 }
 
