@@ -22,8 +22,8 @@ export interface Packing {
   width?: number;
 }
 
-/** What a run costs beside its tokens, in tokens: measured, less than its noise. */
-const RUN_COST = 16;
+/** What a run costs beside its tokens, in tokens: 35 where scores are computed, 85 where gradients are (docs/lab-log.md). */
+const RUN_COST = 64;
 /** Parts of `maxTokens` that are tried: shorter runs are dealt more evenly. */
 const PARTS = [1, 3 / 4, 1 / 2, 1 / 3, 1 / 4] as const;
 

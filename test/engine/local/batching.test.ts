@@ -59,10 +59,10 @@ describe("micro-batches", () => {
       rowOf([...prompt, ...found]),
     ];
     const runs = microBatches(all, { maxTokens: 1024 }).flat();
-    expect(runs.map((run) => run.rows)).toEqual([[3, 0, 4, 2], [1]]);
-    // The prompt, what was found, and the ends 3 3, 1 and 2 2.
-    expect(runs[0]!.tokens).toBe(100 + 50 + 2 + 1 + 2);
-    expect(runs[0]!.scored).toBe(152 + 151 + 150 + 102);
+    expect(runs.map((run) => run.rows)).toEqual([[3, 0, 4, 2, 1]]);
+    // The prompt, what was found, and the ends 3 3, 1 and 2 2; the row that shares nothing.
+    expect(runs[0]!.tokens).toBe(100 + 50 + 2 + 1 + 2 + 3);
+    expect(runs[0]!.scored).toBe(152 + 151 + 150 + 102 + 3);
   });
 
   it("are dealt so that the busiest worker has the least work", () => {
