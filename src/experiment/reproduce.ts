@@ -1,5 +1,4 @@
 import { ConfigError } from "../base/errors.ts";
-import { inOrder } from "../base/in-order.ts";
 import type { CalibrationResult, ClaimResult, Reproduction } from "./claims/claim-results.ts";
 import { calibrationOf, judgedByInstrument } from "./claims/instrument.ts";
 import type { SeedPlan } from "./claims/looks.ts";
@@ -220,11 +219,31 @@ async function runMissing(
     }
   }
   const halt = new AbortController();
-  const work = async (each: ArmRun): Promise<void> => {
-    const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
-    await finished.add(each, result);
-    await measures.take(each);
+  const stop = (): void => {
+    halt.abort(signal.reason);
   };
-  const take = (): Promise<void> => Promise.resolve();
-  await inOrder(missing(), work, { signal, halt, window: sideBySide, take });
+  signal.addEventListener("abort", stop);
+  const queue = missing();
+  const failures: unknown[] = [];
+  // Each takes the next run when its last has ended: runs are of unlike length.
+  const lane = async (): Promise<void> => {
+    try {
+      for await (const each of queue) {
+        halt.signal.throwIfAborted();
+        const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
+        await finished.add(each, result);
+        await measures.take(each);
+      }
+    } catch (error) {
+      failures.push(error);
+      halt.abort(error);
+    }
+  };
+  try {
+    signal.throwIfAborted();
+    await Promise.all(Array.from({ length: sideBySide }, lane));
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+  if (failures.length > 0) throw failures[0];
 }
