@@ -131,7 +131,11 @@ describe("reproduce", () => {
       const wave = [0, 0.05, -0.05][each.seed % 3] ?? 0;
       return Promise.resolve({ eval: { after: { em: (isCold(each) ? 0 : 0.6) + wave } } });
     };
-    const options = { plan: SEEDS_BY_RULE, run: open, questionsOf: () => Promise.resolve(null) };
+    const told: number[] = [];
+    const onLook: ReproduceOptions["onLook"] = ({ seeds }) =>
+      Promise.resolve(void told.push(seeds.length));
+    const known = { run: open, questionsOf: () => Promise.resolve(null) };
+    const options = { plan: SEEDS_BY_RULE, ...known, onLook };
     const { claims, seeds, looks } = await run("rule", options);
     expect(looks).toEqual([3, 5, 8]);
     const [first, second] = claims;
@@ -141,6 +145,7 @@ describe("reproduce", () => {
     expect(second).toMatchObject({ verdict: "supported", arms: [{ seeds: all }] });
     expect(seeds).toEqual(all);
     expect(done).toHaveLength(16);
+    expect(told).toEqual([3, 5]);
     // Continued: the looks are taken again, nothing runs.
     const again = await run("rule", options);
     expect(again.claims).toEqual(claims);
@@ -280,8 +285,23 @@ describe("reproduce", () => {
               });
             }),
     });
-    await expect(failing).rejects.toThrow();
+    await expect(failing).rejects.toThrow("broken");
     expect([...stopped]).toEqual([1]);
+  });
+
+  it("holds no run up by a longer one before it", async () => {
+    let ended = (): void => undefined;
+    const others = new Promise<void>((resolve) => (ended = resolve));
+    let done = 0;
+    await run("longer", {
+      sideBySide: 2,
+      run: async (each) => {
+        if (each.seed === 1 && !isCold(each)) await others;
+        else if (++done === 5) ended();
+        return outcome(each);
+      },
+    });
+    expect(done).toBe(5);
   });
 
   it("reuses finished arms of other reproductions, and runs damaged ones again", async () => {
