@@ -3,15 +3,13 @@ import { formatScore } from "../base/format.ts";
 import { packageVersion } from "../base/package-root.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { ArmRun } from "../experiment/arms/arm-runs.ts";
+import type { ArmUse } from "../experiment/reproduce.ts";
 import { mapAround } from "../run/evaluation-sets.ts";
 import type { CliContext } from "./command.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
 /** What a run of an arm is given. */
-export interface ArmTraining {
-  /** The run's own folder, below --out. */
-  folder: string;
-  signal: AbortSignal;
+export interface ArmTraining extends ArmUse {
   /** Called with a short text on how far the run is. */
   onProgress: (text: string) => void;
 }
@@ -19,7 +17,7 @@ export interface ArmTraining {
 /** Trains an arm; its results as `agentrl train --json` prints them. */
 export async function trainArm(
   { settings }: ArmRun,
-  { folder, signal, onProgress }: ArmTraining,
+  { folder, signal, evaluatedIn, onProgress }: ArmTraining,
 ): Promise<unknown> {
   const { runRecipe } = await import("../run/run-recipe.ts");
   let stage = "";
@@ -32,6 +30,7 @@ export async function trainArm(
     out: folder,
     version: packageVersion(),
     signal,
+    evaluatedIn,
     // Left by an interrupted reproduction.
     resume: existsSync(folder),
     onEvaluationStart: (name) => {

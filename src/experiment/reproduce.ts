@@ -11,6 +11,7 @@ import { openArmInputs } from "./arms/arm-inputs.ts";
 import { type ArmRun, armFolder, armRuns, type ArmSource } from "./arms/arm-runs.ts";
 import type { ArmStore } from "./arms/arm-store.ts";
 import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
+import { shortHash } from "../evaluate/fingerprint.ts";
 import { machineFacts } from "../run/folder/run-folder.ts";
 import { CALIBRATION, experiments } from "../run/claims.ts";
 import { baseDifferences, claimsHash } from "./claim-settings.ts";
@@ -20,6 +21,15 @@ import type { Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { SHARE_PRIOR } from "./claims/claim-test.ts";
 import type { Override } from "../run/settings/settings.ts";
+
+/** What a run is given. */
+export interface ArmUse {
+  /** The run's own folder, below the reproduction's. */
+  folder: string;
+  signal: AbortSignal;
+  /** Folder of a run of these arms whose evaluation before training is this one's. */
+  evaluatedIn?: string;
+}
 
 export interface ReproduceOptions {
   tier: Tier;
@@ -39,7 +49,7 @@ export interface ReproduceOptions {
   /** For policies that are not here: they are downloaded or made before the first run. */
   download?: PolicyDownload;
   /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
-  run: (run: ArmRun, use: { folder: string; signal: AbortSignal }) => Promise<unknown>;
+  run: (run: ArmRun, use: ArmUse) => Promise<unknown>;
   /** Runs at once. The results do not depend on it. */
   sideBySide: number;
   /** The metric by held-out question, which the intervals need; null where the run does not have it. */
@@ -225,12 +235,17 @@ async function runMissing(
   signal.addEventListener("abort", stop);
   const queue = missing();
   const failures: unknown[] = [];
+  const evaluated = new Map<string, string>();
   // Each takes the next run when its last has ended: runs are of unlike length.
   const lane = async (): Promise<void> => {
     try {
       for await (const each of queue) {
         halt.signal.throwIfAborted();
-        const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
+        const folder = armFolder(out, each);
+        const opening = openingOf(each);
+        const evaluatedIn = evaluated.get(opening);
+        const result = await run(each, { folder, signal: halt.signal, evaluatedIn });
+        evaluated.set(opening, folder);
         await finished.add(each, result);
         await measures.take(each);
       }
@@ -246,4 +261,13 @@ async function runMissing(
     signal.removeEventListener("abort", stop);
   }
   if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * Hash of all that an evaluation before training depends on: every setting but how the policy is trained, for that begins after it. With stages
+ * a policy may be trained before it, so nothing is left out.
+ */
+function openingOf({ settings: { settings } }: ArmRun): string {
+  if (settings.stages !== undefined) return shortHash(settings);
+  return shortHash({ ...settings, algorithm: undefined });
 }

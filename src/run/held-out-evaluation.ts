@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
+import { readJsonl } from "../base/jsonl.ts";
 import type { Dataset } from "../data/dataset.ts";
 import type { PolicyEngine } from "../engine/engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
@@ -88,25 +89,42 @@ type RecordedEvaluationObserver = Partial<
  * Evaluates before, after or during training and writes it to the run's folder.
  * @param how.name of its files: `before`, `after`, `step-40`; of a set, `transfer/after`.
  * @param how.known take the result that the folder holds, where it does.
+ * @param how.from folder of another run, whose result is this one's, where it has it.
  */
 export async function recordedEvaluation(
   subject: HeldOutSubject,
   run: RunFolder,
-  how: { name: string; known: boolean; signal: AbortSignal; limit?: number },
+  how: { name: string; known: boolean; from?: string; signal: AbortSignal; limit?: number },
   observer: RecordedEvaluationObserver,
 ): Promise<HeldOutEvaluation> {
-  const { name, known, signal, limit } = how;
+  const { name, known, from, signal, limit } = how;
   const file = join(run.path, "eval", `${name}.json`);
   if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
-  const { summary, rows } = await heldOutEvaluation(subject, {
-    signal,
-    limit,
-    onStart: (questions) => observer.onEvaluationStart?.(name, questions),
-    onProgress: (progress) => observer.onEvaluationProgress?.(progress),
-  });
+  const taken = from === undefined ? null : await evaluationIn(from, name);
+  const { summary, rows } =
+    taken ??
+    (await heldOutEvaluation(subject, {
+      signal,
+      limit,
+      onStart: (questions) => observer.onEvaluationStart?.(name, questions),
+      onProgress: (progress) => observer.onEvaluationProgress?.(progress),
+    }));
   await run.evaluation(name, summary, rows);
   observer.onEvaluation?.(name, summary);
   return summary;
+}
+
+/** An evaluation of a run's folder; null: it has none of this name. */
+async function evaluationIn(
+  folder: string,
+  name: string,
+): Promise<{ summary: HeldOutEvaluation; rows: EvaluationRow[] } | null> {
+  const file = join(folder, "eval", name);
+  if (!existsSync(`${file}.json`)) return null;
+  const summary = (await readJson(`${file}.json`)) as HeldOutEvaluation;
+  const rows: EvaluationRow[] = [];
+  for await (const { value } of readJsonl(`${file}.rows.jsonl`)) rows.push(value as EvaluationRow);
+  return { summary, rows };
 }
 
 /** When a policy is evaluated: around a training, or at a step of it. */
@@ -120,7 +138,7 @@ export type EvaluationTime = "before" | "after" | `step-${number}`;
 export async function recordedEvaluations(
   subject: HeldOutSubject,
   run: RunFolder,
-  how: { when: EvaluationTime; known: boolean; signal: AbortSignal },
+  how: { when: EvaluationTime; known: boolean; from?: string; signal: AbortSignal },
   observer: RecordedEvaluationObserver,
 ): Promise<Measured<HeldOutEvaluation>> {
   const { when, ...rest } = how;

@@ -123,9 +123,8 @@ async function evaluateBetween(
 async function evaluate(
   resolved: ResolvedSettings<Settings>,
   model: string,
-  how: { when: EvaluationTime; known: boolean; options: Session },
+  { when, known, options }: { when: EvaluationTime; known: boolean; options: Session },
 ): Promise<{ evaluation: Measured<HeldOutEvaluation>; device: string }> {
-  const { when, known, options } = how;
   const { out, version, signal } = options;
   const { settings } = resolved;
   const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
@@ -140,7 +139,9 @@ async function evaluate(
     const run = await openRunFolder({ engine, out, ...quiet, facts, onEvent, signal });
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
-    const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);
+    const from = when === "before" ? options.evaluatedIn : undefined;
+    const how = { when, known, from, signal };
+    const evaluation = await recordedEvaluations(subject, run, how, options);
     return { evaluation, device: engine.machine.device };
   });
 }

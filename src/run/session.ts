@@ -29,6 +29,8 @@ export interface Session extends Partial<RunEvents>, RunFolderUse {
   onSelect?: (questions: number) => void;
   /** Of an evaluation that is a stage of its own. */
   onProgress?: (progress: EvaluationProgress) => void;
+  /** Folder of a run whose evaluation before training is this run's: the same policy, questions, settings and seed. */
+  evaluatedIn?: string;
   /** Settings that have no effect are no error. */
   allowIgnored?: boolean;
 }

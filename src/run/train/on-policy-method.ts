@@ -302,7 +302,12 @@ async function evaluations(
   return recordedEvaluations(
     { settings, engine, held: await session.held(), model },
     run,
-    { when, known, signal: options.signal },
+    {
+      when,
+      known,
+      from: when === "before" ? options.evaluatedIn : undefined,
+      signal: options.signal,
+    },
     options,
   );
 }

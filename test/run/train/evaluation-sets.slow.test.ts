@@ -65,6 +65,18 @@ describe("evaluation.sets of a training", () => {
     const questions = await armQuestions(join(root, "whole"), "eval.sets.far.after.em");
     expect(questions?.values.size).toBe(3);
 
+    // Another training of the same policy takes over what was measured before this one.
+    const started: string[] = [];
+    const taking = {
+      evaluatedIn: join(root, "whole"),
+      onEvaluationStart: (name: string) => void started.push(name),
+    };
+    const taken = await train("taken", ["algorithm.clipHigh=0.3"], taking);
+    expect(taken.evaluated).toEqual([...BEFORE, ...AFTER]);
+    expect(started).toEqual(AFTER);
+    const before = (name: string) => BEFORE.map((each) => filesOf(name)[`${each}.rows.jsonl`]);
+    expect(before("taken")).toEqual(before("whole"));
+
     const halt = new AbortController();
     const onEvaluation = (name: string): void => {
       if (name === "drawn/after") halt.abort();
