@@ -269,5 +269,5 @@ export const knights = defineWorld({
   tasks,
   check: ({ tasks }) => checkPuzzles(tasks),
   teachers: [knightsTeacher],
-  bases: ["deducing", "deducing-last"],
+  bases: ["deducing", "deducing-asked", "deducing-last"],
 });

@@ -185,7 +185,7 @@ describe("a server with faults, through the command line", () => {
       let isSound = false;
       const address = await faulty(fault, (n) => n >= 5 && !isSound, false);
       const out = `ended-${name}`;
-      const args = train(out, address, ["deadlines.engineSeconds=4"]);
+      const args = train(out, address, ["deadlines.engineSeconds=8"]);
       const ended = await runAgentrl(args, { cwd: folder });
       expect(ended.status).toBe(4);
       expect(ended.stderr).toMatch(new RegExp(code));
