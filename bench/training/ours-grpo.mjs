@@ -1,6 +1,7 @@
 // A whole GRPO step through the loop that `agentrl train` runs, with messages of a fixed length: nothing ends one early.
 import { readFile } from "node:fs/promises";
 import { enginePolicy } from "../../dist/rollout/policy.js";
+import { withNamedParts } from "../../dist/base/define-part.js";
 import { grpo } from "../../dist/algorithms/grpo.js";
 import { trainOnPolicy } from "../../dist/algorithms/on-policy.js";
 
@@ -14,15 +15,18 @@ export async function grpoTurn({ prompts: path, groupSize, newTokens, learningRa
     ...{ steps: 1, promptsPerStep: prompts.length, groupSize, klCoef: 0 },
     optimizer: { learningRate },
   };
+  // Parts are loaded when a recipe names them, and here is none.
+  const rewards = [{ name: "token-f1", weight: 1, options: {} }];
+  const options = await withNamedParts([algorithm, rewards], () => grpo.options.parse(algorithm));
   let seed = 0;
   const turn = async () => {
     let done;
     await trainOnPolicy({
       algorithm: grpo,
-      options: grpo.options.parse(algorithm),
+      options,
       ...{ engine, policy: unending(enginePolicy(engine, engine.tokenizer)), tasks },
       ...{ environment: oneMessage(newTokens), strategy: "agent" },
-      rewards: [{ name: "token-f1", weight: 1, options: {} }],
+      rewards,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       ...{ seed: seed++, firstStep: 0, signal: new AbortController().signal },
       onStep: (step) => {
