@@ -48,7 +48,9 @@ export async function writeReproductionFiles(
       return keptRun(run, run.files, result.claims);
     }),
     samples: [
-      ...((before?.procedure === 2 ? before.samples : []) as ViewerItem[]).filter((item) => !shown.has(armOf(item))),
+      ...((before?.procedure === 2 ? before.samples : []) as ViewerItem[]).filter(
+        (item) => !shown.has(armOf(item)),
+      ),
       ...samples,
     ],
   };
