@@ -18,13 +18,13 @@ export type DType =
 
 export interface TensorType {
   dtype: DType;
-  /** Every axis has a length: there is one graph per batch shape. The length of a free axis is an example. */
+  /** Every axis has a length; that of a free axis is an example. */
   shape: readonly number[];
 }
 
 /**
  * Axes of an input whose lengths may differ from run to run, by number, with a name: in a run, axes of one name have one length. No
- * constant and no attribute of the graph may depend on them: use an input instead.
+ * attribute of the graph may depend on them, nor a constant: use an input instead. (`compileFree` makes inputs of shapes.)
  */
 export type FreeAxes = Readonly<Record<number, string>>;
 

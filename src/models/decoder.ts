@@ -124,8 +124,12 @@ export function decoderRows(
   ids: Value,
   { lora = null, recompute = false, tree = null }: RowsOptions = {},
 ): Value {
-  const place = tree === null ? wholeRows(config, ids) : rowsOfTree(config, ids, tree);
-  const rows: Rows = { config, parameters, lora, place, selective: recompute === "selective" };
+  const place = tree === null ? wholeRows(config, ids) : rowsOfTree(ids, tree);
+  // Before the first layer, which may be recomputed.
+  const blocks = queryBlocks(causalMasks(place.steps), place.length, place.plan);
+  createBlocks(config, blocks);
+  const selective = recompute === "selective";
+  const rows: Rows = { config, parameters, lora, place, blocks, selective };
   let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [sizeOf(ids.shape)]));
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
@@ -134,13 +138,12 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
-/** Where tokens stand in their rows. Masks are created before the first layer, which may be recomputed. */
-interface Placing {
-  batch: number;
-  length: number;
-  blocks: ReturnType<typeof queryBlocks>;
-  /** Rotates the heads of tokens [N, heads · d]. */
-  rotate: (x: Value, heads: number) => Value;
+/** Where tokens stand in their rows. */
+interface Placing extends Pick<TokenTree, "batch" | "length" | "steps" | "plan"> {
+  /** cos and sin of each place along the second of `axes`. */
+  rotary: TokenTree["rotary"];
+  /** The axes before a token's numbers, as the rotation wants them. */
+  axes: readonly [rows: number, places: number];
   /** Tokens [N, …] as rows [B·T, …]. */
   apart: (x: Value) => Value;
   /** Rows [B·T, …] as tokens [N, …]. */
@@ -149,40 +152,30 @@ interface Placing {
 
 function wholeRows(config: DecoderConfig, ids: Value): Placing {
   const [batch, length] = ids.shape as readonly [number, number];
-  const { cos, sin } = rotaryTables(ids.graph, config, length);
-  const first = ids.graph.constant("int64", [1], [0]);
-  const blocks = queryBlocks(causalMasks(stepsOf(ids, length)), length, blockPlan(config, length));
-  createBlocks(config, blocks);
   return {
     batch,
     length,
-    blocks,
-    rotate: (x, heads) => {
-      const wide = reshape(x, [batch, length, x.shape[1]!]);
-      return rotaryEmbedding([wide, first, cos, sin], { num_heads: heads });
-    },
+    steps: stepsOf(ids, length),
+    plan: blockPlan(config, length),
+    rotary: rotaryTables(ids.graph, config, length),
+    axes: [batch, length],
     apart: (x) => x,
     together: (x) => x,
   };
 }
 
-function rowsOfTree(config: DecoderConfig, ids: Value, tree: TokenTree): Placing {
-  const { batch, length, paths, places, rotary } = tree;
-  const cos = gather([rotary.cos, tree.positions]);
-  const sin = gather([rotary.sin, tree.positions]);
-  const first = ids.graph.constant("int64", [1], [0]);
-  const blocks = queryBlocks(causalMasks(tree.steps), length, tree.plan);
-  createBlocks(config, blocks);
+function rowsOfTree(ids: Value, tree: TokenTree): Placing {
+  const { batch, length, steps, plan, positions, rotary } = tree;
   return {
     batch,
     length,
-    blocks,
-    rotate: (x, heads) => {
-      const wide = reshape(x, [1, ...x.shape]);
-      return reshape(rotaryEmbedding([wide, first, cos, sin], { num_heads: heads }), x.shape);
-    },
-    apart: (x) => gather([x, paths]),
-    together: (x) => gather([x, places]),
+    steps,
+    plan,
+    // The kernel's tables must be as long as what it rotates: one row for each token.
+    rotary: { cos: gather([rotary.cos, positions]), sin: gather([rotary.sin, positions]) },
+    axes: [1, ids.shape[0]!],
+    apart: (x) => gather([x, tree.paths]),
+    together: (x) => gather([x, tree.places]),
   };
 }
 
@@ -192,6 +185,7 @@ interface Rows {
   parameters: ParameterValues;
   lora: LoraConfig | null;
   place: Placing;
+  blocks: ReturnType<typeof queryBlocks>;
   selective: boolean;
 }
 
@@ -201,7 +195,7 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
   const names = layerNames(layer);
   const at = (name: string): Value => parameters.get(name)!;
   const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-  const blocks = place.blocks(windowOf(config, layer));
+  const blocks = rows.blocks(windowOf(config, layer));
   const k = place.apart(rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads));
   const v = place.apart(project(normal, names.v, names.vBias));
   const attend = (own: Value): Value => {
@@ -224,7 +218,11 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
   }
 
   function rotate(from: Value, norm: string, heads: number): Value {
-    return place.rotate(config.qkNorm ? normHeads(config, from, at(norm)) : from, heads);
+    const normal = config.qkNorm ? normHeads(config, from, at(norm)) : from;
+    const { cos, sin } = place.rotary;
+    const wide = reshape(normal, [...place.axes, normal.shape[1]!]);
+    const first = x.graph.constant("int64", [1], [0]);
+    return reshape(rotaryEmbedding([wide, first, cos, sin], { num_heads: heads }), normal.shape);
   }
 }
 

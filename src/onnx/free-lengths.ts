@@ -65,7 +65,10 @@ export async function compileFree<N extends string>(
     const there = vectors[i] ?? [];
     if (there.length === data.length && data.every((each, k) => each === there[k])) return;
     const where = `constant "${value.name}" (${value.dtype} [${value.shape.join(", ")}])`;
-    if (value.dtype !== "int64" || value.shape.length !== 1) productOf(where, NaN, NaN);
+    if (value.dtype !== "int64" || value.shape.length !== 1) {
+      const message = `${where} depends on a length that differs from run to run. Allowed are int64 vectors, such as shapes; expand a scalar, or read an input.`;
+      throw new InternalError("GRAPH_NOT_FREE", message);
+    }
     given.set(
       value,
       data.map((each, k) => productOf(where, each, there[k] ?? NaN)),

@@ -102,7 +102,8 @@ export interface Session {
 
 /**
  * Larger graphs, those of deep models' training, are run as they are emitted. The runtime's optimisers take two thirds of their compilation
- * (13 000 nodes: 2.8 s against .9 s) and save a seventh of a run (7 600 nodes: .3 of 2 s), while most shapes of a deep model occur once.
+ * (13 000 nodes: 2.8 s against .9 s) and save a seventh of a run (7 600 nodes: .3 of 2 s), which was measured when
+ * each shape was a graph of its own.
  */
 const OPTIMISED_NODES = 8_000;
 

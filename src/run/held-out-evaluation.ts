@@ -22,6 +22,7 @@ import { evaluateSubject, protocolOf } from "./evaluation.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
 import { openRoles } from "./roles.ts";
 import type { Settings } from "./settings/settings-schema.ts";
+import type { Session } from "./session.ts";
 import type { RunEvents } from "./train/run-events.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
@@ -138,10 +139,11 @@ export type EvaluationTime = "before" | "after" | `step-${number}`;
 export async function recordedEvaluations(
   subject: HeldOutSubject,
   run: RunFolder,
-  how: { when: EvaluationTime; known: boolean; from?: string; signal: AbortSignal },
-  observer: RecordedEvaluationObserver,
+  how: { when: EvaluationTime; known: boolean; signal: AbortSignal },
+  observer: RecordedEvaluationObserver & Pick<Session, "evaluatedIn">,
 ): Promise<Measured<HeldOutEvaluation>> {
-  const { when, ...rest } = how;
+  const { when, ...others } = how;
+  const rest = { ...others, from: when === "before" ? observer.evaluatedIn : undefined };
   const measure = (by: HeldOutSubject, set: string | null): Promise<HeldOutEvaluation> =>
     recordedEvaluation(by, run, { ...rest, name: evaluationName(set, when) }, observer);
   const sets: Record<string, HeldOutEvaluation> = {};

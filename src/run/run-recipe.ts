@@ -139,9 +139,7 @@ async function evaluate(
     const run = await openRunFolder({ engine, out, ...quiet, facts, onEvent, signal });
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
-    const from = when === "before" ? options.evaluatedIn : undefined;
-    const how = { when, known, from, signal };
-    const evaluation = await recordedEvaluations(subject, run, how, options);
+    const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);
     return { evaluation, device: engine.machine.device };
   });
 }

@@ -224,7 +224,7 @@ async function reproduceRecipe(
     onLook: async (found) => {
       await written(found);
     },
-    questionsOf: (each, metric) => armQuestions(armFolder(out, each), metric),
+    questionsOf: (each, metric) => armQuestions(folderOf(each), metric),
     onArm: ({ run: each, number, total, found }) => {
       const what = `${each.arms.join(", ")}, seed ${each.seed}`;
       context.note(`run ${number}/${total}: ${what}${found === null ? "" : FOUND[found]}`);

@@ -35,17 +35,25 @@ export function microBatches(
   rows: readonly TrainingRow[],
   { maxTokens, workers = 1, width = 128 }: Packing,
 ): MicroBatch[][] {
-  const order = sharedOrder(rows.map(({ inputs }) => inputs));
-  let best: Dealt | null = null;
-  for (const part of PARTS) {
-    const runs = divided(rows, order, { maxTokens: Math.floor(part * maxTokens), width });
-    const dealt = dealtOut(runs, workers);
-    if (best === null || dealt.busiest < best.busiest) best = dealt;
-  }
-  return best!.runs.map((own) => own.map(({ rows: members }) => microBatch(rows, members)));
+  const inputs = rows.map((row) => row.inputs);
+  const order = sharedOrder(inputs).map((row, i, all): OrderedRow => {
+    const shared = i === 0 ? 0 : common(inputs[all[i - 1]!]!, inputs[row]!);
+    return { row, length: inputs[row]!.length, shared };
+  });
+  const best = PARTS.map((part) =>
+    dealtOut(divided(order, { maxTokens: Math.floor(part * maxTokens), width }), workers),
+  ).reduce((found, each) => (each.busiest < found.busiest ? each : found));
+  return best.runs.map((own) => own.map(({ rows: members }) => microBatch(rows, members)));
 }
 
-/** Cost of a run: its tokens, and the scores of attention, which cost as much as a token where a row has 6 D places. */
+/** A row among the others, and how many tokens it shares with the one before it. */
+interface OrderedRow {
+  row: number;
+  length: number;
+  shared: number;
+}
+
+/** Cost of a run in tokens. Attention over a row of T places costs as much as T² / (6 D) tokens more: measured at D = 128. */
 function costOf(tokens: number, rows: number, length: number, width: number): number {
   return tokens + (rows * length * length) / (6 * width) + RUN_COST;
 }
@@ -57,14 +65,9 @@ interface Run {
 
 /** The cheapest division of the ordered rows into runs. */
 function divided(
-  rows: readonly TrainingRow[],
-  order: readonly number[],
+  order: readonly OrderedRow[],
   { maxTokens, width }: Required<Pick<Packing, "maxTokens" | "width">>,
 ): Run[] {
-  const lengthAt = (i: number): number => rows[order[i]!]!.inputs.length;
-  const shared = order.map((row, i) =>
-    i === 0 ? 0 : common(rows[order[i - 1]!]!.inputs, rows[row]!.inputs),
-  );
   // Of the first `end` rows: the least cost, and where their last run begins.
   const least: { cost: number; from: number }[] = [{ cost: 0, from: 0 }];
   for (let end = 1; end <= order.length; end++) {
@@ -72,9 +75,9 @@ function divided(
     let tokens = 0;
     let longest = 0;
     for (let from = end - 1; from >= 0; from--) {
-      const length = lengthAt(from);
+      const { length } = order[from]!;
       longest = Math.max(longest, length);
-      tokens += from === end - 1 ? length : length - shared[from + 1]!;
+      tokens += from === end - 1 ? length : length - order[from + 1]!.shared;
       const count = end - from;
       if (count > 1 && Math.max(tokens, count * longest) > maxTokens) break;
       const cost = least[from]!.cost + costOf(tokens, count, longest, width);
@@ -85,7 +88,8 @@ function divided(
   const runs: Run[] = [];
   for (let end = order.length; end > 0; end = least[end]!.from) {
     const { cost, from } = least[end]!;
-    runs.push({ rows: order.slice(from, end), cost: cost - least[from]!.cost });
+    const rows = order.slice(from, end).map(({ row }) => row);
+    runs.push({ rows, cost: cost - least[from]!.cost });
   }
   return runs.reverse();
 }

@@ -66,7 +66,7 @@ export function packer(config: DecoderConfig): Packer {
 }
 
 /** Float32: 0, 1, 2, … */
-function counted(count: number, shape: readonly number[]): Tensor {
+export function counted(count: number, shape: readonly number[]): Tensor {
   return tensorOf(
     Float32Array.from({ length: count }, (_, i) => i),
     shape,

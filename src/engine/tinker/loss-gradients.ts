@@ -1,13 +1,13 @@
 import { definedValues } from "../../base/defined-values.ts";
 import { backward } from "../../autodiff/backward.ts";
-import { PLACES } from "../../losses/loss.ts";
 import { Graph } from "../../autodiff/graph.ts";
-import type { LossSpec } from "../../losses/loss.ts";
+import { type LossSpec, PLACES } from "../../losses/loss.ts";
 import { openDevice } from "../../onnx/device.ts";
 import { compileFree, type FreeSession } from "../../onnx/free-lengths.ts";
 import { floats, type Tensor, tensorOf } from "../../onnx/session.ts";
 import { type ForwardBackwardResult, isScored, type TrainingRow } from "../engine.ts";
 import { compiled, mostGraphs } from "../local/compiled.ts";
+import { counted } from "../local/packed-run.ts";
 import { buildLoss, FIELD, fieldInputs, lossFields, METRIC } from "../local/training-graph.ts";
 
 /** A loss of given log-probabilities, computed here: its value and metrics, and its derivative by each log-probability. */
@@ -58,10 +58,7 @@ export function lossGradients(): LossGradients {
       };
       const feeds: Record<string, Tensor> = {
         [LOGPROBS]: column((r, token) => logprobs[r]?.[token] ?? NaN),
-        [PLACES]: tensorOf(
-          Float32Array.from({ length: count }, (_, place) => place),
-          [count, 1],
-        ),
+        [PLACES]: counted(count, [count, 1]),
       };
       for (const name of lossFields(loss).filter((each) => ready.inputNames.includes(FIELD + each)))
         feeds[FIELD + name] = column((r, token) => rows[r]?.fields[name]?.[token] ?? NaN);

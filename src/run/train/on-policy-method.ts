@@ -302,12 +302,7 @@ async function evaluations(
   return recordedEvaluations(
     { settings, engine, held: await session.held(), model },
     run,
-    {
-      when,
-      known,
-      from: when === "before" ? options.evaluatedIn : undefined,
-      signal: options.signal,
-    },
+    { when, known, signal: options.signal },
     options,
   );
 }

@@ -111,16 +111,8 @@ export const tiny = defineWorld({
   lessons,
   bases: [
     ...["timid", "deep", "messy", "knowing", "knowing-typed", "chains"],
-    ...[
-      "unrefined",
-      "refining",
-      "refining-asked",
-      "unasking",
-      "boxing",
-      "calling",
-      "calling-chains",
-      "citing",
-    ],
+    ...["unrefined", "refining", "refining-asked", "unasking", "boxing"],
+    ...["calling", "calling-chains", "citing"],
     ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
   ],
 });
