@@ -3,10 +3,13 @@ export interface OrderedWork<R> {
   signal: AbortSignal;
   /** Work in progress must listen to its signal: aborted with `signal`, and on any failure. */
   halt: AbortController;
+  /** Items worked on at once. Up to AHEAD times as many wait, done, for an earlier one, so that a slow item leaves no place empty. */
   window: number;
   /** Receives the results in the items' order. Several calls may run at once; they start in that order. */
   take: (result: R) => Promise<void>;
 }
+
+const AHEAD = 8;
 
 /** Works on a window of items at a time, delivers in order; a failure or the signal aborts the work in progress, and waits for it. */
 export async function inOrder<T, R>(
@@ -19,36 +22,53 @@ export async function inOrder<T, R>(
     halt.abort(signal.reason);
   };
   signal.addEventListener("abort", stop);
-  const underWay: Promise<R>[] = [];
+  const undelivered: { result: Promise<R>; isDone: boolean }[] = [];
   const takings = openTakings(take);
+  let open = 0;
   let ended = false;
-  const fill = async (): Promise<void> => {
-    while (!ended && underWay.length < window) {
-      const item = await items.next();
-      if (item.done === true) ended = true;
-      else {
-        const result = work(item.value);
-        // An error is thrown when its turn comes, or dropped with the rest.
-        result.catch((error: unknown) => {
-          halt.abort(error);
-        });
-        underWay.push(result);
-      }
-    }
+  let onDone = (): void => undefined;
+  const begin = (item: T): void => {
+    const begun = { result: work(item), isDone: false };
+    undelivered.push(begun);
+    open += 1;
+    begun.result
+      // An error is thrown when its turn comes, or dropped with the rest.
+      .catch((error: unknown) => {
+        halt.abort(error);
+      })
+      .finally(() => {
+        begun.isDone = true;
+        open -= 1;
+        onDone();
+      });
   };
   try {
-    await fill();
-    for (let first = underWay.shift(); first !== undefined; first = underWay.shift()) {
-      const result = await first;
+    for (;;) {
+      while (!ended && open < window && undelivered.length < AHEAD * window) {
+        const item = await items.next();
+        if (item.done === true) ended = true;
+        else begin(item.value);
+      }
+      const [first] = undelivered;
+      if (first === undefined) break;
+      if (!first.isDone) {
+        await new Promise<void>((resolve) => (onDone = resolve));
+        continue;
+      }
+      undelivered.shift();
+      const result = await first.result;
       signal.throwIfAborted();
-      await fill();
       takings.begin(result);
       if (takings.count() >= window || takings.failed()) await takings.settle();
     }
     await takings.settle();
   } catch (error) {
     halt.abort(error);
-    await Promise.allSettled([...underWay, takings.settle(), items.return?.()]);
+    await Promise.allSettled([
+      ...undelivered.map(({ result }) => result),
+      takings.settle(),
+      items.return?.(),
+    ]);
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

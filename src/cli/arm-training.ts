@@ -37,7 +37,7 @@ export async function trainArm(
       stage = name;
     },
     onEvaluationProgress: ({ done, em }) => {
-      onProgress(`${stage} ${done} questions, EM ${formatScore(em)}`);
+      onProgress(`${stage} ${done} answers, EM ${formatScore(em)}`);
     },
     onStage: ({ name }) => {
       stage = name;

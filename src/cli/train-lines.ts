@@ -24,7 +24,7 @@ export function trainLines(context: CliContext, emMetric: string): TrainWatch {
     },
     onEvaluationStart: (name, total) => {
       stop();
-      progress = startProgress(context, { label: `evaluating ${name}`, total, unit: "questions" });
+      progress = startProgress(context, { label: `evaluating ${name}`, total, unit: "answers" });
     },
     onEvaluationProgress: ({ done, em }) => {
       progress?.update(done, `EM ${formatScore(em)}`);

@@ -23,11 +23,13 @@ import { samplingWeights, type SamplingWeightOptions } from "./sampling-weights.
 
 /** Lengths of a run. The graph accepts any: these are an example, by which its memory is planned. */
 export interface HostSamplingShape {
-  rows: number;
+  /**
+   * Rows stand in groups, each with caches of its own length, because each row's attention costs what its group's longest does. A group
+   * may have no rows.
+   */
+  groups: readonly { rows: number; capacity: number }[];
   /** New tokens per sequence. */
   chunk: number;
-  /** Positions in the caches, a multiple of CACHE_STEP. */
-  capacity: number;
   /** New tokens whose successors are wanted. */
   sampled: number;
 }
@@ -40,8 +42,8 @@ export const HOST_INPUTS = {
   positions: "positions",
   /** int64 [2]: R and C. */
   shape: "shape",
-  /** int64 [2]: the caches' positions, and C. */
-  lengths: "lengths",
+  /** int64 [groups]: rows of each. */
+  groupRows: "groupRows",
   /** int32 [R]: number of visible positions in each row's cache. */
   filled: "filled",
   /** int32 [C]: 0, 1, … */
@@ -53,9 +55,17 @@ export const HOST_INPUTS = {
   /** float32 [positions, d / 2] */
   cos: "rotary.cos",
   sin: "rotary.sin",
-  /** int32 [capacity]: 0, 1, … */
-  cached: "cachePositions",
 } as const;
+
+/** Names of a group's inputs besides its caches, which have the group's number after their name. */
+export function groupInputs(group: number): Record<"lengths" | "cached", string> {
+  return {
+    /** int64 [2]: the caches' positions, and C. */
+    lengths: `lengths.${group}`,
+    /** int32 [capacity]: 0, 1, … */
+    cached: `cachePositions.${group}`,
+  };
+}
 
 export interface HostSamplingOptions extends SamplingWeightOptions {
   int8?: ByteType | null;
@@ -80,8 +90,10 @@ export function hostSamplingGraph(
   options: HostSamplingOptions,
 ): { graph: Graph; outputs: Record<string, Value>; constants: ReadonlySet<string> } {
   const graph = new Graph();
-  const { rows, chunk, capacity } = shape;
+  const { groups, chunk } = shape;
   const { headDim, heads, kvHeads } = config;
+  const rows = groups.reduce((sum, each) => sum + each.rows, 0);
+  const longest = Math.max(...groups.map(({ capacity }) => capacity));
   const tokens = rows * chunk;
   const { int8 = null, frozen = null, lora = null } = options;
   const weights =
@@ -92,7 +104,7 @@ export function hostSamplingGraph(
   const positions = graph.input(HOST_INPUTS.positions, "int32", [tokens], { 0: "tokens" });
   const sampled = graph.input(HOST_INPUTS.sampled, "int32", [shape.sampled], { 0: "sampled" });
   const table = (name: string): Value =>
-    graph.input(name, "float32", [capacity + chunk, headDim / 2], { 0: "positions" });
+    graph.input(name, "float32", [longest + chunk, headDim / 2], { 0: "positions" });
   const [cos, sin] = [table(HOST_INPUTS.cos), table(HOST_INPUTS.sin)];
   // The row-wise parts of the graph see all tokens as one row.
   const places = castTo(freely(positions, [1, -1]), "int64");
@@ -116,13 +128,7 @@ export function hostSamplingGraph(
     const values = form.perHead(inputs.v);
     outputs[`${cache.key}.new`] = keys;
     outputs[`${cache.value}.new`] = values;
-    const mixed = form.attend(q, {
-      keys,
-      values,
-      window: windowOf(config, layer),
-      cachedKeys: form.cache(cache.key),
-      cachedValues: form.cache(cache.value),
-    });
+    const mixed = form.attend(q, { keys, values, window: windowOf(config, layer), cache });
     x = weights.withAttention(x, mixed, layer);
     if (layer === config.layers - 1) x = gather([x, sampled]);
     x = weights.withFeedForward(x, layer);
@@ -146,12 +152,10 @@ function freely(x: Value, shape: readonly number[]): Value {
 interface AttentionForm {
   /** [R · C, KV · d] → [R, KV, C, d] */
   perHead(x: Value): Value;
-  /** A layer's cache of keys or values, an input: [R, KV, capacity, d]. */
-  cache(name: string): Value;
-  /** Attention over cached and new tokens under one softmax: [R · C, H · d]. */
+  /** Attention over cached and new tokens under one softmax: [R · C, H · d]. @param at.cache names of a layer's caches. */
   attend(
     q: Value,
-    at: Record<"keys" | "values" | "cachedKeys" | "cachedValues", Value> & { window: number },
+    at: { keys: Value; values: Value; window: number; cache: { key: string; value: string } },
   ): Value;
 }
 
@@ -159,7 +163,7 @@ interface AttentionForm {
 function attentionForm(
   graph: Graph,
   config: DecoderConfig,
-  { rows, chunk, capacity }: HostSamplingShape,
+  { groups, chunk }: HostSamplingShape,
 ): AttentionForm {
   const { kvHeads, headDim, heads } = config;
   const group = heads / kvHeads;
@@ -168,7 +172,9 @@ function attentionForm(
   const joined = (...parts: Value[]): Value => concat(parts, { axis: 0 });
   const both = graph.input(HOST_INPUTS.shape, "int64", [2]);
   const rowCount = slice(both, 0, 0, 1);
-  const lengths = graph.input(HOST_INPUTS.lengths, "int64", [2]);
+  const counts = groups.map(({ rows }) => rows);
+  const rows = counts.reduce((sum, each) => sum + each, 0);
+  const groupRows = graph.input(HOST_INPUTS.groupRows, "int64", [groups.length]);
   const shapes = {
     queries: joined(both, vector(kvHeads, group, headDim)),
     stacked: joined(rowCount, vector(kvHeads, -1, headDim)),
@@ -176,75 +182,106 @@ function attentionForm(
     keys: joined(both, vector(kvHeads, headDim)),
     flat: vector(-1, heads * headDim),
   };
-  const masks = visibility(graph, group, { rows, chunk, capacity }, config.maxPositions);
+  const byGroup = (x: Value): readonly Value[] => splitTo(x, 0, groupRows, counts);
+  const filled = byGroup(graph.input(HOST_INPUTS.filled, "int32", [rows], { 0: "rows" }));
+  const steps = graph.input(HOST_INPUTS.steps, "int32", [chunk], { 0: "chunk" });
+  const among = freshMasks(steps, group, config.maxPositions);
+  const parts = groups.map(({ rows: count, capacity }, i) => {
+    const names = groupInputs(i);
+    const places = graph.input(names.cached, "int32", [capacity], { 0: `capacity.${i}` });
+    return {
+      masks: cachedMasks({ places, filled: filled[i]!, steps }, group, config.maxPositions),
+      lengths: graph.input(names.lengths, "int64", [2]),
+      capacity,
+      cache: (name: string): Value =>
+        graph.input(`${name}.${i}`, "float32", [count, kvHeads, capacity, headDim], {
+          0: `rows.${i}`,
+          2: `capacity.${i}`,
+        }),
+    };
+  });
   const scale = { transB: 1, alpha: { float: 1 / Math.sqrt(headDim) } };
   return {
     perHead: (x) =>
       transpose(reshapeTo(x, shapes.keys, [rows, chunk, kvHeads, headDim]), [0, 2, 1, 3]),
-    cache: (name) =>
-      graph.input(name, "float32", [rows, kvHeads, capacity, headDim], {
-        0: "rows",
-        2: "capacity",
-      }),
-    attend(q, { keys, values, cachedKeys, cachedValues, window }) {
+    attend(q, { keys, values, window, cache }) {
       const apart = reshapeTo(q, shapes.queries, [rows, chunk, kvHeads, group, headDim]);
       const queries = reshapeTo(transpose(apart, [0, 2, 3, 1, 4]), shapes.stacked, [
         ...[rows, kvHeads, stacked, headDim],
       ]);
-      const { cached, fresh } = masks(window);
-      const scores = [
-        add([fusedMatMul([queries, cachedKeys], scale), cached]),
-        add([fusedMatMul([queries, keys], scale), fresh]),
-      ];
-      const all = softmax([concat(scores, { axis: 3 })], { axis: -1 });
-      const [before, among] = splitTo(all, 3, lengths, [capacity, chunk]) as [Value, Value];
-      const mixed = add([matMul([before, cachedValues]), matMul([among, values])]);
-      const unstacked = reshapeTo(mixed, shapes.unstacked, [rows, kvHeads, group, chunk, headDim]);
+      const [own, fresh, freshValues] = [queries, keys, values].map(byGroup);
+      const mixed = parts.map((part, i) => {
+        const scores = [
+          add([fusedMatMul([own![i]!, part.cache(cache.key)], scale), part.masks(window)]),
+          add([fusedMatMul([own![i]!, fresh![i]!], scale), among(window)]),
+        ];
+        const all = softmax([concat(scores, { axis: 3 })], { axis: -1 });
+        const [before, now] = splitTo(all, 3, part.lengths, [part.capacity, chunk]) as [
+          Value,
+          Value,
+        ];
+        return add([matMul([before, part.cache(cache.value)]), matMul([now, freshValues![i]!])]);
+      });
+      const unstacked = reshapeTo(joined(...mixed), shapes.unstacked, [
+        ...[rows, kvHeads, group, chunk, headDim],
+      ]);
       const back = transpose(unstacked, [0, 3, 1, 2, 4]);
       return reshapeTo(back, shapes.flat, [rows * chunk, heads * headDim]);
     },
   };
 }
 
-/**
- * Masks per window, 0 where a token is seen and else MASKED: `cached`, [R, 1, 1, capacity] or with a window [R, 1, G · C, capacity];
- * `fresh`, [G · C, C].
- */
-function visibility(
-  graph: Graph,
-  group: number,
-  { rows, chunk, capacity }: Pick<HostSamplingShape, "rows" | "chunk" | "capacity">,
+/** 0 where a token is seen, else MASKED. */
+function maskOf(seen: Value): Value {
+  const masked = seen.graph.constant("float32", [], [MASKED]);
+  return where([seen, scalarLike(masked, 0), masked]);
+}
+
+function stack(x: Value, times: number, axis: number): Value {
+  return concat(
+    Array.from({ length: times }, () => x),
+    { axis },
+  );
+}
+
+/** One value per window; all that hold every position are one. */
+function perWindow(
   maxPositions: number,
-): (window: number) => { cached: Value; fresh: Value } {
-  const filled = graph.input(HOST_INPUTS.filled, "int32", [rows], { 0: "rows" });
-  const steps = graph.input(HOST_INPUTS.steps, "int32", [chunk], { 0: "chunk" });
-  const places = graph.input(HOST_INPUTS.cached, "int32", [capacity], { 0: "capacity" });
-  const masked = graph.constant("float32", [], [MASKED]);
-  const mask = (seen: Value): Value => where([seen, scalarLike(masked, 0), masked]);
-  const heldBy = freely(filled, [-1, 1, 1, 1]);
-  const column = freely(steps, [-1, 1]);
-  const stack = (x: Value, axis: number): Value =>
-    concat(
-      Array.from({ length: group }, () => x),
-      { axis },
-    );
-  const made = new Map<number, { cached: Value; fresh: Value }>();
-  const held = less([places, heldBy]);
-  const causal = lessOrEqual([steps, column]);
+  make: (window: number) => Value,
+): (window: number) => Value {
+  const made = new Map<number, Value>();
   return (window) => {
-    const limited = window < maxPositions;
-    const known = made.get(limited ? window : Infinity);
-    if (known !== undefined) return known;
-    const within = scalarLike(places, window);
-    const position = add([heldBy, column]); // [R, 1, C, 1]
-    const found = limited
-      ? {
-          // A token at position t sees position p if t − p < window.
-          cached: stack(mask(and([held, greater([add([places, within]), position])])), 2),
-          fresh: stack(mask(and([causal, greater([add([steps, within]), column])])), 0),
-        }
-      : { cached: mask(held), fresh: stack(mask(causal), 0) };
-    made.set(limited ? window : Infinity, found);
+    const key = window < maxPositions ? window : Infinity;
+    const found = made.get(key) ?? make(key);
+    made.set(key, found);
     return found;
   };
+}
+
+/** The masks of a group's cached positions: [R, 1, 1, capacity], or with a window [R, 1, G · C, capacity]. */
+function cachedMasks(
+  { places, filled, steps }: Record<"places" | "filled" | "steps", Value>,
+  group: number,
+  maxPositions: number,
+): (window: number) => Value {
+  const heldBy = freely(filled, [-1, 1, 1, 1]);
+  const held = less([places, heldBy]);
+  return perWindow(maxPositions, (window) => {
+    if (window === Infinity) return maskOf(held);
+    // A token at position t sees position p if t − p < window.
+    const position = add([heldBy, freely(steps, [-1, 1])]); // [R, 1, C, 1]
+    const near = greater([add([places, scalarLike(places, window)]), position]);
+    return stack(maskOf(and([held, near])), group, 2);
+  });
+}
+
+/** The masks of new tokens among each other: [G · C, C]. */
+function freshMasks(steps: Value, group: number, maxPositions: number): (window: number) => Value {
+  const column = freely(steps, [-1, 1]);
+  const causal = lessOrEqual([steps, column]);
+  return perWindow(maxPositions, (window) => {
+    if (window === Infinity) return stack(maskOf(causal), group, 0);
+    const near = greater([add([steps, scalarLike(steps, window)]), column]);
+    return stack(maskOf(and([causal, near])), group, 0);
+  });
 }

@@ -45,7 +45,7 @@ export interface HeldOutOptions {
   /** At most so many questions, from the start. */
   limit?: number;
   signal: AbortSignal;
-  onStart?: (questions: number) => void;
+  onStart?: (answers: number) => void;
   onProgress?: (progress: EvaluationProgress) => void;
 }
 
@@ -64,7 +64,7 @@ export function heldOutEvaluation(
     const policy = await policyOf(engine, settings, model, environment);
     const rendering = await renderingFacts(settings, model);
     const protocol = protocolOf(settings, held, retriever, rendering);
-    onStart?.(tasks.length);
+    onStart?.(tasks.length * settings.evaluation.samplesPerTask);
     const rows: EvaluationRow[] = [];
     const { summary, fingerprint, readsGold } = await evaluateSubject(
       {
@@ -107,7 +107,7 @@ export async function recordedEvaluation(
     (await heldOutEvaluation(subject, {
       signal,
       limit,
-      onStart: (questions) => observer.onEvaluationStart?.(name, questions),
+      onStart: (answers) => observer.onEvaluationStart?.(name, answers),
       onProgress: (progress) => observer.onEvaluationProgress?.(progress),
     }));
   await run.evaluation(name, summary, rows);

@@ -71,9 +71,10 @@ describe.each(parts)("architecture $name", ({ name, part }) => {
   it("samples with the parameters that it is trained with", () => {
     const shape = { rows: 1, chunk: 1, capacity: 64 };
     const onDevice = samplingGraph(config, { ...shape, slots: 1 }, { gives: "probabilities" });
+    const groups = [{ rows: 1, capacity: 64 }];
     const inHost = hostSamplingGraph(
       config,
-      { ...shape, sampled: 1 },
+      { groups, chunk: 1, sampled: 1 },
       { packed: true, transposed: false },
     );
     for (const { graph } of [onDevice, inHost]) {

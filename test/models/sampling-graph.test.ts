@@ -98,8 +98,9 @@ async function worstGap(
   let worst = 0;
   for (let at = prompt; at < length; at++) {
     const other = 3 + at - prompt;
-    const newest = [at, other].map((position) => {
+    const newest = [at, other].map((position, slot) => {
       return {
+        slot,
         id: ids[position]!,
         position,
         pick: { temperature: 1, topP: 1, topK: 0 },

@@ -129,7 +129,7 @@ function workLine(view: RunView, columns: number): Line {
       return [
         piece(`evaluating ${work.name} `, "bold"),
         ...bar(work.done / work.total, width),
-        piece(` ${work.done}/${work.total} questions${em}`),
+        piece(` ${work.done}/${work.total} answers${em}`),
       ];
     }
     case "stage": {

@@ -8,10 +8,10 @@ import { type Session, type Tensor, floats, tensorOf, zeros } from "../../onnx/s
 import {
   type CachedModel,
   type CachedModelOptions,
-  capacityFor,
   inverseTemperatures,
+  type PickedToken,
 } from "./cached-steps.ts";
-import { kvCache } from "./kv-cache.ts";
+import { kvCache, ROW_GROUPS } from "./kv-cache.ts";
 import { type ModelWeights, packsForSampling } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
@@ -21,6 +21,9 @@ import { exactByteType, int8Constants, packedConstants } from "./sampling-consta
 const FEWEST_ROWS = 8;
 /** A step has a multiple of this many rows: with every number, sequences would move at every end of one. */
 const ROW_STEP = 4;
+
+/** Sequences held for each that is decoded: those that wait for their environment leave their rows to others. */
+export const HELD_PER_ROW = 2;
 
 /** Tokens of a prompt in one run: more are no faster. */
 export const LONGEST_CHUNK = 256;
@@ -41,9 +44,8 @@ export async function cachedModel(
 interface Run {
   ids: Int32Array;
   filled: readonly number[];
-  /** The tables and caches of the rows. */
+  /** What the cache feeds. */
   cache: Readonly<Record<string, Tensor>>;
-  capacity: number;
   /** Indices of tokens whose successors are wanted, with 1 / temperature each. */
   sampled: Int32Array;
   inverseTemperature: Tensor;
@@ -56,10 +58,12 @@ function hostModel(
   { device, slots, int8 }: CachedModelOptions & { int8: ByteType | null },
 ): CachedModel {
   const { vocabSize } = config;
-  const cache = kvCache(config, { slots, chunk: LONGEST_CHUNK, capacity: CACHE_STEP });
+  const held = HELD_PER_ROW * slots;
+  const cache = kvCache(config, { slots: held, chunk: LONGEST_CHUNK });
   const { lora, transposed, frozen } = weights;
   const packed = int8 !== null || packsForSampling(weights, device);
-  const example = { rows: slots, chunk: 1, capacity: CACHE_STEP, sampled: slots };
+  const groups = Array.from({ length: ROW_GROUPS }, () => ({ rows: slots, capacity: CACHE_STEP }));
+  const example = { groups, chunk: 1, sampled: ROW_GROUPS * slots };
   const built = hostSamplingGraph(config, example, { lora, transposed, frozen, packed, int8 });
   const stored =
     int8 === null
@@ -77,9 +81,6 @@ function hostModel(
     await (await held)?.release();
   };
   let isOutdated = false;
-  const makeRoom = (positions: number): void => {
-    if (positions > cache.capacity) cache.grow(capacityFor(positions));
-  };
   const rowCounts = rowCountsOf(slots);
   const probabilities = new Map(
     rowCounts.map((rows) => [rows, zeros("float32", [rows, vocabSize])] as const),
@@ -104,7 +105,6 @@ function hostModel(
       [HOST_INPUTS.ids]: tensorOf(ids, [ids.length]),
       [HOST_INPUTS.positions]: tensorOf(positions, [ids.length]),
       [HOST_INPUTS.shape]: pair(rows, chunk),
-      [HOST_INPUTS.lengths]: pair(given.capacity, chunk),
       [HOST_INPUTS.filled]: tensorOf(Int32Array.from(filled), [rows]),
       [HOST_INPUTS.steps]: tensorOf(steps, [chunk]),
       [HOST_INPUTS.sampled]: tensorOf(sampled, [sampled.length]),
@@ -113,25 +113,23 @@ function hostModel(
     return (await session).run(feeds, { probabilities: into });
   }
 
-  const clear = (): void => {
-    if (cache.capacity > CACHE_STEP) collectGarbage(cache.clear());
-  };
+  const clear = (): void => collectGarbage(cache.clear());
   return {
-    rowCounts,
+    slots: held,
+    rows: slots,
     async fill(slot, given, from) {
       for (let done = 0; done < given.length; done += LONGEST_CHUNK) {
         const ids = Int32Array.from(given.slice(done, done + LONGEST_CHUNK));
         const at = from + done;
-        makeRoom(at + ids.length);
-        const held =
-          at === 0
-            ? { cache: cache.nothing(), capacity: 0 }
-            : { cache: cache.slot(slot), capacity: cache.capacity };
-        const none = {
+        const tokens = { at, chunk: ids.length, room: from + given.length };
+        const prompt: Run = {
+          ids,
+          filled: [at],
+          cache: cache.alone(slot, tokens),
           sampled: new Int32Array(0),
           inverseTemperature: tensorOf(new Float32Array(0), [0, 1]),
         };
-        const results = await run({ ids, filled: [at], ...held, ...none }, nothing);
+        const results = await run(prompt, nothing);
         cache.write(results, { row: 0, slot, at });
       }
     },
@@ -154,29 +152,31 @@ function hostModel(
       return Promise.resolve();
     },
     async step(newest) {
-      makeRoom(Math.max(...newest.map((each) => each?.position ?? -1)) + 1);
-      const rows = newest.length;
+      const rows = rowCounts.find((count) => count >= newest.length)!;
       const drawn = probabilities.get(rows)!;
+      const { feeds, order } = cache.together(newest, rows);
+      const inRows = order.map((index) => (index === null ? null : newest[index]!));
       const given: Run = {
-        ids: Int32Array.from(newest, (each) => each?.id ?? 0),
-        filled: newest.map((each) => each?.position ?? 0),
-        cache: cache.first(rows),
-        capacity: cache.capacity,
+        ids: Int32Array.from(inRows, (each) => each?.id ?? 0),
+        filled: inRows.map((each) => each?.position ?? 0),
+        cache: feeds,
         sampled: Int32Array.from({ length: rows }, (_, row) => row),
-        inverseTemperature: inverseTemperatures(newest),
+        inverseTemperature: inverseTemperatures(inRows),
       };
       const results = await run(given, drawn);
-      newest.forEach((each, slot) => {
-        if (each !== null) cache.write(results, { row: slot, slot, at: each.position });
-      });
       const all = floats(drawn);
-      return newest.map(
-        (each, slot) => each && pickToken(all, slot * vocabSize, vocabSize, each.pick, each.stream),
-      );
+      const picked: PickedToken[] = [];
+      inRows.forEach((each, row) => {
+        if (each === null) return;
+        cache.write(results, { row, slot: each.slot, at: each.position });
+        picked[order[row]!] = pickToken(all, row * vocabSize, vocabSize, each.pick, each.stream);
+      });
+      return picked;
     },
   };
 }
 
+/** Numbers of rows that a step can compute, ascending: a row has the same bits in each. */
 function rowCountsOf(slots: number): number[] {
   const counts = [slots];
   for (let rows = FEWEST_ROWS; rows < slots; rows += ROW_STEP) counts.splice(-1, 0, rows);

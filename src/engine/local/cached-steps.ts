@@ -9,8 +9,10 @@ import type { SamplingWeightType } from "./storage-dtypes.ts";
 
 /** A decoder with a key/value cache of several slots. */
 export interface CachedModel {
-  /** Numbers of slots, from the first on, that a step can compute, ascending; the last is all. A row has the same bits in each. */
-  readonly rowCounts: readonly number[];
+  /** Sequences that it holds, each in a slot: some wait for their environment while others are decoded. */
+  readonly slots: number;
+  /** Sequences that a step decodes at most. */
+  readonly rows: number;
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
   /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
   clear(): Promise<void>;
@@ -19,12 +21,18 @@ export interface CachedModel {
   weightsChanged(): void;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
-  /** Draws each slot's next token; idle slots run as well, so that a row never depends on the others. @param newest by slot; null: idle. */
-  step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;
+  /** Draws the next token of each, at most `rows`. A row's result never depends on the others. */
+  step(newest: readonly NewestToken[]): Promise<PickedToken[]>;
 }
 
 /** A token to compute next, and the sampling options of its successor. */
-export type NewestToken = { id: number; position: number; pick: PickOptions; stream: Random };
+export type NewestToken = {
+  slot: number;
+  id: number;
+  position: number;
+  pick: PickOptions;
+  stream: Random;
+};
 
 export type PickedToken = { id: number; logprob: number };
 
@@ -78,7 +86,7 @@ export function tokenFeeds(ids: Int32Array, positions: readonly number[]): Recor
   };
 }
 
-/** 1 / temperature by slot, [slots, 1]; 1 for greedy draws and for idle slots. */
+/** 1 / temperature by row, [rows, 1]; 1 for greedy draws and for idle rows. */
 export function inverseTemperatures(newest: readonly (NewestToken | null)[]): Tensor {
   const numbers = Float32Array.from(newest, (each) => {
     const temperature = each?.pick.temperature ?? 1;

@@ -12,7 +12,8 @@ import { blockCounts, paddedLength } from "../../models/row-attention.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import type { CriticTrunk } from "../engine.ts";
 import { largestRun } from "./batching.ts";
-import { LONGEST_CHUNK } from "./cached-model.ts";
+import { HELD_PER_ROW, LONGEST_CHUNK } from "./cached-model.ts";
+import { ROW_GROUPS } from "./kv-cache.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs, mostGraphs } from "./compiled.ts";
 import { keepsTransposed, packsForSampling } from "./model-weights.ts";
@@ -155,7 +156,7 @@ function heldParts(load: EngineLoad): MemoryForecast["parts"] {
   ];
 }
 
-/** What keys and values take. Device memory holds the whole cache always; in host memory it grows by layer, and is empty while training. */
+/** What keys and values take. Device memory holds the whole cache always; in host memory it grows by array, and is empty while training. */
 function cacheParts(
   load: EngineLoad,
 ): Record<"always" | "training" | "sampling", MemoryForecast["parts"]> {
@@ -165,11 +166,11 @@ function cacheParts(
   });
   const whole = cache(load);
   if (isResident(load.device)) return { always: [whole], training: [], sampling: [] };
-  const layer = whole.bytes / (2 * load.config.layers);
+  const array = whole.bytes / HELD_PER_ROW / (2 * load.config.layers);
   return {
     always: [],
     training: [cache({ ...load, samples: false })],
-    sampling: [whole, { name: "a layer of it before it grew", bytes: layer }],
+    sampling: [whole, { name: "an array of it before it grew", bytes: array }],
   };
 }
 
@@ -192,9 +193,10 @@ function matrixSize(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config).filter(({ shape }) => shape.length === 2));
 }
 
-function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
+function cacheBytes({ config, slots, rowTokens, samples, device }: EngineLoad): number {
   const { layers, kvHeads, headDim } = config;
-  return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
+  const held = isResident(device) ? slots : HELD_PER_ROW * slots;
+  return 4 * 2 * layers * held * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
 }
 
 /** On a device the cache before the last one, from which that was copied. */
@@ -243,8 +245,10 @@ function hostSampling(load: EngineLoad): SamplingBytes {
   const layout = layoutOf(load);
   const int8 = load.sampling === "int8" ? "int8" : null;
   const packed = int8 !== null || packsForSampling(layout, { resident: false });
-  const step = { rows: slots, chunk: 1, capacity, sampled: slots };
-  const prompt = { rows: 1, chunk: LONGEST_CHUNK, capacity, sampled: 0 };
+  const others = Array.from({ length: ROW_GROUPS - 1 }, () => ({ rows: 0, capacity: 0 }));
+  const groupsOf = (rows: number) => [...others, { rows, capacity }];
+  const step = { groups: groupsOf(slots), chunk: 1, sampled: slots };
+  const prompt = { groups: groupsOf(1), chunk: LONGEST_CHUNK, sampled: 0 };
   const [first, second] = [step, prompt].map((shape) => {
     const { graph, outputs } = hostSamplingGraph(config, shape, { lora, packed, int8, ...layout });
     const memory = runMemory(graph, outputs, (name) => name === "probabilities");

@@ -93,7 +93,8 @@ export async function residentModel(
   }
 
   return {
-    rowCounts: [slots],
+    slots,
+    rows: slots,
     async fill(slot, given, from) {
       for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
         await makeRoom(at + ids.length);
@@ -120,31 +121,32 @@ export async function residentModel(
       held[to] = count;
     },
     async step(newest) {
-      newest.forEach((each, slot) => (held[slot] = each?.position ?? held[slot]!));
+      const bySlot = Array.from({ length: slots }, (): NewestToken | null => null);
+      for (const each of newest) {
+        bySlot[each.slot] = each;
+        held[each.slot] = each.position;
+      }
       await makeRoom(Math.max(...held) + 1);
-      const gives = newest.every((each) => each === null || isPlainPick(each.pick))
-        ? "picks"
-        : "probabilities";
+      const gives = newest.every(({ pick }) => isPlainPick(pick)) ? "picks" : "probabilities";
       const ready = await session(slots, 1, gives);
-      const ids = Int32Array.from(newest, (each) => each?.id ?? 0);
-      const positions = newest.map((each) => each?.position ?? -1);
+      const ids = Int32Array.from(bySlot, (each) => each?.id ?? 0);
+      const positions = bySlot.map((each) => each?.position ?? -1);
       const results = await run(
         ready,
         {
           ...tokenFeeds(ids, positions),
-          inverseTemperature: inverseTemperatures(newest),
-          ...(gives === "picks" ? drawFeeds(newest) : {}),
+          inverseTemperature: inverseTemperatures(bySlot),
+          ...(gives === "picks" ? drawFeeds(bySlot) : {}),
         },
-        { slots: newest.map((_, slot) => slot), written: Int32Array.from(held) },
+        { slots: bySlot.map((_, slot) => slot), written: Int32Array.from(held) },
       );
-      newest.forEach((each, slot) => {
-        if (each !== null) held[slot] = each.position + 1;
-      });
-      return newest.map((each, slot) => each && picked(results, each, slot));
+      for (const { slot, position } of newest) held[slot] = position + 1;
+      return newest.map((each) => picked(results, each));
     },
   };
 
-  function picked(results: Record<string, Tensor>, each: NewestToken, slot: number): PickedToken {
+  function picked(results: Record<string, Tensor>, each: NewestToken): PickedToken {
+    const { slot } = each;
     const { id, logprob, probabilities } = results;
     if (probabilities !== undefined) {
       const all = floats(probabilities);

@@ -47,6 +47,10 @@ interface Active {
   pending: number;
 }
 
+function isBusy(slot: Slot): slot is Slot & { active: Active } {
+  return slot.active !== null;
+}
+
 /** After this long without any progress, a sequence that waits for its environment may be evicted. */
 const PATIENCE_MS = 10_000;
 
@@ -56,7 +60,7 @@ export async function makeSampler(
 ): Promise<Sampler> {
   const { config, capacity } = options;
   const model = await cachedModel(config, weights, options);
-  const slots = Array.from({ length: options.slots }, (_, index): Slot => {
+  const slots = Array.from({ length: model.slots }, (_, index): Slot => {
     return {
       index,
       sequence: null,
@@ -77,11 +81,11 @@ export async function makeSampler(
 
   function admit(): Slot[] {
     const admitted: Slot[] = [];
+    let rows = model.rows - slots.filter(isBusy).length;
     for (const active of [...waiting]) {
+      if (rows === 0) break;
       const { sequence } = active.request;
-      const free = slots
-        .filter((slot) => slot.active === null)
-        .toSorted((a, b) => a.index - b.index);
+      const free = slots.filter((slot) => slot.active === null);
       const slot =
         free.find((each) => sequence !== null && each.sequence === sequence) ??
         free.find((each) => each.sequence === null);
@@ -93,6 +97,7 @@ export async function makeSampler(
       slot.active = active;
       waiting.splice(waiting.indexOf(active), 1);
       admitted.push(slot);
+      rows -= 1;
     }
     return admitted;
   }
@@ -138,32 +143,14 @@ export async function makeSampler(
   }
 
   async function step(): Promise<void> {
-    const rows = await gather();
-    const newest: (NewestToken | null)[] = Array.from({ length: rows }, () => null);
-    for (const { index, active, cached } of slots) {
-      if (active === null) continue;
-      const { pending: id, request: pick, stream } = active;
-      newest[index] = { id, position: cached.length, pick, stream };
-    }
+    const busy = slots.filter(isBusy);
+    const newest = busy.map(
+      ({ index, cached, active: { pending: id, request: pick, stream } }): NewestToken => {
+        return { slot: index, id, position: cached.length, pick, stream };
+      },
+    );
     const drawn = await model.step(newest);
-    for (const slot of slots) if (slot.active !== null) take(slot, slot.active, drawn[slot.index]!);
-  }
-
-  /** Moves active sequences to the first places, as far as these are unused, so that few rows run. @returns how many rows hold all of them. */
-  async function gather(): Promise<number> {
-    const active = slots.filter((slot) => slot.active !== null);
-    const enough = model.rowCounts.find((count) => count >= active.length)!;
-    for (const slot of active.filter(({ index }) => index >= enough)) {
-      const unused = slots.find(
-        (each) => each.index < enough && each.sequence === null && each.active === null,
-      );
-      if (unused === undefined) break;
-      await model.copy(slot.index, unused.index, slot.cached.length);
-      [slot.index, unused.index] = [unused.index, slot.index];
-      unused.origin = null;
-    }
-    const last = Math.max(...active.map(({ index }) => index));
-    return model.rowCounts.find((count) => count > last)!;
+    busy.forEach((slot, i) => take(slot, slot.active, drawn[i]!));
   }
 
   function take(slot: Slot, active: Active, { id, logprob }: PickedToken): void {

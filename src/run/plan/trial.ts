@@ -112,8 +112,8 @@ async function takeFirstSteps(
       out: join(out, "run"),
       version: "trial",
       signal: ending.signal,
-      onEvaluationStart: (name, questions) => {
-        asked = questions;
+      onEvaluationStart: (name, answers) => {
+        asked = answers / samplesPerTask;
         if (name === "before") trial.opening = START_SECONDS + lap();
         else trial.saving = lap();
       },

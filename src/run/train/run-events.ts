@@ -41,8 +41,8 @@ export interface RunEvents {
   onRewardCheck(check: RewardCheckFacts | null): void;
   /** Once the data is read. */
   onData(data: LearnedData, totalSteps: number): void;
-  /** @param name `before`, `after`, or the step after which the policy is evaluated: `step-40`; of a set, `transfer/after`. */
-  onEvaluationStart(name: string, questions: number): void;
+  /** @param name `before`, `after`, or the step after which the policy is evaluated: `step-40`; of a set, `transfer/after`. @param answers draws of all questions. */
+  onEvaluationStart(name: string, answers: number): void;
   onEvaluationProgress(progress: Pick<EvaluationProgress, "done" | "em">): void;
   onEvaluation(name: string, evaluation: EvaluationSummary): void;
   /** A measurement of held-out samples or pairs. */

@@ -182,7 +182,7 @@ describe("a frame of the live view", () => {
     ].map((view) => frame(80, 24, { view }).split("\n")[2]);
     expect(lines.join("\n")).toMatchInlineSnapshot(`
       "starting
-      evaluating before █████░░░░░░░░░░░░░░ 30/120 questions · EM 0.200
+      evaluating before █████░░░░░░░░░░░░░░ 30/120 answers · EM 0.200
       step 1 · sampling
       stage █████░░░░░░░░░░░░░░ 3/12 steps · loss 1.250
       stage 70 questions · 280 rollouts"

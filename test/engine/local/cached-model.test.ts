@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { cachedModel } from "../../../src/engine/local/cached-model.ts";
-import type { CachedModel, PickedToken } from "../../../src/engine/local/cached-steps.ts";
+import type {
+  CachedModel,
+  NewestToken,
+  PickedToken,
+} from "../../../src/engine/local/cached-steps.ts";
 import { modelWeights, type ModelWeights } from "../../../src/engine/local/model-weights.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
@@ -40,18 +44,13 @@ async function openModel({ slots = SLOTS, packed = false } = {}): Promise<{
 }
 
 /** The draws after the token at one position of the first `count` slots. */
-async function drawn(
-  model: CachedModel,
-  count: number,
-  position: number,
-  rows = SLOTS,
-): Promise<(PickedToken | null)[]> {
+async function drawn(model: CachedModel, count: number, position: number): Promise<PickedToken[]> {
+  return model.step(Array.from({ length: count }, (_, slot) => newestOf(slot, position)));
+}
+
+function newestOf(slot: number, position: number): NewestToken {
   const pick = { temperature: 1, topP: 1, topK: 0 };
-  return model.step(
-    Array.from({ length: rows }, (_, slot) =>
-      slot < count ? { id: ids[position]!, position, pick, stream: random("draw") } : null,
-    ),
-  );
+  return { slot, id: ids[position]!, position, pick, stream: random("draw") };
 }
 
 describe("prefill", () => {
@@ -81,9 +80,10 @@ describe("packed matrices", () => {
   it("give a row the same bits in a step of any number of rows", async () => {
     const { model } = await openModel({ slots: 32, packed: true });
     await model.fill(0, ids.slice(0, 90), 0);
-    const found: (PickedToken | null | undefined)[] = [];
-    for (const rows of model.rowCounts) found.push((await drawn(model, 1, 90, rows))[0]);
-    expect(model.rowCounts).toEqual([8, 12, 16, 20, 24, 28, 32]);
+    for (let slot = 1; slot < 32; slot++) await model.copy(0, slot, 90);
+    const found: PickedToken[] = [];
+    for (const count of [1, 8, 9, 13, 17, 21, 25, 29, 32])
+      found.push((await drawn(model, count, 90))[0]!);
     expect(found).toEqual(found.map(() => found[0]));
   });
 
@@ -118,5 +118,38 @@ describe("packed matrices", () => {
     await model.fill(0, ids.slice(0, 90), 0);
     expect((await drawn(model, 1, 90))[0]).toEqual(before);
     expect(compiled()).toBe(2);
+  });
+});
+
+describe("sequences in rows of unlike lengths", () => {
+  it("have the bits that each has alone, while they grow, wait and leave their rows", async () => {
+    const lengths = [3, 60, 126, 130, 383, 400, 5, 250, 127, 384, 90, 520];
+    const draw = random("lengths");
+    const text = Array.from({ length: 640 }, () => draw.int(tinyConfig.vocabSize));
+    const tokenAt = (slot: number, position: number): NewestToken => {
+      return { ...newestOf(slot, 0), id: text[position]!, position };
+    };
+    const { model } = await openModel({ slots: lengths.length });
+    const alone = await openModel({ slots: 8 });
+    for (const [slot, length] of lengths.entries())
+      await model.fill(slot, text.slice(0, length), 0);
+    const together = lengths.map((): PickedToken[] => []);
+    const positions = [...lengths];
+    for (let step = 0; step < 48; step++) {
+      // Each waits for every fifth step, and the 512 are passed while others are short.
+      const active = lengths.flatMap((_, slot) => ((slot + step) % 5 === 0 ? [] : [slot]));
+      const found = await model.step(active.map((slot) => tokenAt(slot, positions[slot]!)));
+      active.forEach((slot, i) => {
+        together[slot]!.push(found[i]!);
+        positions[slot]! += 1;
+      });
+    }
+    for (const [slot, length] of lengths.entries()) {
+      await alone.model.fill(0, text.slice(0, length), 0);
+      const expected: PickedToken[] = [];
+      for (let position = length; position < positions[slot]!; position++)
+        expected.push((await alone.model.step([tokenAt(0, position)]))[0]!);
+      expect(together[slot]).toEqual(expected);
+    }
   });
 });

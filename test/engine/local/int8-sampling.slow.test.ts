@@ -145,8 +145,8 @@ it("samples the same with both types of bytes, where the runtime multiplies both
     const model = await cachedModel(tinyConfig, weights, { device, slots: 8, weights: { type } });
     await model.fill(0, prompts[0]!, 0);
     const pick = { temperature: 1, topP: 1, topK: 0 };
-    const newest = { id: 3, position: prompts[0]!.length, pick, stream: random("draw") };
-    return model.step([newest, ...Array.from({ length: 7 }, () => null)]);
+    const newest = { slot: 0, id: 3, position: prompts[0]!.length, pick, stream: random("draw") };
+    return model.step([newest]);
   };
   expect(await drawn("uint8")).toEqual(await drawn("int8"));
 });
