@@ -137,6 +137,7 @@ export const ERROR_CODES = {
   PLUGIN_BAD_PART: "A plugin exports a value that is not a part, or a part whose name is taken.",
   PLUGIN_FAILED: "A plugin could not be loaded, or one of its parts threw an error.",
   PLUGIN_NOT_FOUND: "A recipe or flag names a plugin whose file or package does not exist.",
+  PAPER_TIER_UNLIKE: "A tier paper is not the paper, and its recipe does not name the differences.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
   STRATEGY_UNFIT: "The strategy needs a feature that the environment lacks, such as search.",
   TOOL_UNCALLABLE: "The protocol's grammar has no way to call a tool of the environment.",

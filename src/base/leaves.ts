@@ -7,3 +7,12 @@ export function* leavesOf(
   if (entries.length === 0) yield [keys, value];
   for (const [key, item] of entries) yield* leavesOf(item, [...keys, key]);
 }
+
+/** What stands at a key path; undefined where nothing does. */
+export function valueAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (at, key) =>
+      typeof at === "object" && at !== null ? (at as Record<string, unknown>)[key] : undefined,
+    value,
+  );
+}

@@ -13,14 +13,15 @@ import type { ArmStore } from "./arms/arm-store.ts";
 import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { machineFacts } from "../run/folder/run-folder.ts";
+import { requirePaper } from "../run/checks/paper-tier.ts";
 import { CALIBRATION, experiments } from "../run/claims.ts";
 import { baseDifferences, claimsHash } from "./claim-settings.ts";
 import { judgeClaims, type RunsOf } from "./judge-claims.ts";
 import { checkClaimMetrics, type Measures, openMeasures } from "./measured-runs.ts";
 import type { Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
-import type { Settings } from "../run/settings/settings-schema.ts";
+import { type Settings, settingsSchema } from "../run/settings/settings-schema.ts";
 import { SHARE_PRIOR } from "./claims/claim-test.ts";
-import type { Override } from "../run/settings/settings.ts";
+import { loadSettings, type Override, resolveSettings } from "../run/settings/settings.ts";
 
 /** What a run is given. */
 export interface ArmUse {
@@ -81,6 +82,8 @@ export async function reproduce(
       `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
     );
   }
+  const settings = resolveSettings(recipe, { tier, overrides: options.overrides ?? [] });
+  await requirePaper(await loadSettings(settingsSchema, settings));
   const source = { recipe, tier, plan, overrides: options.overrides ?? [], version: made.version };
   const looks = openLooks({ ...source, inputs: openArmInputs(download) }, plan);
   const origin = { ...made, machine: machineFacts() };

@@ -10,6 +10,7 @@ import { writeParquet } from "../data/write-parquet.ts";
 import { type Environment, requirePrompt } from "../env/environments/environment.ts";
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
 import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
+import { requirePaper } from "../run/checks/paper-tier.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import {
@@ -62,6 +63,7 @@ export async function exportRecipe(
   { out, signal }: { out: string; signal?: AbortSignal },
 ): Promise<RecipeExport> {
   const to = exportTargets.get(target, "--to");
+  await requirePaper(resolved);
   requireTranslation(resolved, to);
   if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(

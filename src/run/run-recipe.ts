@@ -12,6 +12,7 @@ import { runPlanned, runStages, type StageOutcome } from "./driver.ts";
 import { readRunFile, SEVERAL, writeRunFile } from "./folder/run-file.ts";
 import type { Session } from "./session.ts";
 import { stageList } from "./settings/stages.ts";
+import { requirePaper } from "./checks/paper-tier.ts";
 import { requireTrainable as requireRunnable } from "./checks/require-trainable.ts";
 import { recordOf } from "./settings/resolved-yaml.ts";
 import { withStageSession } from "./stages/open-session.ts";
@@ -44,6 +45,7 @@ export async function runRecipe(
   const { out, signal, allowIgnored = false, resume = false } = session;
   // A resumed run has the settings that were checked when it began, with every default written out.
   if (!allowIgnored && !resume) await requireRunnable(resolved);
+  if (!resume) await requirePaper(resolved);
   const isOne = settings.stages === undefined;
   const claim = { out, stage: isOne ? trainStage : STAGES, settings, use: session, signal };
   return withClaimedRun(claim, async () => {

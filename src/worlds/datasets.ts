@@ -12,6 +12,12 @@ import type { World } from "../env/world.ts";
 /** The dataset of recipes and evaluations that name none. */
 export const DEFAULT_DATASET = "tinyworld";
 
+/** Datasets of worlds that were made up to test on: no paper's. */
+export const MADE_UP_DATASETS: readonly string[] = [
+  ...["tinyworld", "weak-tinyworld", "numberworld", "arithmetic"],
+  ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
+];
+
 function ownDataset({ name, datasets: own }: World): DatasetPart {
   const found = own.find((part) => part.name === name);
   if (found !== undefined) return found;
@@ -34,6 +40,7 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
   files: async () => (await import("../data/file-datasets.ts")).filesDataset,
   beir: async () => (await import("../data/file-datasets.ts")).beirDataset,
   "by-tries": async () => (await import("../data/by-tries.ts")).byTries,
+  joined: async () => (await import("../data/joined.ts")).joined,
   "one-hop": async () => (await import("../data/one-hop.ts")).oneHop,
   arithmetic: async () => (await import("../data/arithmetic.ts")).arithmetic,
   environment: async () => (await import("../data/environment-tasks.ts")).environmentTasks,

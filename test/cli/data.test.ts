@@ -142,6 +142,7 @@ describe("agentrl data", () => {
         "files",
         "beir",
         "by-tries",
+        "joined",
         "one-hop",
         "arithmetic",
         "environment",

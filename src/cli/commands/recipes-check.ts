@@ -47,8 +47,11 @@ export const recipesCheck = defineCommand({
 /** @throws {ConfigError} the first problem of any tier or arm. */
 async function checkRecipe(recipe: RecipeFile): Promise<void> {
   const { requireTrainable } = await import("../../run/checks/require-trainable.ts");
+  const { requirePaper } = await import("../../run/checks/paper-tier.ts");
   for (const tier of tiersOf(recipe)) {
-    await requireTrainable(await loadSettings(settingsSchema, resolveSettings(recipe, { tier })));
+    const own = await loadSettings(settingsSchema, resolveSettings(recipe, { tier }));
+    await requireTrainable(own);
+    await requirePaper(own);
     for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });

@@ -4,6 +4,7 @@ import type { RecipeExport } from "../../exports/export-recipe.ts";
 import { TRAINERS } from "../../exports/trainers.ts";
 import { claimWriting } from "../claim-output.ts";
 import { defineCommand } from "../command.ts";
+import { notePaper } from "../paper-notes.ts";
 import { jsonFlag, pluginFlag, seedFlag, setFlag, tierFlag } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
 
@@ -35,6 +36,7 @@ export const recipesExport = defineCommand({
     claimWriting(flags.out);
     const resolved = await settingsOf({ ...flags, recipe });
     const { to, out, json } = flags;
+    await notePaper(resolved, context);
     const written = await exportRecipe(resolved, to, { out, signal: context.signal });
     for (const { from, differs } of written.keys)
       if (differs !== undefined) context.note(`${from}: ${differs}`);

@@ -3,6 +3,7 @@ import type { TrialForecast } from "../../run/plan/trial.ts";
 import { checkBlocks, forecastBlocks, planBlocks } from "../../view/documents/plan.ts";
 import { defineCommand } from "../command.ts";
 import { deviceFlag, jsonFlag, pluginFlag, seedFlag, setFlag, tierFlag } from "../options.ts";
+import { notePaper } from "../paper-notes.ts";
 import { overridesOf, settingsOf } from "../recipe-options.ts";
 
 /** `agentrl recipes plan`: the memory and time of a recipe, before it starts. */
@@ -36,6 +37,7 @@ export const recipesPlan = defineCommand({
     const { model, memory } = flags;
     const own = overridesOf([["policy.from", model, "--model"]]);
     const resolved = await settingsOf({ ...flags, recipe }, own);
+    await notePaper(resolved, context);
     const budget = memory === undefined ? null : parseMemory(memory, "--memory");
     const { policy, environment } = resolved.settings;
     const planned = await plannedModel({

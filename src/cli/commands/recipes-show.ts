@@ -1,6 +1,7 @@
 import { shorten } from "../../base/format.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { renderText } from "../../base/table.ts";
+import { differenceLines, differencesOf } from "../../run/checks/paper-tier.ts";
 import { loadRecipe, selectTier } from "../../run/settings/recipe-file.ts";
 import type { RecipeFile, Tier } from "../../run/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../run/settings/settings-schema.ts";
@@ -37,6 +38,7 @@ function asJson({ recipe, tier, settings, origins }: ResolvedSettings): object {
     summary,
     paper,
     notes,
+    differs: tier === "paper" ? differencesOf(recipe) : [],
     tier,
     settings,
     origins: Object.fromEntries(origins),
@@ -58,8 +60,14 @@ function asText({ recipe, tier, settings, origins }: ResolvedSettings<Settings>)
     `${name}, tier ${tier}: ${summary}${source}`,
     renderText({ rows }),
     ...reward,
+    ...differsText({ recipe, tier }),
     ...claimsText(recipe, tier),
   ].join("\n\n");
+}
+
+function differsText(resolved: Pick<ResolvedSettings, "recipe" | "tier">): string[] {
+  const lines = differenceLines(resolved).map((line) => `  ${line}`);
+  return lines.length === 0 ? [] : [`differs from the paper\n${lines.join("\n")}`];
 }
 
 /** The settings of `claims.base`, and the tests with their relations; nothing without claims. */

@@ -17,6 +17,7 @@ import { type ArmTraining, openArmProgress, trainArm } from "../arm-training.ts"
 import { claimWriting } from "../claim-output.ts";
 import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
 import { madeBy } from "../made-by.ts";
+import { notePaper } from "../paper-notes.ts";
 import { watchDownload } from "../model-download.ts";
 import {
   type Flags,
@@ -202,6 +203,7 @@ async function reproduceRecipe(
   const progress = openArmProgress(context);
   const download = watchDownload(context);
   const isPaper = tier === "paper";
+  await notePaper({ recipe, tier }, context);
   const result = await reproduce(recipe, {
     tier,
     out,

@@ -2,6 +2,7 @@ import { mapAround } from "../../run/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../run/held-out-evaluation.ts";
 import type { RecipeResult } from "../../run/run-recipe.ts";
 import { trainedBlocks } from "../../view/documents/trained.ts";
+import { notePaper } from "../paper-notes.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, options, wholeNumber } from "../options.ts";
 import { RECIPE } from "../recipe-options.ts";
@@ -51,6 +52,9 @@ export async function trainRecipe(
     await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
     return;
   }
+  const { requirePaper } = await import("../../run/checks/paper-tier.ts");
+  if (flags.resume !== true) await requirePaper(resolved);
+  await notePaper(resolved, context);
   const { requireRoom } = await import("../../run/checks/require-room.ts");
   await requireRoom(resolved, out);
   const allowIgnored = flags.allowIgnored === true;

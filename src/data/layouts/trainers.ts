@@ -94,7 +94,10 @@ export const verl = defineLayout({
         `${where}: neither "question" nor "extra_info.question" has the question; "prompt" has it among instructions. Add a column question, or name one with --question-field.`,
       );
     const source = data_source?.replace(/^searchR1_/, "");
-    const id = own.id ?? extra_info?.id ?? undefined;
+    const given = own.id ?? extra_info?.id ?? undefined;
+    // Search-R1's rows of several datasets keep FlashRAG's ids, which count from 0 in each.
+    const isCounted = given !== undefined && /^(train|dev|test)_\d+$/.test(given);
+    const id = isCounted && source !== undefined ? `${source}-${given}` : given;
     return { id, question, references: reward_model.ground_truth, source, annotations: {} };
   },
   write: {

@@ -1,4 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
+import { valueAt } from "../../base/leaves.ts";
 import { declarationsIn } from "../../base/schema.ts";
 import { conditionMet, ignoredRules } from "../../base/setting-effect.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
@@ -49,14 +50,6 @@ function keysOf(settings: Settings, path: readonly string[], by: string): string
   const keys = by.split(".");
   const beside = [...path.slice(0, -1), ...keys];
   return valueAt(settings, beside.slice(0, path.length)) === undefined ? keys : beside;
-}
-
-function valueAt(settings: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>(
-    (at, key) =>
-      typeof at === "object" && at !== null ? (at as Record<string, unknown>)[key] : undefined,
-    settings,
-  );
 }
 
 /** Where a key, and those below it, were set. */

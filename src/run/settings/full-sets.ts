@@ -1,3 +1,4 @@
+import { valueAt } from "../../base/leaves.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { isObject, Layers } from "./layers.ts";
 
@@ -53,8 +54,4 @@ export function withFullSets<T extends Stated>(schema: z.ZodType, resolved: T): 
     }
   }
   return { ...resolved, settings: layers.settings, origins: layers.origins };
-}
-
-function valueAt(value: unknown, keys: readonly string[]): unknown {
-  return keys.reduce((at, key) => (isObject(at) ? at[key] : undefined), value);
 }

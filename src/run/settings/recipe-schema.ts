@@ -112,6 +112,10 @@ export const recipeSchema = z.strictObject({
     .optional(),
   /** Where the paper and its code disagree and which one is followed; what is done differently. */
   notes: z.array(z.string()).default([]),
+  /** What the tier `paper` has otherwise than the paper: everything below a key, what the paper has, and why. */
+  differs: z
+    .array(z.strictObject({ key: z.string(), paper: z.string().optional(), why: z.string() }))
+    .default([]),
   /**
    * A recipe whose base, tiers and `claims.base` lie below this one's: a shipped recipe's name, or a path from this file's folder. Then
    * base may be absent, and without tiers the recipe has those of the other.

@@ -1,0 +1,64 @@
+import { definedValues } from "../base/defined-values.ts";
+import { z } from "../base/schema.ts";
+import type { Passage, SolutionStep, Task } from "../trajectory/task.ts";
+import { type Dataset, datasetSchema, defineDataset } from "./dataset.ts";
+
+/**
+ * The questions of several datasets as one, in the order in which they are named. Ids begin with the dataset's name, since published
+ * files count theirs from 0 each; those of passages as well, also where a question names them.
+ */
+export const joined = defineDataset({
+  name: "joined",
+  summary: "The questions of several datasets, as one.",
+  options: z.strictObject({ of: z.array(datasetSchema).min(2) }),
+  async open({ of }, { open }) {
+    const parts: { prefix: string; dataset: Dataset }[] = [];
+    for (const setting of of) {
+      const same = parts.filter(({ prefix }) => prefix.split(":")[0] === setting.name).length;
+      const prefix = same === 0 ? setting.name : `${setting.name}:${same + 1}`;
+      parts.push({ prefix, dataset: await open(setting) });
+    }
+    return {
+      name: parts.map(({ dataset }) => dataset.name).join(" + "),
+      facts: parts.map(({ dataset }) => dataset.fingerprint),
+      trainable: parts.every(({ dataset }) => dataset.trainable),
+      async *stream(limit) {
+        let left = limit;
+        for (const { prefix, dataset } of parts) {
+          if (left <= 0) return;
+          for await (const task of dataset.stream(left)) {
+            left -= 1;
+            yield renamed(task, (id) => `${prefix}:${id}`);
+          }
+        }
+      },
+      async *passages() {
+        for (const { prefix, dataset } of parts) {
+          for await (const passage of dataset.passages())
+            yield { ...passage, id: `${prefix}:${passage.id}` };
+        }
+      },
+    };
+  },
+});
+
+/** A question with other ids: its own, and those of all passages that it names. */
+function renamed(task: Task, name: (id: string) => string): Task {
+  const { supportingPassages, context, decomposition, routes, duplicateOf } = task.annotations;
+  const ofStep = (step: SolutionStep): SolutionStep => {
+    return { ...step, passage: step.passage === null ? null : name(step.passage) };
+  };
+  const ofPassage = (passage: Passage): Passage => ({ ...passage, id: name(passage.id) });
+  return {
+    ...task,
+    id: name(task.id),
+    annotations: definedValues({
+      ...task.annotations,
+      supportingPassages: supportingPassages?.map(name),
+      context: context?.map(ofPassage),
+      decomposition: decomposition?.map(ofStep),
+      routes: routes?.map((route) => route.map(ofStep)),
+      duplicateOf: duplicateOf === undefined ? undefined : name(duplicateOf),
+    }),
+  };
+}
