@@ -50,6 +50,13 @@ export const datasetSchema: z.ZodType<DatasetSetting> = z.lazy(() =>
   partSchema(registryOf<DatasetPart>("dataset")),
 );
 
+/** The datasets that one consists of: those that it joins, or the one whose questions it selects or changes; else itself. */
+export function datasetsWithin(setting: DatasetSetting): DatasetSetting[] {
+  const { of } = setting;
+  const inner = (Array.isArray(of) ? of : of === undefined ? [] : [of]) as DatasetSetting[];
+  return inner.length === 0 ? [setting] : inner.flatMap(datasetsWithin);
+}
+
 /** What the file of a dataset opens. Its tasks may leave out `source`, which is then the dataset's name, and `annotations`. */
 export interface OpenedDataset {
   /** The part's name when absent. */

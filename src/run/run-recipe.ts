@@ -12,6 +12,7 @@ import { runPlanned, runStages, type StageOutcome } from "./driver.ts";
 import { readRunFile, SEVERAL, writeRunFile } from "./folder/run-file.ts";
 import type { Session } from "./session.ts";
 import { stageList } from "./settings/stages.ts";
+import { requireData } from "./needs.ts";
 import { requirePaper } from "./checks/paper-tier.ts";
 import { requireTrainable as requireRunnable } from "./checks/require-trainable.ts";
 import { recordOf } from "./settings/resolved-yaml.ts";
@@ -46,6 +47,7 @@ export async function runRecipe(
   // A resumed run has the settings that were checked when it began, with every default written out.
   if (!allowIgnored && !resume) await requireRunnable(resolved);
   if (!resume) await requirePaper(resolved);
+  requireData(settings);
   const isOne = settings.stages === undefined;
   const claim = { out, stage: isOne ? trainStage : STAGES, settings, use: session, signal };
   return withClaimedRun(claim, async () => {

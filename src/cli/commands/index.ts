@@ -182,6 +182,7 @@ export const commandGroups: readonly CommandGroup[] = [
         },
         {
           list: async () => (await import("./recipes-list.ts")).recipesList,
+          needs: async () => (await import("./recipes-needs.ts")).recipesNeeds,
           show: async () => (await import("./recipes-show.ts")).recipesShow,
           plan: async () => (await import("./recipes-plan.ts")).recipesPlan,
           check: async () => (await import("./recipes-check.ts")).recipesCheck,

@@ -9,7 +9,7 @@ import { parseYaml } from "../../base/yaml.ts";
 import { cardNames } from "../../data/cards/card-names.ts";
 import { readCard } from "../../data/cards/card.ts";
 import { placeOf } from "../../data/cards/card-dataset.ts";
-import type { DatasetSetting } from "../../data/dataset.ts";
+import { type DatasetSetting, datasetsWithin } from "../../data/dataset.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { MADE_UP_DATASETS } from "../../worlds/datasets.ts";
 import type { RecipeFile } from "../settings/recipe-schema.ts";
@@ -123,7 +123,8 @@ export function paperGaps(
     if (facts === null || !(key in facts.settings)) add(key, "is the default");
   }
   const stated = facts === null ? [] : factGaps(settings, facts, differs);
-  return [...gaps, ...stated.filter(({ isEqual, key }) => isEqual || !isMeant(key))];
+  const wrong = stated.filter(({ isEqual, key }) => isEqual || !isMeant(key));
+  return [...gaps, ...wrong.map(({ key, message }) => ({ key, message }))];
 }
 
 function isNamed(differs: readonly PaperDifference[], key: string): boolean {
@@ -183,7 +184,9 @@ function sameValue(one: unknown, other: unknown): boolean {
 /** Numbers of questions by dataset; null where only the dataset itself knows. */
 function questionsOf(settings: readonly DatasetSetting[]): Record<string, number | null> {
   return Object.fromEntries(
-    settings.flatMap((setting) => partsOf(setting)).map((part) => [part.name, questionsIn(part)]),
+    settings
+      .flatMap((setting) => datasetsWithin(setting))
+      .map((part) => [part.name, questionsIn(part)]),
   );
 }
 
@@ -199,15 +202,10 @@ const cardOptions = z.object({
   source: z.string().optional(),
 });
 
-/** The datasets that one consists of. */
-function partsOf(setting: DatasetSetting): DatasetSetting[] {
-  const { of } = setting;
-  const inner = (Array.isArray(of) ? of : of === undefined ? [] : [of]) as DatasetSetting[];
-  return inner.length === 0 ? [setting] : inner.flatMap(partsOf);
-}
-
 function namesIn(setting: DatasetSetting | undefined): string[] {
-  return setting === undefined ? [] : [setting.name, ...partsOf(setting).map(({ name }) => name)];
+  return setting === undefined
+    ? []
+    : [setting.name, ...datasetsWithin(setting).map(({ name }) => name)];
 }
 
 /**
@@ -222,7 +220,7 @@ export async function requirePaper(resolved: ResolvedSettings<Settings>): Promis
   const lines = gaps.map(({ message }) => `  ${message}`);
   throw new ConfigError(
     "PAPER_TIER_UNLIKE",
-    `${recipe.path}: the tier paper is not the paper, and does not say so:\n${lines.join("\n")}\nSet what the paper has, or name each under differs: { key: KEY, why: … }. docs/recipes.md`,
+    `${recipe.path}: the tier paper is not the paper, and does not say so:\n${lines.join("\n")}\nSet what the paper has, or name each under differs: { key: KEY, why: … }. docs/training.md`,
   );
 }
 

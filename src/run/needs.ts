@@ -1,0 +1,147 @@
+import { existsSync } from "node:fs";
+import { ConfigError } from "../base/errors.ts";
+import { formatCount } from "../base/format.ts";
+import { leavesOf } from "../base/leaves.ts";
+import { z } from "../base/schema.ts";
+import { placeOf } from "../data/cards/card-dataset.ts";
+import { cardNames } from "../data/cards/card-names.ts";
+import { readCard } from "../data/cards/card.ts";
+import { isHere } from "../data/cards/dataset-place.ts";
+import { type DatasetSetting, datasetsWithin } from "../data/dataset.ts";
+import { cachedHubModel } from "../hub/hub-model.ts";
+import { hubSettings, parseHubName } from "../hub/hub-cache.ts";
+import { findBase, folderOfName, SHIPPED_POLICIES } from "./bases.ts";
+import type { Settings } from "./settings/settings-schema.ts";
+
+/** Something outside the package that a recipe uses. */
+export interface Need {
+  kind: "model" | "dataset" | "file" | "server";
+  /** As the settings name it. */
+  name: string;
+  /** Keys of the settings that name it. */
+  keys: string[];
+  /** Size and licence, where a card says them. */
+  facts: string;
+  /** Whether it is on this machine, or answers; null: it is made or downloaded on its first use. */
+  here: boolean | null;
+  /** Brings it here; null where nothing does, or nothing has to. */
+  command: string | null;
+}
+
+/** After this long without an answer, a server counts as not here. */
+const SERVER_MS = 800;
+
+/** Whatever a recipe at a tier uses: data of training and of every evaluation, models, indexes, servers. Nothing is downloaded. */
+export async function needsOf(settings: Settings): Promise<Need[]> {
+  const found: (Need | Promise<Need>)[] = usedDatasets(settings).flatMap(datasetNeeds);
+  const leaves = [...leavesOf(settings)].flatMap(([keys, value]) =>
+    typeof value === "string" ? [{ keys, value }] : [],
+  );
+  for (const { keys, value } of leaves) {
+    const [key, last] = [keys.join("."), keys.at(-1)!];
+    if (last === "from" || last === "encoder") found.push(modelNeed(key, value));
+    else if (last === "index") found.push(fileNeed(key, value));
+    else if (last === "url") found.push(serverNeed(key, value));
+  }
+  return merged(await Promise.all(found));
+}
+
+type UsedDataset = { key: string; setting: DatasetSetting };
+
+function usedDatasets({ dataset, evaluation }: Settings): UsedDataset[] {
+  const sets = Object.entries(evaluation.sets ?? {}).flatMap(([name, set]) =>
+    set.dataset === undefined
+      ? []
+      : [{ key: `evaluation.sets.${name}.dataset`, setting: set.dataset }],
+  );
+  return [
+    { key: "dataset", setting: dataset },
+    { key: "evaluation.dataset", setting: evaluation.dataset },
+    ...sets,
+  ];
+}
+
+function datasetNeeds({ key, setting }: UsedDataset): Need[] {
+  return datasetsWithin(setting).flatMap((part): Need[] => {
+    if (part.name === "files") return [fileNeed(`${key}.tasks`, String(part["tasks"]))];
+    if (!cardNames("questions").includes(part.name)) return [];
+    const card = readCard(part.name);
+    const asked = cardOptions.parse(part);
+    const { path, split, records } = placeOf(card, asked);
+    const facts = `${formatCount(records)} questions, ${card.license}`;
+    const source = asked.source === undefined ? "" : ` --source ${asked.source}`;
+    const command = `agentrl data download ${card.name} --split ${split}${source}`;
+    const name = `${card.name}:${split}`;
+    return [{ kind: "dataset", name, keys: [key], facts, here: isHere(path), command }];
+  });
+}
+
+const cardOptions = z.object({ split: z.string().optional(), source: z.string().optional() });
+
+async function modelNeed(key: string, from: string): Promise<Need> {
+  const need = { kind: "model" as const, name: from, keys: [key], facts: "", command: null };
+  if (SHIPPED_POLICIES.has(from)) return { ...need, facts: "in the package", here: true };
+  const base = await findBase(from);
+  if (base !== null) return { ...need, facts: "a base", here: existsSync(base.folder) || null };
+  const hub = parseHubName(from);
+  const isThere =
+    existsSync(await folderOfName(from)) ||
+    (hub !== null && (await cachedHubModel(hub, hubSettings())) !== null);
+  if (isThere) return { ...need, here: true };
+  return hub === null
+    ? { ...need, here: false }
+    : { ...need, here: false, command: `agentrl models get ${from}` };
+}
+
+function fileNeed(key: string, path: string): Need {
+  return {
+    kind: "file",
+    name: path,
+    keys: [key],
+    facts: "",
+    here: existsSync(path),
+    command: null,
+  };
+}
+
+async function serverNeed(key: string, url: string): Promise<Need> {
+  const here = await fetch(url, { signal: AbortSignal.timeout(SERVER_MS) }).then(
+    async (reply) => {
+      await reply.body?.cancel();
+      return true;
+    },
+    () => false,
+  );
+  return { kind: "server", name: url, keys: [key], facts: "", here, command: null };
+}
+
+/** One line for what several settings name. */
+function merged(needs: readonly Need[]): Need[] {
+  const byName = new Map<string, Need>();
+  for (const need of needs) {
+    const id = `${need.kind} ${need.name} ${need.command ?? ""}`;
+    const known = byName.get(id);
+    if (known === undefined) byName.set(id, { ...need, keys: [...need.keys] });
+    else known.keys.push(...need.keys.filter((key) => !known.keys.includes(key)));
+  }
+  return [...byName.values()];
+}
+
+/**
+ * Refuses a run whose questions are not all here, those of its last evaluation included, before anything is opened.
+ * @throws {ConfigError} DATASET_ABSENT with a command for each.
+ */
+export function requireData(settings: Settings): void {
+  const absent = merged(usedDatasets(settings).flatMap(datasetNeeds)).filter(
+    ({ kind, here }) => kind === "dataset" && here === false,
+  );
+  if (absent.length === 0) return;
+  const lines = absent.map(
+    ({ name, keys, facts, command }) =>
+      `  ${command ?? ""}  # ${name}, ${facts}: ${keys.join(", ")}`,
+  );
+  throw new ConfigError(
+    "DATASET_ABSENT",
+    `these questions are not on this machine. Download them:\n${lines.join("\n")}`,
+  );
+}

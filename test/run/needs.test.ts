@@ -1,0 +1,112 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placeOf } from "../../src/data/cards/card-dataset.ts";
+import { readCard } from "../../src/data/cards/card.ts";
+import { writeOrigin } from "../../src/data/cards/dataset-place.ts";
+import { writeJsonl } from "../../src/data/write-jsonl.ts";
+import { needsOf, requireData } from "../../src/run/needs.ts";
+import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
+import { type Settings, settingsSchema } from "../../src/run/settings/settings-schema.ts";
+import { loadSettings, resolveSettings } from "../../src/run/settings/settings.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const before = process.env["AGENTRL_DATA"];
+beforeAll(() => {
+  process.env["AGENTRL_DATA"] = temporaryFolder();
+});
+afterAll(() => {
+  if (before === undefined) delete process.env["AGENTRL_DATA"];
+  else process.env["AGENTRL_DATA"] = before;
+});
+
+async function settingsOf(base: string): Promise<Settings> {
+  const recipe = parseRecipe(`summary: A recipe.\nbase:${base}\ntiers: { mini: {} }\n`, "a.yaml");
+  return (await loadSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }))).settings;
+}
+
+/** Puts a split where a download would. */
+async function download(name: string, split: string, source: string): Promise<void> {
+  const { path } = placeOf(readCard(name), { split, source });
+  const { bytes, sha256 } = await writeJsonl(path, [
+    { id: "1", question: "?", golden_answers: ["x"] },
+  ]);
+  await writeOrigin(path, { url: "", sha256, bytes, records: 1, layout: "", license: "" });
+}
+
+const SETS = `
+  dataset: { name: joined, of: [{ name: nq, source: flashrag, split: train }, { name: popqa, source: flashrag, split: test }] }
+  evaluation:
+    dataset: { name: nq, source: flashrag, split: test }
+    sets: { more: { dataset: { name: popqa, source: flashrag, split: test } } }
+`;
+
+describe("what a recipe needs", () => {
+  it("is nothing from outside for the world of the package", async () => {
+    expect(await needsOf(await settingsOf("\n  seed: 1"))).toEqual([
+      {
+        ...{ kind: "model", name: "base", keys: ["policy.from"] },
+        ...{ facts: "in the package", here: true, command: null },
+      },
+    ]);
+  });
+
+  it("names each split once, with its keys and the command that fetches it", async () => {
+    await download("nq", "train", "flashrag");
+    const needs = await needsOf(await settingsOf(SETS));
+    const data = needs.filter(({ kind }) => kind === "dataset");
+    expect(data.map(({ name, keys, here, command }) => ({ name, keys, here, command }))).toEqual([
+      {
+        name: "nq:train",
+        keys: ["dataset"],
+        here: true,
+        command: "agentrl data download nq --split train --source flashrag",
+      },
+      {
+        name: "popqa:test",
+        keys: ["dataset", "evaluation.sets.more.dataset"],
+        here: false,
+        command: "agentrl data download popqa --split test --source flashrag",
+      },
+      {
+        name: "nq:test",
+        keys: ["evaluation.dataset"],
+        here: false,
+        command: "agentrl data download nq --split test --source flashrag",
+      },
+    ]);
+    expect(data.map(({ facts }) => facts)[0]).toBe("79,168 questions, CC BY-SA 3.0");
+  });
+
+  it("is a server that answers, whatever it says, and one that does not", async () => {
+    const server = createServer((_, reply) => reply.writeHead(404).end());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const base = (address: string): string =>
+      `\n  retriever: { name: search-r1-server, url: "${address}" }`;
+    const answers = async (): Promise<(boolean | null)[]> =>
+      (await needsOf(await settingsOf(base(url))))
+        .filter(({ kind }) => kind === "server")
+        .map(({ here }) => here);
+    expect(await answers()).toEqual([true]);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await answers()).toEqual([false]);
+  });
+});
+
+describe("a run whose questions are not here", () => {
+  it("is refused with a command for each, those of its last evaluation included", async () => {
+    await download("nq", "train", "flashrag");
+    await download("nq", "test", "flashrag");
+    const settings = await settingsOf(SETS);
+    expect(() => requireData(settings)).toThrow(
+      errorWith(
+        "DATASET_ABSENT",
+        /\n {2}agentrl data download popqa --split test --source flashrag {2}# popqa:test, .*: dataset, evaluation\.sets\.more\.dataset$/,
+      ),
+    );
+    await download("popqa", "test", "flashrag");
+    expect(() => requireData(settings)).not.toThrow();
+  });
+});
