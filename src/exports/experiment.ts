@@ -4,8 +4,22 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import { exportedRewards } from "./exported-rewards.ts";
 import { exportedBudgets, learningRates } from "./shared-rules.ts";
 
-/** Where a server of /retrieve listens by default. */
-export const SEARCH_URL = "http://127.0.0.1:8000/retrieve";
+/** Where `agentrl serve` is started for an export. */
+const SERVED_URL = "http://127.0.0.1:8000/retrieve";
+
+/** The address of /retrieve: the retriever's own where it is such a server. */
+export function searchUrl({ retriever }: Settings): string {
+  const own = serverOf(retriever);
+  return own === null ? SERVED_URL : `${own}/retrieve`;
+}
+
+/** The server that answers as the episodes ask; null: `agentrl serve` stands for the retriever. */
+export function serverOf({ name, ...options }: Settings["retriever"]): string | null {
+  const { url } = options as { url?: unknown };
+  return name === "search-r1-server" && typeof url === "string"
+    ? url.replace(/\/retrieve\/?$|\/$/, "")
+    : null;
+}
 
 /** The content of experiment.json: all that the exported Python reads of a recipe. */
 export function experimentOf(settings: Settings, environment: Environment, model: string): object {
@@ -19,7 +33,7 @@ export function experimentOf(settings: Settings, environment: Environment, model
       onInvalid: (settings.environment as Record<string, unknown>)["onInvalid"],
     },
     tool: { topK: tools[0]?.topK, show: tools[0]?.show },
-    searchUrl: SEARCH_URL,
+    searchUrl: searchUrl(settings),
     budgets: {
       turns,
       turnTokens,

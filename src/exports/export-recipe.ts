@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { cp, readdir } from "node:fs/promises";
+import { cp, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { makeFolder, writeFileAtomic, writeJson } from "../base/files.ts";
@@ -11,6 +11,7 @@ import { type Environment, requirePrompt } from "../env/environments/environment
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
 import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
 import { requirePaper } from "../run/checks/paper-tier.ts";
+import { requireData } from "../run/needs.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import {
@@ -21,6 +22,7 @@ import {
   readmeText,
 } from "./config-text.ts";
 import { experimentOf } from "./experiment.ts";
+import { exportedSets } from "./shared-rules.ts";
 import {
   type ExportFacts,
   type ExportedKey,
@@ -60,16 +62,39 @@ export interface RecipeExport {
 export async function exportRecipe(
   resolved: ResolvedSettings<Settings>,
   target: string,
-  { out, signal }: { out: string; signal?: AbortSignal },
+  options: ExportOptions,
 ): Promise<RecipeExport> {
+  const { out } = options;
   const to = exportTargets.get(target, "--to");
   await requirePaper(resolved);
   requireTranslation(resolved, to);
+  requireData(resolved.settings);
   if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",
       `${out}: already exists and is not empty. Choose another folder for --out.`,
     );
+  try {
+    return await writeExport(resolved, to, options);
+  } catch (error) {
+    // The folder was new or empty, and half an export is of no use.
+    await rm(out, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface ExportOptions {
+  out: string;
+  /** Graphics cards of the one machine that trains; 1 when absent. */
+  gpus?: number | undefined;
+  signal?: AbortSignal;
+}
+
+async function writeExport(
+  resolved: ResolvedSettings<Settings>,
+  to: ExportTarget,
+  { out, gpus = 1, signal }: ExportOptions,
+): Promise<RecipeExport> {
   const { recipe, tier, settings, origins } = resolved;
   const environment = environmentOver(searchlessFor(settings), settings);
   const model = await modelOf(settings.policy.from);
@@ -79,7 +104,7 @@ export async function exportRecipe(
   const { stopStrings: stop } = environment.protocol;
   const facts: ExportFacts = { settings, rows, model: modelKey(model), stop };
   const keys = exportedKeys(facts, origins, to.rules);
-  const config = configEntries(to.chosen(facts, { name: `${recipe.name}-${tier}` }), keys);
+  const config = configEntries(to.chosen(facts, { name: `${recipe.name}-${tier}`, gpus }), keys);
   const title = `${recipe.name}, tier ${tier}, for ${to.name} ${to.version}; written by agentrl ${packageVersion()}.`;
   await writeConfig({ to, out, config, title, model: model.path });
   await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
@@ -155,8 +180,10 @@ interface Writing {
 async function writeData(writing: Writing): Promise<ExportFacts["rows"] & { corpus: number }> {
   const { settings, out, signal } = writing;
   const training = await openNamedDataset(settings.dataset, settings.environment);
-  const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
-  const train = await writeSplit(writing, training, "train");
+  const held: Dataset[] = [];
+  for (const setting of [settings.evaluation.dataset, ...exportedSets(settings).values()])
+    held.push(await openNamedDataset(setting, settings.environment));
+  const train = await writeSplit(writing, [training], "train");
   const validation = await writeSplit(writing, held, "validation");
   const hasOwn = ["index", "url", "baseUrl"].some((key) => key in settings.retriever);
   const corpus = hasOwn
@@ -168,7 +195,7 @@ async function writeData(writing: Writing): Promise<ExportFacts["rows"] & { corp
 
 async function writeSplit(
   { settings, environment, to, out, signal }: Writing,
-  dataset: Dataset,
+  datasets: readonly Dataset[],
   split: "train" | "validation",
 ): Promise<{ rows: number; longest: number }> {
   const render = requirePrompt(environment);
@@ -176,11 +203,13 @@ async function writeSplit(
   let longest = 0;
   async function* rows(): AsyncGenerator<object> {
     let index = 0;
-    for await (const task of dataset.stream()) {
-      const prompt = render(task, "");
-      longest = Math.max(longest, Buffer.byteLength(prompt));
-      yield to.row(task, { index, split, prompt, system });
-      index += 1;
+    for (const dataset of datasets) {
+      for await (const task of dataset.stream()) {
+        const prompt = render(task, "");
+        longest = Math.max(longest, Buffer.byteLength(prompt));
+        yield to.row(task, { index, split, prompt, system });
+        index += 1;
+      }
     }
   }
   const file = join(out, "data", `${split}.${to.rows}`);

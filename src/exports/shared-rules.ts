@@ -65,23 +65,37 @@ export const stepsRule = (stepsKey: string, epochsKey: string): Rule =>
     allowed: { says: "at least 1", is: (steps) => steps > 0 },
     to: (steps, { settings, rows }) => ({
       [stepsKey]: steps,
-      [epochsKey]: Math.ceil(
-        steps / Math.max(1, Math.floor(rows.train / algorithmOf(settings).promptsPerStep)),
-      ),
+      [epochsKey]: Math.ceil(steps / Math.max(1, Math.floor(rows.train / wholePrompts(settings)))),
     }),
   });
 
-/** Trainers that keep groups whole in a minibatch. */
-export const wholeGroupsRule = (trainer: string, key: string): Rule =>
+/** Prompts of a step, as many as divide into minibatches of whole groups. */
+function wholePrompts(settings: Settings): number {
+  const { promptsPerStep, minibatches } = algorithmOf(settings);
+  return promptsPerStep - (promptsPerStep % minibatches);
+}
+
+/** Trainers that keep groups whole in a minibatch: their keys of the prompts of a step and of a minibatch. */
+export const wholeGroupsRules = (stepKey: string, minibatchKey: string): Rule[] => [
+  rule<number>("algorithm.promptsPerStep", {
+    to: (_, { settings }) => ({ [stepKey]: wholePrompts(settings) }),
+    differs: (count, settings) => {
+      const whole = wholePrompts(settings);
+      return whole === count
+        ? null
+        : `${whole} in place of ${count}, which ${algorithmOf(settings).minibatches} minibatches of whole groups divide`;
+    },
+  }),
   rule<number>("algorithm.minibatches", {
     allowed: {
-      says: `a divisor of algorithm.promptsPerStep, since ${trainer} keeps groups whole`,
-      is: (count, settings) => algorithmOf(settings).promptsPerStep % count === 0,
+      says: "at most algorithm.promptsPerStep, since groups are kept whole",
+      is: (count, settings) => algorithmOf(settings).promptsPerStep >= count,
     },
-    to: (count, { settings }) => ({ [key]: algorithmOf(settings).promptsPerStep / count }),
+    to: (count, { settings }) => ({ [minibatchKey]: wholePrompts(settings) / count }),
     differs: (count) =>
       count === 1 ? null : "a minibatch is whole groups, not single trajectories",
-  });
+  }),
+];
 
 /** The length that `fixed-length-mean` divides by; other aggregations have none. */
 export const fixedLengthRule = (key: string): Rule =>
@@ -105,7 +119,7 @@ export const advantageRules = (estimatorKey: string, byStdKey: string): Rule[] =
 /** The budgets that the exported episodes keep; undefined where the recipe has none of the kind. */
 export function exportedBudgets(budgets: readonly Budget[]) {
   const limitOf = (scope: Budget["scope"]): number | undefined =>
-    budgets.find((each) => each.scope === scope)?.limit as number | undefined;
+    budgets.find((each) => each.scope === scope && !dropsOldest(each))?.limit as number | undefined;
   const turns = budgets.find(({ scope, unit }) => scope === "trajectory" && unit === "turns");
   return {
     turns: turns && { limit: turns.limit as number, onExhausted: turns.onExhausted },
@@ -114,6 +128,13 @@ export function exportedBudgets(budgets: readonly Budget[]) {
     contextTokens: limitOf("context"),
   };
 }
+
+/** A context that forgets; exported episodes have room for all turns in its place. */
+export const dropsOldest = ({ scope, onExhausted }: Budget): boolean =>
+  scope === "context" && onExhausted === "drop-oldest";
+
+export const roomForAll = (settings: Settings): string =>
+  `nothing is dropped: the context has room for ${responseTokens(settings)} tokens, all turns at their longest`;
 
 /** Most tokens that follow a prompt: the context, or all turns at their longest. */
 export function responseTokens(settings: Settings): number {
@@ -127,7 +148,7 @@ const BUDGETS: Readonly<Record<string, readonly string[]>> = {
   "trajectory, turns": ["final-turn", "end"],
   "turn, tokens": ["cut"],
   "observation, tokens": ["cut"],
-  "context, tokens": ["end"],
+  "context, tokens": ["end", "drop-oldest"],
 };
 
 const allowedBudgets: Allowed<readonly Budget[]> = {
@@ -183,7 +204,11 @@ export const sharedRules: readonly Rule[] = [
   rule("environment.prompt", { file: "data" }),
   rule("environment.onInvalid", { file: EXPERIMENT_FILE }),
   rule("environment.reissue", { allowed: only(false) }),
-  rule<readonly Budget[]>("budgets", { allowed: allowedBudgets, file: EXPERIMENT_FILE }),
+  rule<readonly Budget[]>("budgets", {
+    allowed: allowedBudgets,
+    file: EXPERIMENT_FILE,
+    differs: (budgets, settings) => (budgets.some(dropsOldest) ? roomForAll(settings) : null),
+  }),
   rule<{ name: string }>("strategy", {
     allowed: { says: "agent", is: ({ name }) => name === "agent" },
     file: EXPERIMENT_FILE,
@@ -229,9 +254,14 @@ export const sharedRules: readonly Rule[] = [
       is: (retriever, settings) => isDeepStrictEqual(retriever, settings.retriever),
     },
   }),
-  rule("evaluation.sets", {
-    unused: "further evaluations of a run by agentrl",
-    differs: () => "only the main evaluation is exported",
+  rule<Readonly<Record<string, object>>>("evaluation.sets", {
+    file: "data",
+    differs: (sets, settings) => {
+      const left = Object.keys(sets).filter((name) => !exportedSets(settings).has(name));
+      return left.length === 0
+        ? null
+        : `${left.join(", ")} not exported, since more than the questions is otherwise there`;
+    },
   }),
   rule("evaluation.during.questions", { unused: "trainers evaluate on all rows of validation" }),
   rule("algorithm.sampler", {
@@ -256,6 +286,25 @@ export const sharedRules: readonly Rule[] = [
   ...unused("settings of other commands", ["synth", "sft", "preference"]),
   ...unused("asked by parts that are not exported", ["models", "retrievers"]),
 ];
+
+/** Settings of a further evaluation that a validation row does not hold. */
+const OF_A_SET = ["retriever", "strategy", "sampling", "budgets", "samplesPerTask", "environment"];
+
+/** Further evaluations that differ in their questions alone, by name: they are validation rows too. */
+export function exportedSets({ evaluation, ...own }: Settings): Map<string, Settings["dataset"]> {
+  const plain: Readonly<Record<string, unknown>> = { ...own, ...evaluation };
+  return new Map(
+    Object.entries(evaluation.sets ?? {}).flatMap(
+      ([name, set]): [string, Settings["dataset"]][] => {
+        const given = set as Readonly<Record<string, unknown>>;
+        const isAlike = OF_A_SET.every(
+          (key) => given[key] === undefined || isDeepStrictEqual(given[key], plain[key]),
+        );
+        return isAlike && set.dataset !== undefined ? [[name, set.dataset]] : [];
+      },
+    ),
+  );
+}
 
 /** All part names in a retriever's settings, the inner ones too. */
 function namesIn(value: unknown): string[] {

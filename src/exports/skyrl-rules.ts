@@ -1,4 +1,5 @@
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
+import type { Budget } from "../env/budget.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
@@ -7,15 +8,17 @@ import { type Rule, rule } from "./rule.ts";
 import {
   advantageRules,
   algorithmOf,
+  dropsOldest,
   exportedBudgets,
   fixedLengthRule,
   oneOf,
   only,
   plainSchedule,
   sampled,
+  roomForAll,
   sharedRules,
   stepsRule,
-  wholeGroupsRule,
+  wholeGroupsRules,
 } from "./shared-rules.ts";
 
 const ALGORITHM = "trainer.algorithm";
@@ -54,7 +57,7 @@ export const skyrlRules: readonly Rule[] = [
     },
     to: () => ({ [`${POLICY}.model.lora.target_modules`]: "all-linear" }),
   }),
-  rule<readonly { scope: string }[]>("budgets", {
+  rule<readonly Budget[]>("budgets", {
     ...sharedRules.find(({ from }) => from === "budgets"),
     to: (_, { settings }) => {
       const { turnTokens = 500, contextTokens } = exportedBudgets(settings.budgets);
@@ -65,10 +68,12 @@ export const skyrlRules: readonly Rule[] = [
         "generator.max_input_length": contextTokens === undefined ? undefined : contextTokens - 1,
       };
     },
-    differs: (budgets) =>
-      budgets.some(({ scope }) => scope === "context")
-        ? "the last message may pass the context's limit by a turn's tokens"
-        : null,
+    differs: (budgets, settings) =>
+      budgets.some(dropsOldest)
+        ? roomForAll(settings)
+        : budgets.some(({ scope }) => scope === "context")
+          ? "the last message may pass the context's limit by a turn's tokens"
+          : null,
   }),
   // GAE of SkyRL takes what the environment wrote for time steps, and trains no value there.
   rule("algorithm.name", {
@@ -78,9 +83,8 @@ export const skyrlRules: readonly Rule[] = [
   }),
   ...advantageRules(`${ALGORITHM}.advantage_estimator`, `${ALGORITHM}.grpo_norm_by_std`),
   stepsRule("trainer.max_training_steps", "trainer.epochs"),
-  rule("algorithm.promptsPerStep", { to: (count) => ({ "trainer.train_batch_size": count }) }),
   rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
-  wholeGroupsRule("SkyRL", "trainer.policy_mini_batch_size"),
+  ...wholeGroupsRules("trainer.train_batch_size", "trainer.policy_mini_batch_size"),
   rule("algorithm.epochs", { to: (epochs) => ({ "trainer.update_epochs_per_batch": epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({

@@ -1,7 +1,7 @@
 import { type Part, registry } from "../base/registry.ts";
 import { trl as trlRows, verl as verlRows } from "../data/layouts/trainers.ts";
 import type { Task } from "../trajectory/task.ts";
-import { SEARCH_URL } from "./experiment.ts";
+import { searchUrl } from "./experiment.ts";
 import { type ExportFacts, type Rule, rule, type TrainerKeys } from "./rule.ts";
 import { algorithmOf, responseTokens, updatesPerStep } from "./shared-rules.ts";
 import { skyrlRules } from "./skyrl-rules.ts";
@@ -15,7 +15,7 @@ export interface ExportTarget extends Part {
   readonly version: string;
   readonly rules: readonly Rule[];
   /** Keys that the trainer needs and no recipe has. */
-  chosen(facts: ExportFacts, run: { name: string }): TrainerKeys;
+  chosen(facts: ExportFacts, run: { name: string; gpus: number }): TrainerKeys;
   /** A row of data. */
   row(task: Task, place: RowPlace): object;
   /** The data files' extension. */
@@ -61,7 +61,7 @@ const verl: ExportTarget = {
     hydra: { searchpath: ["pkg://verl.trainer.config"] },
     defaults: ["ppo_trainer", "_self_"],
   },
-  chosen: (facts, { name }) => ({
+  chosen: (facts, { name, gpus }) => ({
     "agentrl.root": ".",
     "data.train_files": `${ROOT}/data/train.parquet`,
     "data.val_files": `${ROOT}/data/validation.parquet`,
@@ -79,7 +79,16 @@ const verl: ExportTarget = {
       promptTokens(facts) + responseTokens(facts.settings),
     ),
     "trainer.nnodes": 1,
-    "trainer.n_gpus_per_node": 1,
+    "trainer.n_gpus_per_node": gpus,
+    // Between rollouts and updates the states are in host memory, so that each has the card.
+    ...(gpus === 1
+      ? {}
+      : {
+          "actor_rollout_ref.actor.fsdp_config.param_offload": true,
+          "actor_rollout_ref.actor.fsdp_config.optimizer_offload": true,
+          "actor_rollout_ref.ref.fsdp_config.param_offload": true,
+          "actor_rollout_ref.model.enable_gradient_checkpointing": true,
+        }),
     "trainer.logger": ["console"],
     "trainer.project_name": "agentrl",
     "trainer.experiment_name": name,
@@ -115,17 +124,17 @@ const skyrl: ExportTarget = {
       }),
     }),
   ],
-  chosen: ({ settings }, { name }) => ({
+  chosen: ({ settings }, { name, gpus }) => ({
     "agentrl.root": ".",
     "data.train_data": [`${ROOT}/data/train.parquet`],
     "data.val_data": [`${ROOT}/data/validation.parquet`],
     "environment.env_class": "search",
-    "environment.skyrl_gym.search.search_url": SEARCH_URL,
+    "environment.skyrl_gym.search.search_url": searchUrl(settings),
     "generator.use_conversation_multi_turn": false,
-    "generator.inference_engine.num_engines": 1,
+    "generator.inference_engine.num_engines": gpus,
     "generator.inference_engine.tensor_parallel_size": 1,
-    "trainer.placement.policy_num_gpus_per_node": 1,
-    "trainer.placement.ref_num_gpus_per_node": 1,
+    "trainer.placement.policy_num_gpus_per_node": gpus,
+    "trainer.placement.ref_num_gpus_per_node": gpus,
     "trainer.logger": "console",
     "trainer.project_name": "agentrl",
     "trainer.run_name": name,

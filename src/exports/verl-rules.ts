@@ -17,7 +17,7 @@ import {
   sharedRules,
   stepsRule,
   updatesPerStep,
-  wholeGroupsRule,
+  wholeGroupsRules,
 } from "./shared-rules.ts";
 
 const ACTOR = "actor_rollout_ref.actor";
@@ -94,9 +94,8 @@ export const verlRules: readonly Rule[] = [
   }),
   ...advantageRules("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"),
   stepsRule("trainer.total_training_steps", "trainer.total_epochs"),
-  rule("algorithm.promptsPerStep", { to: (count) => ({ "data.train_batch_size": count }) }),
   rule("algorithm.groupSize", { to: (size) => ({ [`${ROLLOUT}.n`]: size }) }),
-  wholeGroupsRule("verl", `${ACTOR}.ppo_mini_batch_size`),
+  ...wholeGroupsRules("data.train_batch_size", `${ACTOR}.ppo_mini_batch_size`),
   rule("algorithm.epochs", { to: (epochs) => ({ [`${ACTOR}.ppo_epochs`]: epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({

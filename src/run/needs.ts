@@ -33,17 +33,18 @@ const SERVER_MS = 800;
 
 /** Whatever a recipe at a tier uses: data of training and of every evaluation, models, indexes, servers. Nothing is downloaded. */
 export async function needsOf(settings: Settings): Promise<Need[]> {
-  const found: (Need | Promise<Need>)[] = usedDatasets(settings).flatMap(datasetNeeds);
+  const found: Promise<Need>[] = [];
   const leaves = [...leavesOf(settings)].flatMap(([keys, value]) =>
     typeof value === "string" ? [{ keys, value }] : [],
   );
   for (const { keys, value } of leaves) {
-    const [key, last] = [keys.join("."), keys.at(-1)!];
+    const [key, last] = [keys.join("."), keys.at(-1)];
     if (last === "from" || last === "encoder") found.push(modelNeed(key, value));
-    else if (last === "index") found.push(fileNeed(key, value));
+    else if (last === "index") found.push(Promise.resolve(fileNeed(key, value)));
     else if (last === "url") found.push(serverNeed(key, value));
   }
-  return merged(await Promise.all(found));
+  const ofData = usedDatasets(settings).flatMap(datasetNeeds);
+  return merged([...ofData, ...(await Promise.all(found))]);
 }
 
 type UsedDataset = { key: string; setting: DatasetSetting };

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/base/package-root.ts";
@@ -28,11 +28,11 @@ async function refusalOf(exporting: Promise<unknown>): Promise<string> {
 /** A rate that every trainer can have. */
 const RATE = { "algorithm.optimizer.learningRate": 1e-4 };
 
-async function exported(to: string, settings: Record<string, unknown> = RATE) {
+async function exported(to: string, settings: Record<string, unknown> = RATE, gpus?: number) {
   const overrides = set(settings);
   const resolved = await resolveRecipe("search-r1", { tier: "smoke", overrides });
   const out = join(folder, String(count++));
-  const written = await exportRecipe(resolved, to, { out });
+  const written = await exportRecipe(resolved, to, { out, gpus });
   const config = Object.fromEntries(written.config.map(({ key, value }) => [key, value]));
   const text = (name: string): string => readFileSync(join(out, name), "utf8");
   return { written, config, text, out };
@@ -153,22 +153,111 @@ describe("exportRecipe", () => {
     expect(readme).toMatch(/- algorithm\.oldLogprobs: TRL computes old log-probabilities again/);
   });
 
+  it.each([
+    ["verl", "data.train_batch_size", "actor_rollout_ref.actor.ppo_mini_batch_size"],
+    ["skyrl", "trainer.train_batch_size", "trainer.policy_mini_batch_size"],
+  ])(
+    "%s trains on as many prompts as minibatches of whole groups divide, and says so",
+    async (to, step, minibatch) => {
+      const settings = { ...RATE, "algorithm.promptsPerStep": 8, "algorithm.minibatches": 3 };
+      const { config, text } = await exported(to, settings);
+      expect([config[step], config[minibatch]]).toEqual([6, 2]);
+      expect(text("README.md")).toContain(
+        "- algorithm.promptsPerStep: 6 in place of 8, which 3 minibatches of whole groups divide.",
+      );
+    },
+  );
+
+  it.each(["verl", "skyrl", "trl"])(
+    "%s has room for all turns where the recipe forgets the oldest",
+    async (to) => {
+      const { text, config } = await exported(to, {
+        ...RATE,
+        "budgets.3.onExhausted": "drop-oldest",
+      });
+      // Five turns of 48 tokens, and four observations of 120.
+      const tokens = 5 * 48 + 4 * 120;
+      expect(JSON.parse(text("experiment.json"))).toMatchObject({
+        budgets: { contextTokens: null },
+      });
+      expect(text("README.md")).toContain(
+        `nothing is dropped: the context has room for ${tokens} tokens`,
+      );
+      expect(config).not.toHaveProperty("generator.max_input_length", 499);
+      if (to === "verl") expect(config["data.max_response_length"]).toBe(tokens);
+      if (to === "trl") expect(config["max_completion_length"]).toBe(tokens);
+    },
+  );
+
+  it("has sets that differ in their questions alone among the validation rows, and names the others", async () => {
+    const more = { name: "tinyworld", split: "test", people: 60, questions: 5 };
+    const sets = {
+      more: { dataset: more },
+      greedy: { dataset: more, sampling: { temperature: 1 } },
+    };
+    const alone = await exported("trl");
+    const { written, text } = await exported("trl", { ...RATE, "evaluation.sets": sets });
+    expect(written.rows.validation).toBe(alone.written.rows.validation + 5);
+    expect(text("README.md")).toContain(
+      "- evaluation.sets: greedy not exported, since more than the questions is otherwise there.",
+    );
+  });
+
+  it("asks the recipe's own retrieval server", async () => {
+    const retriever = { name: "search-r1-server", url: "http://retrieval:8000/retrieve" };
+    const { text, written } = await exported("verl", { ...RATE, retriever });
+    expect(JSON.parse(text("experiment.json"))).toMatchObject({
+      searchUrl: "http://retrieval:8000/retrieve",
+    });
+    expect(text("README.md")).toContain("server that answers at http://retrieval:8000/retrieve.");
+    expect(written.files).not.toContain("data/corpus.jsonl");
+  });
+
+  it("uses as many cards as it is told", async () => {
+    const [one, eight] = [await exported("verl", RATE), await exported("verl", RATE, 8)];
+    const cards = "trainer.n_gpus_per_node";
+    const offload = "actor_rollout_ref.actor.fsdp_config.optimizer_offload";
+    expect([one.config[cards], one.config[offload]]).toEqual([1, undefined]);
+    expect([eight.config[cards], eight.config[offload]]).toEqual([8, true]);
+    const skyrl = (await exported("skyrl", RATE, 8)).config;
+    expect(skyrl).toMatchObject({
+      "generator.inference_engine.num_engines": 8,
+      "trainer.placement.policy_num_gpus_per_node": 8,
+    });
+  });
+
+  it("leaves nothing behind when it fails on the way", async () => {
+    const out = join(folder, "failed");
+    const file = join(folder, "bad.jsonl");
+    writeFileSync(
+      file,
+      '{"question": "Who?", "golden_answers": ["Ada"], "id": "1"}\n{"question": 1}\n',
+    );
+    const dataset = { name: "files", tasks: file };
+    const overrides = set({ ...RATE, dataset, retriever: { name: "bm25" } });
+    const resolved = await resolveRecipe("search-r1", { tier: "smoke", overrides });
+    await expect(exportRecipe(resolved, "trl", { out })).rejects.toThrow(
+      errorWith("DATA_BAD_RECORD"),
+    );
+    expect(existsSync(out)).toBe(false);
+  });
+
   it("refuses everything that a trainer cannot have, all at once, and writes nothing", async () => {
     const settings = {
-      "budgets.3.onExhausted": "drop-oldest",
-      "algorithm.minibatches": 3,
+      "budgets.3.scope": "response",
+      "algorithm.minibatches": 5,
       "rewards.0.name": "cover-em",
       "algorithm.optimizer.learningRate": { schedule: "linear", from: 1e-4, to: 1e-5 },
     };
     const lines = (await refusalOf(exported("verl", settings))).split("\n").slice(1);
     expect(lines).toEqual([
       expect.stringMatching(
-        /^ {2}budgets\.3 is \{"scope":"context".*"drop-oldest"\} \(.*\); allowed: .*context, tokens: end/,
+        /^ {2}budgets\.3 is \{"scope":"response".*\} \(.*\); allowed: .*context, tokens: end/,
       ),
       expect.stringMatching(
         /^ {2}rewards\.0 is \{"name":"cover-em".*; allowed: exact-match, token/,
       ),
-      "  algorithm.minibatches is 3 (--set); allowed: a divisor of algorithm.promptsPerStep, since verl keeps groups whole",
+      "  algorithm.minibatches is 5 (--set); allowed: at most algorithm.promptsPerStep, since groups are kept whole",
       expect.stringMatching(
         /^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*constant or cosine/,
       ),

@@ -5,7 +5,7 @@ import { TRAINERS } from "../../exports/trainers.ts";
 import { claimWriting } from "../claim-output.ts";
 import { defineCommand } from "../command.ts";
 import { notePaper } from "../paper-notes.ts";
-import { jsonFlag, pluginFlag, seedFlag, setFlag, tierFlag } from "../options.ts";
+import { jsonFlag, pluginFlag, seedFlag, setFlag, tierFlag, wholeNumber } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
 
 /** `agentrl recipes export`: a recipe's experiment for verl, SkyRL or TRL. */
@@ -24,6 +24,7 @@ export const recipesExport = defineCommand({
       Object.keys(TRAINERS),
     ],
     out: ["<folder>", "folder to write; new or empty"],
+    gpus: ["<n>", "graphics cards of the machine that trains (default: 1)", wholeNumber(1)],
     tier: tierFlag(),
     seed: seedFlag(),
     set: setFlag(),
@@ -37,7 +38,11 @@ export const recipesExport = defineCommand({
     const resolved = await settingsOf({ ...flags, recipe });
     const { to, out, json } = flags;
     await notePaper(resolved, context);
-    const written = await exportRecipe(resolved, to, { out, signal: context.signal });
+    const written = await exportRecipe(resolved, to, {
+      out,
+      gpus: flags.gpus,
+      signal: context.signal,
+    });
     for (const { from, differs } of written.keys)
       if (differs !== undefined) context.note(`${from}: ${differs}`);
     context.out(json === true ? JSON.stringify(written) : asText(written));

@@ -31,7 +31,7 @@ const STATES = new Map([
 
 function asText(needs: readonly Need[]): string {
   const rows = needs.map(({ kind, name, facts, here, keys }) => {
-    return [kind, name, STATES.get(here)!, facts, keys.join(", ")];
+    return [kind, name, STATES.get(here) ?? "", facts, keys.join(", ")];
   });
   const absent = needs.filter(({ here }) => here === false);
   const commands = absent.flatMap(({ command }) => command ?? []);
