@@ -147,7 +147,13 @@ export const verlRules: readonly Rule[] = [
   rule("algorithm.entropyCoef", { to: (coef) => ({ [`${ACTOR}.entropy_coeff`]: coef }) }),
   rule("algorithm.gamma", { to: (gamma) => ({ "algorithm.gamma": gamma }) }),
   rule("algorithm.lambda", { to: (lambda) => ({ "algorithm.lam": lambda }) }),
-  rule("algorithm.timeAxis", { allowed: only("policy-tokens") }),
+  rule("algorithm.timeAxis", {
+    allowed: oneOf("policy-tokens", "all-tokens"),
+    differs: (axis) =>
+      axis === "all-tokens"
+        ? "only the policy's tokens are steps: those of observations have no place in verl's advantages"
+        : null,
+  }),
   rule("algorithm.turnGamma", { unused: "only for turns-then-tokens" }),
   rule("algorithm.whiten", { allowed: only(true) }),
   rule<CriticSettings>("algorithm.critic", {

@@ -19,7 +19,8 @@ import { type ResolvedSettings, withBelow } from "../settings/settings.ts";
 /** A difference between a recipe's tier `paper` and the paper, which the recipe names. */
 export type PaperDifference = RecipeFile["differs"][number];
 
-const counts = z.record(z.string(), z.int().min(1));
+/** null: not published. */
+const counts = z.record(z.string(), z.int().min(1).nullable());
 
 /** What a paper says of its main run, by the settings that say it here: `recipes/papers/<recipe>.yaml`. */
 const factsSchema = z.strictObject({
@@ -55,9 +56,9 @@ export interface PaperGap {
   message: string;
 }
 
-/** The differences that a recipe names, those of the recipes that it extends first. */
-export function differencesOf(recipe: RecipeFile): PaperDifference[] {
-  return withBelow(recipe).flatMap(({ differs }) => differs);
+/** The differences that a recipe names, after those of the recipe that it extends where it is no other paper's. */
+export function differencesOf({ below, paper, differs }: RecipeFile): PaperDifference[] {
+  return below === null || paper !== undefined ? differs : [...differencesOf(below), ...differs];
 }
 
 /** @returns null: a recipe without facts, such as a user's own. @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY */
@@ -110,7 +111,9 @@ export function paperGaps(
     const madeUp = namesIn(dataset).find((name) => MADE_UP_DATASETS.includes(name));
     if (madeUp !== undefined) add(key, `is the made-up world ${madeUp}`);
   }
-  if (openStrategy(strategy, "strategy").searches && isDefault("retriever"))
+  const { tools } = settings.environment as { tools?: unknown };
+  const searches = openStrategy(strategy, "strategy").searches && !isEmptyList(tools);
+  if (searches && isDefault("retriever"))
     add("retriever", "is the default, bm25 over the dataset's own passages");
   if (PROMPTED.includes(typeof strategy === "string" ? strategy : strategy.name)) {
     if (isDefault("environment.prompt"))
@@ -163,6 +166,10 @@ function factGaps(
       return { key, message: `${key} is the paper's, and yet stands under differs`, isEqual: true };
     });
   return [...wrong, ...same];
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function shown(value: unknown): string {
@@ -231,6 +238,6 @@ export function differenceLines({
 }: Pick<ResolvedSettings, "recipe" | "tier">): string[] {
   if (tier !== "paper") return [];
   return differencesOf(recipe).map(({ key, paper, why }) =>
-    [`${key}: `, paper === undefined ? "" : `${paper} in the paper; `, why].join(""),
+    paper === undefined ? `${key}: ${why}` : `${key} (paper: ${paper}): ${why}`,
   );
 }

@@ -86,7 +86,7 @@ describe("a tier paper", () => {
     const set = ["algorithm.steps=3", "algorithm.groupSize=2"];
     expect(await keysOf(base, { set })).toEqual([]);
     expect(differenceLines(await resolved(base, { differs }))).toEqual([
-      "algorithm: more in the paper; not published",
+      "algorithm (paper: more): not published",
     ]);
   });
 
