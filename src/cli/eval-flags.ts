@@ -139,7 +139,7 @@ export async function measuringSettings(
   const overrides = [...replacedPolicy(flags), ...overridesOf(values)];
   // Before --set, which may set its options.
   const strategy: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
-  const assumed = overridesOf([...explained(flags), strategy]);
+  const assumed = [...chosen.assumed, ...overridesOf([...explained(flags), strategy])];
   const resolved = await settingsOf(given, overrides, assumed);
   const fields = fieldsOf(flags);
   if (flags.dataset === undefined) {

@@ -83,6 +83,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "trace show": ["ev/trajectories.jsonl", "drawn/samples.jsonl --index 3 --full"],
   new: ["reward few-words", "environment guess-number --out parts"],
   "recipes list": ["", "--json"],
+  "recipes needs": ["search-r1 --tier paper", "search-r1 --tier paper --json"],
   "recipes show": ["search-r1", "search-r1 --tier paper"],
   "recipes plan": ["search-r1 --tier smoke", "search-r1 --model Qwen/Qwen2.5-0.5B --memory 24GB"],
   "recipes check": ["", "search-r1"],

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { budgetOf, largestBudgets } from "../env/budget.ts";
+import type { Override } from "../run/settings/settings.ts";
 import { settingsOf } from "./recipe-options.ts";
 
 /** The default recipe of the environment. */
@@ -20,14 +21,19 @@ export interface DataTier {
   recipe: string;
   tier?: string;
   note?: string;
+  /** Laid under what the user sets. */
+  assumed: Override[];
 }
+
+/** Data of one's own are searched in their own passages, whatever server the paper asks. */
+const OWN_PASSAGES: Override = { key: "retriever", value: "bm25", origin: "--dataset" };
 
 /**
  * The recipe and tier for data. The small tiers are made for the tiny world, whose texts are short: where the user names neither recipe nor
  * tier, data of their own get the tier paper, unless its context does not fit a local model.
  */
 export async function tierForData({ recipe, tier, data, model }: DataChoice): Promise<DataTier> {
-  const given = { recipe: recipe ?? DEFAULT_RECIPE, tier };
+  const given = { recipe: recipe ?? DEFAULT_RECIPE, tier, assumed: [] };
   if (recipe !== undefined || tier !== undefined || data === undefined) return given;
   const small = await settingsOf(given);
   if (data.split(":")[0] === small.settings.dataset.name) return given;
@@ -45,6 +51,7 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
   return {
     ...given,
     tier: "paper",
+    assumed: [OWN_PASSAGES],
     note:
       `${own}: the budgets are those of tier paper (${tokens("turn")} tokens a message, ${tokens("observation")} an observation, ` +
       `${tokens("context")} in all). --tier or --set budgets=… chooses others.`,

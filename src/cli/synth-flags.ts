@@ -66,11 +66,14 @@ export async function synthSettings(
   if (chosen.note !== undefined) note(chosen.note);
   const given = { ...flags, ...chosen };
   const steps = await defaultSteps(given.recipe, flags.plugin);
-  const assumed = overridesOf([
-    ["synth", {}, "default"],
-    ["synth.steps", steps, "default"],
-    ...teacherValues(flags),
-  ]);
+  const assumed = [
+    ...chosen.assumed,
+    ...overridesOf([
+      ["synth", {}, "default"],
+      ["synth.steps", steps, "default"],
+      ...teacherValues(flags),
+    ]),
+  ];
   const values: FlagValue[] = [["synth.limit", flags.limit, "--limit"]];
   if (flags.index !== undefined)
     values.push(["retriever", await indexRetriever(flags.index), "--index"]);

@@ -42,7 +42,7 @@ describe("agentrl", () => {
     expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
     expect(stderr).toMatch(/^Usage: agentrl recipes \[options\] \[command\]\n/);
     const commands = [...stderr.matchAll(/^ {2}([a-z]+)[^\n]* {2,}\S/gm)].map(([, name]) => name);
-    expect(commands).toEqual(["list", "show", "plan", "check", "export"]);
+    expect(commands).toEqual(["list", "needs", "show", "plan", "check", "export"]);
   });
 });
 

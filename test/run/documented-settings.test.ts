@@ -33,9 +33,9 @@ function alternatives(block: string): string[] {
   return found.map((each) => each.join(""));
 }
 
-/** A recipe of a block, which holds settings, or claims beside them. */
+/** A recipe of a block, which holds settings, or claims or differences beside them. */
 function resolved(yaml: string) {
-  const isClaims = yaml.startsWith("claims:");
+  const isClaims = /^(claims|differs):/.test(yaml);
   const base = isClaims ? "" : yaml.replace(/^(?=.)/gm, "  ");
   const text = `summary: s\nbase:\n  seed: 1\n${base}tiers:\n  mini: {}\n${isClaims ? yaml : ""}`;
   const recipe = parseRecipe(text, "page.yaml");

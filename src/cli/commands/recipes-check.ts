@@ -51,7 +51,8 @@ async function checkRecipe(recipe: RecipeFile): Promise<void> {
   for (const tier of tiersOf(recipe)) {
     const own = await loadSettings(settingsSchema, resolveSettings(recipe, { tier }));
     await requireTrainable(own);
-    await requirePaper(own);
+    // Another's paper is no matter of a recipe that extends its recipe, until it is run.
+    if (recipe.paper !== undefined) await requirePaper(own);
     for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
