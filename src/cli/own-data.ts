@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { budgetOf, largestBudgets } from "../env/budget.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
 import type { Override } from "../run/settings/settings.ts";
 import { settingsOf } from "./recipe-options.ts";
 
@@ -25,8 +26,15 @@ export interface DataTier {
   assumed: Override[];
 }
 
-/** Data of one's own are searched in their own passages, whatever server the paper asks. */
-const OWN_PASSAGES: Override = { key: "retriever", value: "bm25", origin: "--dataset" };
+/** What the tier paper has of data is not for data of one's own: their own passages are searched, and no dataset is downloaded. */
+function withoutPapersData({ dataset, evaluation }: Settings): Override[] {
+  const origin = "--dataset";
+  return [
+    { key: "retriever", value: "bm25", origin },
+    { key: "dataset", value: dataset, origin },
+    { key: "evaluation.dataset", value: evaluation.dataset, origin },
+  ];
+}
 
 /**
  * The recipe and tier for data. The small tiers are made for the tiny world, whose texts are short: where the user names neither recipe nor
@@ -51,7 +59,7 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
   return {
     ...given,
     tier: "paper",
-    assumed: [OWN_PASSAGES],
+    assumed: withoutPapersData(small.settings),
     note:
       `${own}: the budgets are those of tier paper (${tokens("turn")} tokens a message, ${tokens("observation")} an observation, ` +
       `${tokens("context")} in all). --tier or --set budgets=… chooses others.`,
