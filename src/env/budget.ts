@@ -6,7 +6,8 @@ import type { Observation } from "../trajectory/trajectory.ts";
 const UNITS = ["tokens", "characters", "words", "calls", "turns"] as const;
 const SCOPES = ["trajectory", "turn", "observation", "context", "response"] as const;
 const ON_EXHAUSTED = [
-  ...(["final-turn", "end", "cut", "drop-oldest", "notice", "forced-answer"] as const),
+  ...(["final-turn", "end", "cut", "drop-oldest", "drop-middle", "notice"] as const),
+  ...(["forced-answer"] as const),
 ] as const;
 
 type Unit = (typeof UNITS)[number];
@@ -23,14 +24,15 @@ const ALLOWED: readonly { scope: Scope; units: readonly Unit[]; on: readonly OnE
   },
   { scope: "turn", units: ["tokens"], on: ["cut"] },
   { scope: "observation", units: ["tokens", "characters", "words"], on: ["cut"] },
-  { scope: "context", units: ["tokens"], on: ["end", "drop-oldest"] },
+  { scope: "context", units: ["tokens"], on: ["end", "drop-oldest", "drop-middle"] },
 ];
 
 /**
  * A limit on what a trajectory may use, and what happens when it is used up.
  * Scopes: `trajectory` counts turns, or calls of tools; `response` all after the prompt; `turn` a message; `observation` a result; `context` all.
  * Then: `final-turn` allows one more message without tools; `forced-answer` the same with a prefilled answer; `end`; `notice` answers
- * further calls with a note; `cut` drops what is too long; `drop-oldest` shows the newest tokens only.
+ * further calls with a note; `cut` drops what is too long; `drop-oldest` shows the newest tokens only; `drop-middle` shows the first prompt and
+ * the newest tokens.
  */
 const budgetSchema = z
   .strictObject({

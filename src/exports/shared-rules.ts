@@ -119,7 +119,7 @@ export const advantageRules = (estimatorKey: string, byStdKey: string): Rule[] =
 /** The budgets that the exported episodes keep; undefined where the recipe has none of the kind. */
 export function exportedBudgets(budgets: readonly Budget[]) {
   const limitOf = (scope: Budget["scope"]): number | undefined =>
-    budgets.find((each) => each.scope === scope && !dropsOldest(each))?.limit as number | undefined;
+    budgets.find((each) => each.scope === scope && !forgets(each))?.limit as number | undefined;
   const turns = budgets.find(({ scope, unit }) => scope === "trajectory" && unit === "turns");
   return {
     turns: turns && { limit: turns.limit as number, onExhausted: turns.onExhausted },
@@ -130,8 +130,8 @@ export function exportedBudgets(budgets: readonly Budget[]) {
 }
 
 /** A context that forgets; exported episodes have room for all turns in its place. */
-export const dropsOldest = ({ scope, onExhausted }: Budget): boolean =>
-  scope === "context" && onExhausted === "drop-oldest";
+export const forgets = ({ scope, onExhausted }: Budget): boolean =>
+  scope === "context" && onExhausted.startsWith("drop-");
 
 export const roomForAll = (settings: Settings): string =>
   `nothing is dropped: the context has room for ${responseTokens(settings)} tokens, all turns at their longest`;
@@ -148,7 +148,7 @@ const BUDGETS: Readonly<Record<string, readonly string[]>> = {
   "trajectory, turns": ["final-turn", "end"],
   "turn, tokens": ["cut"],
   "observation, tokens": ["cut"],
-  "context, tokens": ["end", "drop-oldest"],
+  "context, tokens": ["end", "drop-oldest", "drop-middle"],
 };
 
 const allowedBudgets: Allowed<readonly Budget[]> = {
@@ -207,7 +207,7 @@ export const sharedRules: readonly Rule[] = [
   rule<readonly Budget[]>("budgets", {
     allowed: allowedBudgets,
     file: EXPERIMENT_FILE,
-    differs: (budgets, settings) => (budgets.some(dropsOldest) ? roomForAll(settings) : null),
+    differs: (budgets, settings) => (budgets.some(forgets) ? roomForAll(settings) : null),
   }),
   rule<{ name: string }>("strategy", {
     allowed: { says: "agent", is: ({ name }) => name === "agent" },

@@ -8,7 +8,7 @@ import { type Rule, rule } from "./rule.ts";
 import {
   advantageRules,
   algorithmOf,
-  dropsOldest,
+  forgets,
   exportedBudgets,
   fixedLengthRule,
   oneOf,
@@ -69,7 +69,7 @@ export const skyrlRules: readonly Rule[] = [
       };
     },
     differs: (budgets, settings) =>
-      budgets.some(dropsOldest)
+      budgets.some(forgets)
         ? roomForAll(settings)
         : budgets.some(({ scope }) => scope === "context")
           ? "the last message may pass the context's limit by a turn's tokens"

@@ -15,13 +15,14 @@ export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue
   return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
 }
 
-type Place = { last: number | null; messages: number };
+/** `opening`: the first prompt; null before it. */
+type Place = { last: number | null; messages: number; opening: Segment[] | null };
 
 /** A dialogue with a model whose tokens we sample and keep; a message is cut at whole tokens, including the one with the cut. */
 function tokenDialogue(
   policy: TokenPolicy,
   setting: DialogueSetting,
-  from: Place = { last: null, messages: 0 },
+  from: Place = { last: null, messages: 0, opening: null },
 ): Dialogue {
   const place = { ...from };
   return {
@@ -30,6 +31,7 @@ function tokenDialogue(
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
       const { read, prefill } = splitPrefill(inputs);
       const added = segmentsOf(policy, read, ended);
+      place.opening ??= added;
       const ids = prefill.map((each) => policy.tokenizer.encode(each));
       const begun = { text: prefill.join(""), ids };
       const writing = { policy, setting, place, interject, signal };
@@ -41,11 +43,13 @@ function tokenDialogue(
     },
     give(inputs, { text, owner }) {
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
+      const prompt = segmentsOf(policy, inputs, ended);
+      place.opening ??= prompt;
       setting.calls.push({
         parent: place.last,
         role: policy.role,
         policyVersion: policy.version,
-        prompt: segmentsOf(policy, inputs, ended),
+        prompt,
         completion: [segment(owner, policy.tokenizer.encode(text))],
         finish: "stop",
       });
@@ -127,13 +131,14 @@ interface Writing {
 }
 
 async function writeMessage(
-  { policy, setting, place: { last, messages }, interject, signal }: Writing,
+  { policy, setting, place, interject, signal }: Writing,
   added: Segment[],
   prefill: Prefill,
 ): Promise<Message | null> {
   const { budgets, calls, sampling, ending, task, turns } = setting;
+  const { messages } = place;
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
-  const shown = shownPrompt(setting, policy, { last, added, prefill });
+  const shown = shownPrompt(setting, policy, { place, added, prefill });
   const space = shown.room - shown.ids.length - prefill.ids.flat().length;
   if (space < 1) return null;
   const draft = emptyDraft(policy.tokenizer, ending, prefill);
@@ -184,20 +189,29 @@ interface ShownPrompt {
 function shownPrompt(
   { budgets, calls }: DialogueSetting,
   policy: TokenPolicy,
-  { last, added, prefill }: { last: number | null; added: Segment[]; prefill: Prefill },
+  { place, added, prefill }: { place: Place; added: Segment[]; prefill: Prefill },
 ): ShownPrompt {
+  const { last, opening } = place;
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
   const context = budgetOf(budgets, "context");
   const room = Math.min(context?.limit ?? Infinity, policy.maxPositions - 1);
-  const before = last === null ? [] : sequenceSegments(calls, last);
-  const ids = [...before, ...added].flatMap((each) => each.ids);
+  const all = [...(last === null ? [] : sequenceSegments(calls, last)), ...added];
+  const ids = all.flatMap((each) => each.ids);
   // A whole message must fit, or half of a shorter context.
   const most = room - Math.min(turnTokens, Math.floor(room / 2));
-  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most)
+  const keepsOpening = context?.onExhausted === "drop-middle";
+  const drops = keepsOpening ? last !== null : context?.onExhausted === "drop-oldest";
+  if (!drops || ids.length + prefill.ids.flat().length <= most)
     return { parent: last, prompt: added, ids, room };
-  // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
-  const prompt = newestTokens([...before, ...added], Math.max(1, most - prefill.ids.flat().length));
+  // A prompt built anew, recorded as the policy saw it.
+  const left = Math.max(1, most - prefill.ids.flat().length);
+  const kept = keepsOpening ? (opening ?? []) : [];
+  const prompt = [...kept, ...newestTokens(all, Math.min(left, ids.length) - tokensOf(kept))];
   return { parent: null, prompt, cut: true, ids: prompt.flatMap((each) => each.ids), room };
+}
+
+function tokensOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { ids }) => sum + ids.length, 0);
 }
 
 /** All segments of a call's sequence as a prompt; hidden hints stay hidden. */
@@ -215,7 +229,7 @@ function newestTokens(segments: readonly Segment[], count: number): Segment[] {
   const newest: Segment[] = [];
   let left = count;
   for (const { owner, ids: all } of segments.toReversed()) {
-    if (left === 0) break;
+    if (left <= 0) break;
     const ids = all.slice(Math.max(0, all.length - left));
     left -= ids.length;
     const of = owner === "inserted" ? owner : "template";

@@ -35,7 +35,7 @@ export interface Call {
   finish: CallFinish;
   /** At which its tokens were sampled, where that is neither 1 nor 0 (greedy): log-probabilities are at this temperature. */
   temperature?: number;
-  /** The budget of the context dropped the oldest tokens of its prompt. */
+  /** The budget of the context dropped tokens of its prompt. */
   cut?: true;
   /** A remote server's token counts; absent if the ids are recorded here, or the server does not count. */
   usage?: { promptTokens: number; completionTokens: number };

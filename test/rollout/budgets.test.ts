@@ -26,7 +26,7 @@ const play = (messages: string[], ...budgets: object[]) =>
 const cut = (scope: "turn" | "observation", limit: number) => {
   return { scope, unit: "tokens", limit, onExhausted: "cut" };
 };
-const context = (limit: number, onExhausted: "end" | "drop-oldest") => {
+const context = (limit: number, onExhausted: "end" | "drop-oldest" | "drop-middle") => {
   return { scope: "context", unit: "tokens", limit, onExhausted };
 };
 
@@ -94,6 +94,40 @@ describe("budgets", () => {
       answered, answer "Oslo""
     `);
     expect(seen.slice(1)).toEqual([32, 32]);
+  });
+
+  it("keeps the question where the middle is dropped", async () => {
+    const budgets = [context(48, "drop-middle"), cut("turn", 8), cut("observation", 20)];
+    const trajectory = await play([SEARCH, SEARCH, SEARCH, ANSWER], ...budgets);
+    expect(readable(trajectory)).toMatchInlineSnapshot(`
+      "call 0 after nothing, stop
+        template: "Question: What is the capital of Norway?\\n"
+        policy: "<search> capital Norway</search>"
+      call 1 after nothing, stop
+        template: "Question: What is the capital of Norway?\\n"
+        template: "\\n<information>Doc 1(Title: Oslo) Oslo is the"
+        policy: "<search> capital Norway</search>"
+      call 2 after nothing, stop
+        template: "Question: What is the capital of Norway?\\n"
+        template: "\\n<information>Doc 1(Title: Oslo) Oslo is the"
+        policy: "<search> capital Norway</search>"
+      call 3 after nothing, eos
+        template: "Question: What is the capital of Norway?\\n"
+        template: "\\n<information>Doc 1(Title: Oslo) Oslo is the"
+        policy: "<answer> Oslo</answer><|end|>"
+      answered, answer "Oslo""
+    `);
+    for (const [i, { prompt, cut: isCut }] of trajectory.calls.entries()) {
+      expect(isCut).toBe(i > 0 ? true : undefined);
+      expect(prompt.flatMap(({ ids }) => ids).length).toBeLessThanOrEqual(40);
+    }
+  });
+
+  it("ends where the question alone fills a context whose middle is dropped", async () => {
+    expect(await play([ANSWER], context(PROMPT_TOKENS, "drop-middle"))).toMatchObject({
+      end: "context-limit",
+      calls: [],
+    });
   });
 
   it("trains each token once where the oldest are dropped: a prompt built anew holds no policy token", async () => {

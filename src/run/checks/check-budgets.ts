@@ -285,7 +285,8 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
   if (messages.count === null || observations.count === null) return [];
   const each = messages.each + (observations.count === 0 ? 0 : shown);
   const all = prompt + observations.count * shown + messages.count * messages.each;
-  if (all <= room || observations.count === 0 || context?.onExhausted === "drop-oldest") return [];
+  if (all <= room || observations.count === 0) return [];
+  if (context !== null && context.onExhausted !== "end") return [];
   const fitting = Math.max(0, Math.floor((room - prompt - messages.each) / each));
   const sum = `${observations.count} searches (messages of up to ${messages.each} tokens, observations of ${shown} at the median of a sample), an answer and a prompt of up to ${prompt} come to ${all} tokens; ${which} is ${room}`;
   const isHopeless = fitting === 0 && prompt + answer + shown > room;

@@ -1,3 +1,4 @@
+import type { Random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
@@ -18,17 +19,28 @@ export function factsOf(steps: readonly Pick<SolutionStep, "question" | "answer"
   return steps.map(({ question, answer }) => `the ${question} is ${answer}`).join(" ");
 }
 
-/** A message with its blocks. @param read steps that the passages read last answer; null: nothing was read yet, only thoughts. */
+interface BlockPlace {
+  task: Task;
+  /** Steps that the passages read last answer; null: nothing was read yet, only thoughts. */
+  read: readonly SolutionStep[] | null;
+  /** Share of messages that cite other passages than those read. */
+  miscite: number;
+  draw: Random;
+}
+
+/** A message with its blocks. */
 export function withBlocks(
   message: PlannedMessage,
   blocks: Blocks,
-  { task, read }: { task: Task; read: readonly SolutionStep[] | null },
+  { task, read, miscite, draw }: BlockPlace,
 ): PlannedMessage {
   const { context = [] } = task.annotations;
   const numbers = (): string => {
     const places = (read ?? []).map(({ passage }) => context.findIndex(({ id }) => id === passage));
-    const known = [...new Set(places.filter((at) => at >= 0))].sort((a, b) => a - b);
-    return `[${known.map((at) => at + 1).join(", ")}]`;
+    const known = [...new Set(places.filter((at) => at >= 0))];
+    const cited = draw.next() < miscite ? miscited(known, context.length, draw) : known;
+    const ordered = cited.toSorted((a, b) => a - b).map((at) => at + 1);
+    return `[${ordered.join(", ")}]`;
   };
   const texts = Object.entries(blocks).flatMap(([tag, content]) => {
     if (content === "thought") return [[tag, message.thought]];
@@ -41,4 +53,17 @@ export function withBlocks(
     ...(moved ? { thought: "" } : {}),
     blocks: Object.fromEntries(texts) as Record<string, string>,
   };
+}
+
+/** One passage less, one more, or another in the place of one, as far as the context of `count` passages allows. */
+function miscited(known: readonly number[], count: number, draw: Random): number[] {
+  const others = Array.from({ length: count }, (_, at) => at).filter((at) => !known.includes(at));
+  const fewer = known.toSpliced(draw.int(Math.max(1, known.length)), 1);
+  if (others.length === 0) return fewer;
+  const other = draw.pick(others);
+  const wrong = [
+    [...known, other],
+    [...fewer, other],
+  ];
+  return draw.pick(known.length > 1 ? [...wrong, fewer] : wrong);
 }

@@ -98,7 +98,9 @@ function briefMessage(
     tools.length === 0
       ? briefReasoned(task, prompt, behaviour, seed)
       : { message: briefPlan({ task, turns }, behaviour, seed), read: stepsReadLast(task, turns) };
-  return blocks === undefined ? message : withBlocks(message, blocks, { task, read });
+  if (blocks === undefined) return message;
+  const draw = random(seed).derive("cite", turns.length);
+  return withBlocks(message, blocks, { task, read, miscite: behaviour.miscite ?? 0, draw });
 }
 
 /** @throws {RolloutError} TEACHER_GAVE_UP when the question has no decomposition. */

@@ -110,9 +110,9 @@ export const tiny = defineWorld({
   stepQueries,
   lessons,
   bases: [
-    ...["timid", "deep", "messy", "knowing", "knowing-typed", "chains"],
+    ...["timid", "deep", "messy", "stray", "knowing", "knowing-typed", "chains"],
     ...["unrefined", "refining", "refining-asked", "unasking", "boxing"],
-    ...["calling", "calling-chains", "citing"],
+    ...["calling", "calling-chains", "citing", "misciting"],
     ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
   ],
 });

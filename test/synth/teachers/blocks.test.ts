@@ -49,6 +49,16 @@ describe("blocks of the brief teacher", () => {
     ]);
   });
 
+  it("cite other passages as often as the behaviour says, and answer alike", async () => {
+    const wrong = { ...cites, behaviour: { miscite: 1 } };
+    const [message = ""] = await messages(wrong, once);
+    const [right = ""] = await messages(cites, once);
+    const numbers = /<relevance>.*<\/relevance>/;
+    expect(message).toMatch(/^<relevance> \[\d(, \d)*\]/);
+    expect(numbers.exec(message)).not.toEqual(numbers.exec(right));
+    expect(message.replace(numbers, "")).toBe(right.replace(numbers, ""));
+  });
+
   it("stop after the first step as often as the behaviour says", async () => {
     const hasty = { ...cites, behaviour: { continue: 0 } };
     expect(await messages(hasty, once)).toEqual([
