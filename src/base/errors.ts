@@ -152,7 +152,8 @@ export const ERROR_CODES = {
   USAGE: "Invalid command line: unknown command or option, missing argument, bad value.",
   REPLAY_NO_BATCH: "The batch of the step to replay is missing from the run folder, or damaged.",
   RESULTS_BAD: "The results file was not written by `agentrl eval` or `agentrl synth-data`.",
-  RESULTS_TWICE: "The report lists the results of one evaluation twice.",
+  RESULTS_TWICE:
+    "A report lists one evaluation twice, or two evaluations are of one column of a paper's table.",
   REWARD_CHECK_FAILED:
     "A reward does not score known answers as it declares, or the combined reward pays most for not answering.",
   REWARD_FAILED: "A reward threw an error, or returned a value that is not a reward.",

@@ -63,6 +63,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "--index idx --questions tw/dev.jsonl --metrics recall@5,ndcg@10 --run-out hits.run",
   ],
   "eval compare": ["ev ev2", "ev ev2 --metrics em,searches --format md"],
+  "eval table": ["ev7 --paper search-r1", "ev7 --paper search-r1 --model Qwen2.5-3B --format md"],
   score: [
     "--predictions answers.jsonl",
     '--predictions answers.jsonl --references tw/dev.jsonl --require "em>=0.5"',

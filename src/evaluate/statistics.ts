@@ -55,6 +55,25 @@ export function newcombeInterval(
   ];
 }
 
+/** A mean and its 95 % interval. */
+type MeanWithInterval = { value: number; ci95: Interval | null };
+
+/**
+ * Mean of the means of independent sets, each with the same weight, and its interval: on either side the root of the sum of the squared
+ * distances to the sets' own ends, over the number of sets. Source: Zou and Donner, Statistics in Medicine 27 (2008), whose difference of
+ * two is Newcombe's interval. Sets without an interval leave the mean without one.
+ * @example meanOfMeans([{ value: 0.5, ci95: [0.4, 0.6] }, { value: 0.3, ci95: [0.26, 0.34] }]) // 0.4, ± √(0.1² + 0.04²) / 2 = [0.346, 0.454]
+ */
+export function meanOfMeans(sets: readonly MeanWithInterval[]): MeanWithInterval {
+  const value = mean(sets.map((set) => set.value));
+  const intervals = sets.flatMap(({ ci95 }) => (ci95 === null ? [] : [ci95]));
+  if (sets.length === 0 || intervals.length < sets.length) return { value, ci95: null };
+  const half = (end: 0 | 1): number =>
+    Math.hypot(...sets.map((set, i) => set.value - (intervals[i]?.[end] ?? Number.NaN))) /
+    sets.length;
+  return { value, ci95: [value - half(0), value + half(1)] };
+}
+
 /** How bootstrap resampling is done. */
 export interface BootstrapOptions {
   seed: number;

@@ -72,8 +72,8 @@ export async function evaluateSubject(
 /** What a policy is measured under, for the fingerprint of its result. @param rendering of its prompts; undefined: as they are. */
 export function protocolOf(
   settings: Settings,
-  dataset: Dataset,
-  retriever: Retriever,
+  dataset: Pick<Dataset, "fingerprint">,
+  retriever: Pick<Retriever, "fingerprint">,
   rendering: unknown,
 ): ProtocolSoFar {
   const common = { dataset: dataset.fingerprint, metrics: ANSWER_METRICS_VERSION };

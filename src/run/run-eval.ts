@@ -28,6 +28,7 @@ import {
   evaluateSubject,
   protocolOf,
 } from "./evaluation.ts";
+import { setsOf } from "./evaluation-sets.ts";
 import { runStage } from "./folder/run-file.ts";
 import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
@@ -135,8 +136,8 @@ export function evaluatePolicy(session: EvalSession, given: EvalOptions): Promis
 }
 
 /**
- * The setting that `--dataset` means: the recipe's own held-out questions under their name, else the default ones, else what
- * `datasetNamed` takes: a registered dataset, NAME:SPLIT of one, a question file, a folder of BEIR.
+ * The setting that `--dataset` means: the recipe's own held-out questions under their name, those of `evaluation.sets` after its first,
+ * else the default ones, else what `datasetNamed` takes: a registered dataset, NAME:SPLIT of one, a question file, a folder of BEIR.
  *
  * @param fields the user's names for the fields of a question file.
  * @throws {ConfigError} PART_UNKNOWN when it is none of these; USAGE for fields of a dataset whose fields are known.
@@ -147,8 +148,9 @@ export async function evaluationDataset(
   fields: Fields = {},
 ): Promise<DatasetSetting> {
   const { evaluation } = await withParts(() => settingsSchema.parse({}));
-  const defaults = evaluation.dataset;
-  const named = [settings.evaluation.dataset, defaults].find(({ name }) => name === given);
+  const own = [settings, ...setsOf(settings).map((set) => set.settings)];
+  const known = [...own.map((each) => each.evaluation.dataset), evaluation.dataset];
+  const named = known.find(({ name }) => name === given);
   const isOwn = Object.keys(fields).length > 0;
   return named === undefined || isOwn ? datasetNamed(given, "--dataset", fields) : named;
 }

@@ -84,6 +84,8 @@ export interface Table {
   titled?: true;
   /** A page's class; default "plain". */
   className?: string;
+  /** A terminal without room for all columns shows them in several parts, each with the first column. */
+  inParts?: true;
   /** None: rows of a label and its values, without a heading. */
   columns: readonly (Column | string)[];
   groups: readonly RowGroup[];

@@ -237,25 +237,66 @@ function besideOf(cell: Measured | null, format: NumberFormat = String): Inline 
 }
 
 function tableLines(table: Table, width: number): Line[] {
-  const lines = (wide: boolean): Line[] => {
-    const { columns, rows } = writtenTable(table, wide);
-    if (rows.length === 0) return [];
-    const labels = columns.map(({ label }) => pieces(label, "dim"));
-    const heads = labels.some((label) => widthOf(label) > 0) ? [labels] : [];
-    const cells = rows.map(({ title, cells: own }) =>
-      title === undefined ? own.map((cell) => pieces(cell)) : [pieces(title, "bold")],
-    );
-    return aligned([...heads, ...cells], {
-      columns: width,
-      aligns: columns.map(({ align }) => align),
-    });
-  };
+  const lines = (wide: boolean): Line[] => writtenLines(writtenTable(table, wide), width);
   const whole = lines(true);
-  const isTooWide = whole.some((line) => widthOf(line) > width);
+  const isTooWide = isWiderThan(whole, width);
   // Without room, the intervals of several columns are left out; that of one is what the table is for.
   const measured = writtenTable(table).columns.filter(({ label }) => label === INTERVAL).length;
-  const own = isTooWide && measured > 1 ? lines(false) : whole;
+  const shown = isTooWide && measured > 1 ? lines(false) : whole;
+  const own =
+    table.inParts === true && isWiderThan(shown, width)
+      ? partLines(writtenTable(table, measured <= 1), width)
+      : shown;
   return table.titled === true ? [[piece(table.caption, "bold")], ...own] : own;
+}
+
+function isWiderThan(lines: readonly Line[], width: number): boolean {
+  return lines.some((line) => widthOf(line) > width);
+}
+
+function writtenLines({ columns, rows }: WrittenTable, width: number): Line[] {
+  if (rows.length === 0) return [];
+  const labels = columns.map(({ label }) => pieces(label, "dim"));
+  const heads = labels.some((label) => widthOf(label) > 0) ? [labels] : [];
+  const cells = rows.map(({ title, cells: own }) =>
+    title === undefined ? own.map((cell) => pieces(cell)) : [pieces(title, "bold")],
+  );
+  return aligned([...heads, ...cells], {
+    columns: width,
+    aligns: columns.map(({ align }) => align),
+  });
+}
+
+/** A table's columns in several parts under each other, as many columns in each as fit beside the first. */
+function partLines({ columns, rows }: WrittenTable, width: number): Line[] {
+  const partOf = (from: number, to: number): WrittenTable => {
+    const pick = <T>([first, ...others]: readonly T[]): T[] => [
+      ...(first === undefined ? [] : [first]),
+      ...others.slice(from, to),
+    ];
+    return {
+      columns: pick(columns),
+      rows: rows.map(({ title, cells }) => ({
+        title,
+        cells: title === undefined ? pick(cells) : cells,
+      })),
+    };
+  };
+  const parts: Line[][] = [];
+  let from = 0;
+  while (from < columns.length - 1) {
+    let to = from + 1;
+    let part = writtenLines(partOf(from, to), width);
+    while (to < columns.length - 1) {
+      const more = writtenLines(partOf(from, to + 1), width);
+      if (isWiderThan(more, width)) break;
+      part = more;
+      to += 1;
+    }
+    parts.push(part);
+    from = to;
+  }
+  return parts.flatMap((part, i) => (i === 0 ? part : [[], ...part]));
 }
 
 /** Fewest columns of a last cell that is wrapped. */

@@ -3,6 +3,7 @@ import { random } from "../../src/base/random.ts";
 import { mean, sampleVariance } from "../../src/base/statistics.ts";
 import {
   bootstrapInterval,
+  meanOfMeans,
   pairedBootstrap,
   summarize,
   wilsonInterval,
@@ -36,6 +37,24 @@ describe("wilsonInterval", () => {
     // z² / (n + z²)
     expect(high).toBeCloseTo(3.8414588 / 13.8414588, 6);
     expect(wilsonInterval(10, 10)[1]).toBe(1);
+  });
+});
+
+describe("meanOfMeans", () => {
+  it("adds the sets' distances to their ends as squares, over the number of sets", () => {
+    const sets = [
+      { value: 0.5, ci95: [0.4, 0.6] },
+      { value: 0.3, ci95: [0.26, 0.34] },
+    ] as const;
+    const found = meanOfMeans(sets.map(({ value, ci95: [low, high] }) => ({ value, ci95: [low, high] }))); // prettier-ignore
+    // √(.1² + .04²) / 2 = .05385
+    expect(found.value).toBeCloseTo(0.4, 12);
+    expect(found.ci95?.[0]).toBeCloseTo(0.4 - 0.053852, 6);
+    expect(found.ci95?.[1]).toBeCloseTo(0.4 + 0.053852, 6);
+  });
+
+  it("has no interval where a set has none", () => {
+    expect(meanOfMeans([{ value: 0.5, ci95: null }]).ci95).toBeNull();
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { errorWith } from "../helpers/error-with.ts";
-import { byProtocol, protocolDifferences, protocolLeaves } from "../../src/view/same-protocol.ts";
+import { protocolLeaves } from "../../src/evaluate/protocol-leaves.ts";
+import { byProtocol, protocolDifferences } from "../../src/view/same-protocol.ts";
 
 it("names budgets by scope and unit, and parts of a list by their names", () => {
   const turn = { scope: "turn", unit: "tokens" };

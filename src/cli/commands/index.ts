@@ -117,6 +117,7 @@ export const commandGroups: readonly CommandGroup[] = [
           retrieval: async () => (await import("./eval-retrieval.ts")).evalRetrievalCommand,
           report: async () => (await import("./report.ts")).makeReportCommand("evaluation"),
           compare: async () => (await import("./eval-compare.ts")).evalCompareCommand,
+          table: async () => (await import("./eval-table.ts")).evalTableCommand,
         },
       ),
       command("score", "score a file of predicted answers", () => import("./score.ts")),

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { evaluationsIn } from "../../evaluate/evaluation-folders.ts";
+import { MANIFEST_FILE } from "../../run/folder/run-file.ts";
 import { claimOutput, refuseOwnInput } from "../claim-output.ts";
 import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
 import { acrossFlag } from "../eval-compare-flags.ts";
@@ -62,9 +64,15 @@ export function makeReportCommand(earlier?: Kind): CliCommand {
       "Show runs, evaluations or a synthesis as one self-contained page (HTML). Runs: curves with a band over seeds, final figures with paired " +
       "differences, settings that differ, events and trajectories. Evaluations: scores, search behaviour and every trajectory; " +
       "results of different protocols are separated and marked. A synthesis: what each step let through and why, and every sample.",
-    args: [["<places...>", "folders of runs, of `agentrl eval --out`, or of one synthesis"]],
+    args: [
+      [
+        "<places...>",
+        "folders of runs, of `agentrl eval --out` (also one that holds several evaluations), or of one synthesis",
+      ],
+    ],
     options: OPTIONS,
-    run(flags, context, places) {
+    run(flags, context, given) {
+      const places = given.flatMap(evaluationsOf);
       const kinds = new Set(earlier === undefined ? places.map(kindOf) : [earlier]);
       return report(places, { flags, kinds }, context);
     },
@@ -72,6 +80,13 @@ export function makeReportCommand(earlier?: Kind): CliCommand {
 }
 
 type Kind = "evaluation" | "synthesis" | "run";
+
+/** The evaluations in a folder that is no run itself, as `agentrl eval --out` of several datasets leaves it; else the place. */
+function evaluationsOf(place: string): string[] {
+  if (existsSync(join(place, MANIFEST_FILE))) return [place];
+  const { finished } = evaluationsIn(place);
+  return finished.length === 0 ? [place] : finished;
+}
 
 async function report(
   places: string[],

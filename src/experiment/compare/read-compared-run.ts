@@ -3,8 +3,10 @@ import { dirname, join } from "node:path";
 import { DataError } from "../../base/errors.ts";
 import { numberId, plainNumber } from "../../base/exact-json.ts";
 import { readJson } from "../../base/files.ts";
+import { plural } from "../../base/format.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import { quote, z } from "../../base/schema.ts";
+import { evaluationsIn } from "../../evaluate/evaluation-folders.ts";
 import type { EvaluationRow } from "../../evaluate/evaluation-row.ts";
 import { answerScores } from "../../evaluate/metrics/answer-metrics.ts";
 import { rowMetrics } from "../../evaluate/metrics/index.ts";
@@ -51,6 +53,12 @@ function rowsFile(path: string): string {
     .map((name) => join(path, name))
     .find((file) => existsSync(file));
   if (found !== undefined) return found;
+  const { finished } = evaluationsIn(path);
+  if (finished.length > 0)
+    throw new DataError(
+      "FILE_MISSING",
+      `${path}: has no rows.jsonl itself and holds ${plural(finished.length, "evaluation")}: ${finished.join(", ")}. Name one of them; \`agentrl eval table ${path} --paper RECIPE\` puts all of them into a paper's table.`,
+    );
   throw new DataError(
     "FILE_MISSING",
     `${path}: has neither rows.jsonl (from agentrl eval --out) nor eval/after.rows.jsonl (from agentrl train). Give such a folder, or a file of rows or predictions.`,

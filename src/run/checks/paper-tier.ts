@@ -197,7 +197,8 @@ function questionsOf(settings: readonly DatasetSetting[]): Record<string, number
   );
 }
 
-function questionsIn({ name, ...options }: DatasetSetting): number | null {
+/** Number of questions of a dataset's setting; null where only the dataset itself knows. */
+export function questionsIn({ name, ...options }: DatasetSetting): number | null {
   const { limit: most, split, source } = cardOptions.parse(options);
   if (!cardNames("questions").includes(name)) return most ?? null;
   return Math.min(placeOf(readCard(name), { split, source }).records, most ?? Infinity);

@@ -7,12 +7,8 @@ import {
   shownValue,
 } from "../../evaluate/metrics/metric-columns.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
-import {
-  compareResults,
-  type OnDataset,
-  protocolDifferences,
-  protocolLeaves,
-} from "../same-protocol.ts";
+import { protocolLeaves } from "../../evaluate/protocol-leaves.ts";
+import { compareResults, type OnDataset, protocolDifferences } from "../same-protocol.ts";
 import {
   type Block,
   code,

@@ -146,12 +146,15 @@ export function matrixBlocks(rows: readonly MatrixRow[], isColoured = false): Bl
     ...[average.em, average.f1],
   ]);
   return [
-    table(
-      "EM and F1 of every policy on every dataset",
-      ["policy", ...columns],
-      cells,
-      "plain matrix",
-    ),
+    {
+      ...table(
+        "EM and F1 of every policy on every dataset",
+        ["policy", ...columns],
+        cells,
+        "plain matrix",
+      ),
+      inParts: true,
+    },
     note(AVERAGE_NOTE),
   ];
 }
