@@ -76,7 +76,7 @@ async function checkChecksums(
   ];
   const damaged: string[] = [];
   for (const [path, entry] of files) {
-    await readThrough(path, entry, signal).catch((error: unknown) => {
+    await readThrough(path, entry, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
       damaged.push(errorMessage(error).split(". ")[0]!);
     });
