@@ -140,7 +140,7 @@ function kernels({ dimensions, vectors, queries }) {
   return ["f32", "f16", "int8"].map((storage) => {
     const format = vectorFormat(storage, dimensions);
     const rate = (code, times) => {
-      const block = blockMaker(format, code).make(MAX_TILE);
+      const block = blockMaker(format, { code }).make(MAX_TILE);
       block.records.set(encodeVectors(format, vectors.subarray(0, MAX_TILE * dimensions)));
       block.setQueries(queries.subarray(0, MAX_QUERIES * dimensions));
       const once = () => {

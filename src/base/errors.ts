@@ -105,6 +105,7 @@ export const ERROR_CODES = {
     "The folder contains an interrupted build, or the build to resume has other settings or another corpus.",
   INDEX_ENCODER: "The index was built with a different model than the one found.",
   INDEX_EXISTS: "The folder for a new index already exists.",
+  INDEX_FAISS: "The FAISS file is not a flat index, or does not belong to the corpus.",
   INDEX_MISSING: "The folder does not contain an index.",
   INDEX_TOO_LARGE: "The index exceeds its memory limit or the free disk space.",
   INDEX_VERSION: "This version cannot read the format of the index.",

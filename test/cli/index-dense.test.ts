@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command } from "commander";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { CliContext } from "../../src/cli/command.ts";
 import {
   buildDense,
@@ -14,9 +14,12 @@ import {
 } from "../../src/cli/commands/index-dense.ts";
 import { openCorpus, type OpenCorpus } from "../../src/cli/data-flags.ts";
 import { addOptions } from "../../src/cli/options.ts";
+import { openEncoder } from "../../src/retrieval/dense/encoder.ts";
 import { openRetrieverFlags } from "../../src/cli/retriever-option.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { faissBytes } from "../helpers/faiss-bytes.ts";
+import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { writeTinyEncoder } from "../helpers/tiny-encoder.ts";
 
 const folder = temporaryFolder();
@@ -89,4 +92,63 @@ it("a plan tells sizes and time, and is refused when it exceeds --max-memory", a
   await expect(planDense(await opened(), { ...flags, dtype: "fp99" }, context)).rejects.toThrow(
     errorWith("RECIPE_BAD_VALUE", "--encoder.dtype"),
   );
+});
+
+describe("agentrl index build --faiss", () => {
+  const index = (...args: string[]) =>
+    runCommand(commandNamed("index"), ["index", ...args], `${folder}/`);
+  const encoder = join(folder, "e5-tiny");
+  const faiss = join(folder, "flat.index");
+  const build = (...args: string[]) =>
+    index("build", corpus, "--faiss", faiss, "--out", join(folder, "of-faiss"), ...args);
+
+  beforeAll(async () => {
+    const opened = await openEncoder(encoder);
+    const texts = ["Oslo capital of Norway", "Bergen rain"];
+    await writeFile(faiss, faissBytes(await opened.encodePassages(texts), opened.dimensions));
+    await opened.close();
+  });
+
+  it("makes an index of the file and the corpus, which is searched, checked and opened as any other", async () => {
+    const { stdout, stderr, status } = await build("--encoder", encoder);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout.replaceAll(/[\d.]+ (s|k?B)\b/g, "# $1")).toMatchInlineSnapshot(`
+      "of-faiss: 2 passages, 16 dimensions, inner-product, # B beside flat.index, built in # s
+      2 of 2 sampled passages, encoded again, are nearest to their own vector; mean cosine 1.0000
+      "
+    `);
+    const found = await index("search", join(folder, "of-faiss"), "rain", "-k", "1", "--json");
+    expect(JSON.parse(found.stdout)).toMatchObject({ hits: [{ id: "b", title: "Bergen" }] });
+    expect((await index("check", join(folder, "of-faiss"))).status).toBe(0);
+    const json = await build("--encoder", encoder, "--overwrite", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      faiss: "flat.index",
+      metric: "inner-product",
+      passages: 2,
+      agreement: { sampled: 2, own: 2 },
+    });
+  });
+
+  it.each([
+    [[], /--faiss belongs to a dense index: name its model with --encoder/],
+    [["--encoder", encoder, "--plan"], /--plan and --faiss are both given/],
+    [
+      ["--encoder", encoder, "--vectors", "f16", "--resume"],
+      /--vectors, --resume would have no effect/,
+    ],
+    [["--encoder", encoder, "--k1", "1"], /--k1 belongs to BM25/],
+  ])("refuses what it would ignore: %j", async (args, message) => {
+    const { stderr, status } = await build(...args);
+    expect(stderr).toMatch(message);
+    expect(status).toBe(2);
+  });
+
+  it("says what a file of another kind is", async () => {
+    const other = join(folder, "hnsw.index");
+    await writeFile(other, Buffer.from("IHNf".padEnd(600, "\0"), "latin1"));
+    const out = join(folder, "of-hnsw");
+    const run = await index("build", corpus, "--faiss", other, "--out", out, "--encoder", encoder);
+    expect(run.status).toBe(3);
+    expect(run.stderr).toMatch(/FAISS's type "IHNf": an HNSW graph .*\[INDEX_FAISS\]/s);
+  });
 });

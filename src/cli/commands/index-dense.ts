@@ -1,19 +1,27 @@
 /** The dense half of `agentrl index build|plan|check`: options and actions, for index-command.ts to hook in. */
 import { definedValues } from "../../base/defined-values.ts";
-import { formatBytes, formatDuration } from "../../base/format.ts";
+import { formatBytes, formatDuration, formatFineScore } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
+import type { Agreement } from "../../retrieval/dense/adopt-faiss.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
 import type { DenseManifest } from "../../retrieval/dense/dense-manifest.ts";
 import type { Encoder } from "../../retrieval/dense/encoder.ts";
 import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
+import { sizeOnDisk } from "../../retrieval/store/checked-file.ts";
 import type { CliContext } from "../command.ts";
 import type { OpenCorpus } from "../data-flags.ts";
-import { decimal, type Flags, options, wholeNumber } from "../options.ts";
+import { decimal, type Flags, options, refuseStray, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
+import { usage } from "../usage.ts";
 
 /** Options of a dense index; --encoder selects it. */
 export const DENSE_OPTIONS = options({
   encoder: ["<model>", "make a dense index: folder or hub name of an ONNX embedding model"],
+  faiss: [
+    "<file>",
+    "with --encoder: take the vectors from a flat FAISS index of the corpus, such as Search-R1's e5_Flat.index, instead of encoding; " +
+      "its n-th vector is the n-th passage's, and the file stays where it is",
+  ],
   queryPrefix: ["<text>", "text before each query (default: the model's; `query: ` for E5)"],
   passagePrefix: ["<text>", "text before each passage (default: the model's; `passage: ` for E5)"],
   pooling: [
@@ -51,6 +59,60 @@ export type DensePlanFlags = DenseFlags & { out?: string; maxDisk?: number };
 
 /** Further flags of a build. */
 type DenseBuildFlags = DenseFlags & { out: string; overwrite?: true; resume?: true };
+
+/** Flags that say how vectors are made or stored. */
+const MAKING = ["vectors", "graph", "m", "efConstruction", "efSearch", "maxMemory"] as const;
+
+/** Refuses flags that a FAISS file makes useless. @throws {ConfigError} USAGE */
+export function checkFaissFlags(
+  flags: DenseFlags & { plan?: true | undefined; resume?: true | undefined },
+): void {
+  if (flags.faiss === undefined) return;
+  if (flags.plan === true)
+    throw usage(
+      "--plan and --faiss are both given: nothing is encoded, so there is nothing to plan. The index takes the size of the passages' text, and 1 MB for each GB of vectors. Leave --plan out.",
+    );
+  refuseStray(flags, [...MAKING, "resume"], "an index whose vectors are made here, not by --faiss");
+}
+
+/**
+ * Makes an index of a corpus and a FAISS file, with progress.
+ * @throws {ConfigError} USAGE as `checkFaissFlags`; as `adoptFaiss`.
+ */
+export async function buildOfFaiss(
+  corpus: OpenCorpus,
+  flags: DenseBuildFlags & { encoder: string; faiss: string },
+  context: CliContext,
+): Promise<FaissSummary> {
+  const { adoptFaiss } = await import("../../retrieval/dense/adopt-faiss.ts");
+  const begin = performance.now();
+  const { out, faiss, overwrite = false } = flags;
+  return withEncoder(flags, async (encoder) => {
+    const bar = phaseBar(context);
+    try {
+      const { manifest, agreement } = await adoptFaiss(corpus.passages(), out, {
+        faiss,
+        encoder,
+        overwrite,
+        source: corpus.path,
+        signal: context.signal,
+        onProgress: bar.update,
+      });
+      const seconds = (performance.now() - begin) / 1000;
+      const metric = manifest.vectors.faiss?.metric ?? "";
+      return { ...summary(out, manifest, seconds), faiss, metric, agreement };
+    } finally {
+      bar.stop();
+    }
+  });
+}
+
+/** The same of an index with vectors in a FAISS file; the bytes on disk are those of the folder. */
+interface FaissSummary extends DenseSummary {
+  faiss: string;
+  metric: string;
+  agreement: Agreement;
+}
 
 /** Result of a dense build. */
 export interface DenseSummary {
@@ -165,6 +227,15 @@ export function denseSummaryText(summary: DenseSummary): string {
   return `${out}: ${passages} passages, ${dimensions} dimensions, ${vectors}, ${graph}, ${formatBytes(bytesOnDisk)}, built in ${formatDuration(seconds)}`;
 }
 
+/** A finished index of a FAISS file as text. */
+export function faissSummaryText(summary: FaissSummary): string {
+  const { out, passages, dimensions, faiss, metric, agreement, bytesOnDisk, seconds } = summary;
+  return (
+    `${out}: ${passages} passages, ${dimensions} dimensions, ${metric}, ${formatBytes(bytesOnDisk)} beside ${faiss}, built in ${formatDuration(seconds)}\n` +
+    `${agreement.own} of ${agreement.sampled} sampled passages, encoded again, are nearest to their own vector; mean cosine ${formatFineScore(agreement.cosine)}`
+  );
+}
+
 async function withEncoder<T>(
   flags: DenseFlags & { encoder: string },
   work: (encoder: Encoder) => Promise<T>,
@@ -205,6 +276,7 @@ export function bytesOf(gigabytes: number | undefined): number | undefined {
 
 const UNITS = {
   passages: { label: "reading", unit: "passages" },
+  vectors: { label: "checking", unit: "vectors" },
   encoding: { label: "encoding", unit: "passages" },
   graph: { label: "linking", unit: "vectors" },
 } as const;
@@ -232,7 +304,9 @@ function phaseBar(context: CliContext): {
 
 function summary(out: string, manifest: DenseManifest, seconds: number): DenseSummary {
   const { corpus, vectors, passages, graph, encoder } = manifest;
-  const files = [vectors.file, passages.passages, passages.passageStarts, graph ?? { bytes: 0 }];
+  const { file, faiss } = vectors;
+  const ofVectors = faiss === undefined ? file : { bytes: sizeOnDisk(file.bytes) - file.bytes };
+  const files = [ofVectors, passages.passages, passages.passageStarts, graph ?? { bytes: 0 }];
   return {
     out,
     passages: corpus.passages,

@@ -84,7 +84,7 @@ async function readAllFiles(folder: string, signal?: AbortSignal): Promise<strin
   const damaged: string[] = [];
   let bytes = 0;
   for (const { path, entry } of files) {
-    await readThrough(path, entry, signal).catch((error: unknown) => {
+    await readThrough(path, entry, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
       damaged.push(errorMessage(error));
     });

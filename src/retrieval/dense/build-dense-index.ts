@@ -185,7 +185,7 @@ interface WrittenPassages {
  * @param source the corpus in messages.
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, and what `passages` throws.
  */
-async function writePassages(
+export async function writePassages(
   folder: string,
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   { source, signal }: { source: string; signal?: AbortSignal | undefined },

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { random } from "../../base/random.ts";
-import { type FileEntry, readThrough } from "../store/checked-file.ts";
+import { readThrough } from "../store/checked-file.ts";
 import { searchedText } from "../store/passage-file.ts";
 import type { Scored } from "../top-k.ts";
-import { type DenseManifest, graphPath, readDenseManifest, vectorsPath } from "./dense-manifest.ts";
+import { type DenseManifest, graphPath, readDenseManifest, vectorFile } from "./dense-manifest.ts";
 import { type DenseRetriever, openDenseIndex, openVectors } from "./open-dense-index.ts";
+import type { VectorFile } from "./vector-format.ts";
 
 export interface DenseFinding {
   check: "checksums" | "self-retrieval" | "graph-recall";
@@ -66,17 +67,18 @@ export async function checkDenseIndex(
 
 async function checkChecksums(
   folder: string,
-  { passages, vectors, graph }: DenseManifest,
+  manifest: DenseManifest,
   signal?: AbortSignal,
 ): Promise<DenseFinding> {
-  const files: [string, FileEntry][] = [
-    [join(folder, "passages.jsonl"), passages.passages],
-    [join(folder, "passage-starts.f64"), passages.passageStarts],
-    [vectorsPath(folder), vectors.file],
+  const { passages, graph } = manifest;
+  const files: Pick<VectorFile, "path" | "entry" | "foreign">[] = [
+    { path: join(folder, "passages.jsonl"), entry: passages.passages },
+    { path: join(folder, "passage-starts.f64"), entry: passages.passageStarts },
+    vectorFile(folder, manifest),
   ];
   const damaged: string[] = [];
-  for (const [path, entry] of files) {
-    await readThrough(path, entry, signal).catch((error: unknown) => {
+  for (const { path, entry, foreign } of files) {
+    await readThrough(path, entry, { signal, outside: foreign }).catch((error: unknown) => {
       signal?.throwIfAborted();
       damaged.push(errorMessage(error).split(". ")[0]!);
     });
@@ -86,7 +88,7 @@ async function checkChecksums(
     const found = await sha256File(path).catch(errorMessage);
     if (found !== graph.sha256) damaged.push(`${path}: missing or modified`);
   }
-  const bytes = files.reduce((sum, [, entry]) => sum + entry.bytes, graph?.bytes ?? 0);
+  const bytes = files.reduce((sum, { entry }) => sum + entry.bytes, graph?.bytes ?? 0);
   const count = files.length + (graph === null ? 0 : 1);
   const detail =
     damaged.length === 0 ? `${count} files, ${bytes} bytes, all intact` : damaged.join("; ");

@@ -6,7 +6,12 @@ import {
   wasmModule,
 } from "../../base/wasm.ts";
 import { dotKernel } from "../kernels.ts";
-import { decodeVectors, type VectorFormat, type VectorStorage } from "./vector-format.ts";
+import {
+  decodeVectors,
+  type Metric,
+  type VectorFormat,
+  type VectorStorage,
+} from "./vector-format.ts";
 
 /** Queries that one call of the kernel serves. */
 export const LANES = 4;
@@ -24,11 +29,11 @@ export interface VectorBlock {
   /** @param queries [q, D] with q up to MAX_QUERIES; they stay until the next call. */
   setQueries(queries: Float32Array): void;
   /**
-   * Inner products of records with four queries.
+   * Scores of records for four queries: inner products, or squared distances with a minus.
    *
    * @param from first record.
    * @param count up to MAX_TILE.
-   * @param group queries 4·group to 4·group + 3; those that were not set score 0.
+   * @param group queries 4·group to 4·group + 3; the scores of those that were not set have no meaning.
    * @returns [count, 4], valid until the next call.
    */
   scores(from: number, count: number, group: number): Float32Array;
@@ -42,18 +47,28 @@ export interface BlockMaker {
   make(capacity: number): VectorBlock;
 }
 
-/** @param code chosen by the machine; a test names it. */
-export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "simd"): BlockMaker {
-  if (wasm === undefined || code === "plain")
-    return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
+interface BlockOptions {
+  /** Default: inner-product. `l2` has a kernel for f32 alone. */
+  metric?: Metric | undefined;
+  /** Chosen by the machine; a test names it. */
+  code?: BlockMaker["code"];
+}
+
+export function blockMaker(
+  format: VectorFormat,
+  { metric = "inner-product", code = "simd" }: BlockOptions = {},
+): BlockMaker {
+  const hasKernel = metric === "inner-product" || format.storage === "f32";
+  if (wasm === undefined || code === "plain" || !hasKernel)
+    return { code: "plain", make: (capacity) => plainBlock({ format, metric, capacity }) };
   const api = wasm;
   const compiled = wasmModule(api, dotKernel);
-  return { code, make: (capacity) => simdBlock(api, { format, compiled, capacity }) };
+  return { code, make: (capacity) => simdBlock(api, { format, metric, compiled, capacity }) };
 }
 
 /** The functions of dot.wat, each for one storage. Addresses and `recordBytes` are in bytes. */
 type DotKernel = Record<
-  (typeof KERNEL_NAMES)[VectorStorage],
+  (typeof KERNEL_NAMES)[VectorStorage] | "l2F32",
   (records: number, count: number, queries: number, scores: number, recordBytes: number) => void
 >;
 
@@ -73,19 +88,27 @@ function recordsAt(format: VectorFormat): number {
   return scoresAt(format) + 4 * MAX_TILE * LANES;
 }
 
-interface SimdBlock {
+interface PlainBlock {
   format: VectorFormat;
-  compiled: object;
+  metric: Metric;
   capacity: number;
 }
 
-function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBlock): VectorBlock {
+interface SimdBlock extends PlainBlock {
+  compiled: object;
+}
+
+function simdBlock(
+  api: WebAssemblyApi,
+  { format, metric, compiled, capacity }: SimdBlock,
+): VectorBlock {
   const { recordBytes } = format;
   const bytes = recordsAt(format) + capacity * recordBytes;
   const memory = reserveMemory(api, Math.ceil(bytes / MEMORY_PAGE_BYTES));
-  if (memory === null) return plainBlock(format, capacity);
+  if (memory === null) return plainBlock({ format, metric, capacity });
   const { exports } = new api.Instance(compiled, { env: { memory } });
-  const dot = (exports as unknown as DotKernel)[KERNEL_NAMES[format.storage]];
+  const name = metric === "l2" ? "l2F32" : KERNEL_NAMES[format.storage];
+  const dot = (exports as unknown as DotKernel)[name];
   const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
   const scores = new Float32Array(memory.buffer, scoresAt(format), MAX_TILE * LANES);
   const setQueries = querySetter(format, memory.buffer);
@@ -153,7 +176,8 @@ function writeInterleaved(
 }
 
 /** The same in plain loops, sums in float64: what the kernel is compared with, and what runs where there is none. */
-function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
+function plainBlock({ format, metric, capacity }: PlainBlock): VectorBlock {
+  const scoreFour = metric === "l2" ? distanceFour : dotFour;
   const { dimensions, recordBytes } = format;
   const records = new Uint8Array(capacity * recordBytes);
   const queries = new Float32Array(MAX_QUERIES * dimensions);
@@ -169,7 +193,7 @@ function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
       const vectors = decodeVectors(format, tile);
       const four = queries.subarray(group * LANES * dimensions, (group + 1) * LANES * dimensions);
       for (let i = 0; i < count; i++)
-        dotFour(vectors.subarray(i * dimensions), four, scores.subarray(i * LANES));
+        scoreFour(vectors.subarray(i * dimensions), four, scores.subarray(i * LANES));
       return scores.subarray(0, count * LANES);
     },
   };
@@ -189,4 +213,13 @@ function dotFour(vector: Float32Array, queries: Float32Array, scores: Float32Arr
   scores[1] = b;
   scores[2] = c;
   scores[3] = d;
+}
+
+function distanceFour(vector: Float32Array, queries: Float32Array, scores: Float32Array): void {
+  const length = queries.length / LANES;
+  for (let lane = 0; lane < LANES; lane++) {
+    let sum = 0;
+    for (let i = 0; i < length; i++) sum += (vector[i]! - queries[lane * length + i]!) ** 2;
+    scores[lane] = 0 - sum; // never −0
+  }
 }

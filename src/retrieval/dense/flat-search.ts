@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
-import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
+import { openCheckedFile } from "../store/checked-file.ts";
 import { startThread } from "../thread.ts";
 import type { Scored } from "../top-k.ts";
 import { MAX_QUERIES } from "./dot-products.ts";
@@ -10,13 +10,7 @@ import {
   type ScanRequest,
   type ScanStart,
 } from "./vector-scan.ts";
-import type { VectorFormat, VectorSearch } from "./vector-format.ts";
-
-export interface VectorFile {
-  path: string;
-  entry: FileEntry;
-  format: VectorFormat;
-}
+import { fileRecordBytes, type VectorFile, type VectorSearch } from "./vector-format.ts";
 
 /** How exact search runs. */
 export interface FlatOptions {
@@ -39,16 +33,17 @@ const BATCH = 4 * MAX_QUERIES;
  * @throws {ExternalError} RUNTIME_FAILED when a thread ends or cannot have the memory.
  */
 export async function openFlatSearch(
-  { path, entry, format }: VectorFile,
+  file: VectorFile,
   { threads, resident = true }: FlatOptions = {},
 ): Promise<VectorSearch> {
-  const count = entry.bytes / format.recordBytes;
+  const { entry, format } = file;
+  const count = entry.bytes / fileRecordBytes(file);
   const wanted = threads ?? (entry.bytes < SINGLE_THREAD_BYTES ? 0 : availableParallelism());
   const workers = Math.min(wanted, count);
-  if (workers === 0) return localSearch({ path, entry, format, from: 0, to: count, resident });
+  if (workers === 0) return localSearch({ ...file, from: 0, to: count, resident });
   const shares = Array.from({ length: workers }, (_, i) => {
     const [from, to] = [i, i + 1].map((part) => Math.floor((part * count) / workers));
-    return startShare({ path, entry, format, from: from!, to: to!, resident });
+    return startShare({ ...file, from: from!, to: to!, resident });
   });
   const close = async (): Promise<void> => {
     await Promise.all(shares.map((share) => share.close()));
@@ -72,7 +67,7 @@ export async function openFlatSearch(
 }
 
 function localSearch({ path, entry, ...options }: ScanStart): VectorSearch {
-  const file = openCheckedFile(path, entry);
+  const file = openCheckedFile(path, entry, options.foreign);
   const scan = openVectorScan(file, options);
   if (options.resident) file.close();
   return {

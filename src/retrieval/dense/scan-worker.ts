@@ -14,7 +14,7 @@ let scan: ReturnType<typeof openVectorScan> | null = null;
 
 // eslint-disable-next-line @typescript-eslint/require-await -- an error must reject, not throw
 answerRequests(async (request: ScanRequest | "open"): Promise<PackedHits | null> => {
-  scan ??= openVectorScan(openCheckedFile(path, entry), options);
+  scan ??= openVectorScan(openCheckedFile(path, entry, options.foreign), options);
   if (request === "open") return null;
   const hits = scan.search(request.queries, request.k);
   const all = hits.flat();

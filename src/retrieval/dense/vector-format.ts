@@ -1,4 +1,5 @@
 import { floatToHalf, halfToFloat } from "../../base/half.ts";
+import type { FileEntry, OutsideContent } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
 
 /** How a number of a vector is stored: 4, 2 or 1 bytes. int8 has one scale per vector. */
@@ -17,6 +18,10 @@ export interface VectorFormat {
   recordBytes: number;
 }
 
+/** How vectors are compared: by inner product, or by squared distance, whose negative is the score. */
+export const METRICS = ["inner-product", "l2"] as const;
+export type Metric = (typeof METRICS)[number];
+
 const BYTES: Readonly<Record<VectorStorage, number>> = { f32: 4, f16: 2, int8: 1 };
 
 /** @param dimensions D, at least 1. */
@@ -25,6 +30,28 @@ export function vectorFormat(storage: VectorStorage, dimensions: number): Vector
   const headBytes = storage === "int8" ? 4 : 0;
   const recordBytes = headBytes + BYTES[storage] * padded;
   return { storage, dimensions, padded, headBytes, recordBytes };
+}
+
+/** Vectors in another program's file: f32, without padding. */
+interface ForeignVectors extends OutsideContent {
+  metric: Metric;
+}
+
+/** Where stored vectors are. */
+export interface VectorFile {
+  path: string;
+  entry: FileEntry;
+  format: VectorFormat;
+  /** Absent: a file of our own, compared by inner product. */
+  foreign?: ForeignVectors | undefined;
+}
+
+/** Bytes of a vector in its file. */
+export function fileRecordBytes({
+  format,
+  foreign,
+}: Pick<VectorFile, "format" | "foreign">): number {
+  return foreign === undefined ? format.recordBytes : BYTES.f32 * format.dimensions;
 }
 
 /**
@@ -81,7 +108,7 @@ export function decodeVectors(format: VectorFormat, bytes: Uint8Array): Float32A
   return vectors;
 }
 
-/** Search among stored vectors by inner product, exact or not. */
+/** Search among stored vectors, exact or not. */
 export interface VectorSearch {
   /** How the hits are found, for people and fingerprints: `flat`, `hnsw …`. */
   readonly kind: string;

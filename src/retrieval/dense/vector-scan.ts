@@ -1,4 +1,4 @@
-import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
+import type { CheckedFile } from "../store/checked-file.ts";
 import { type Scored, topK, type TopK } from "../top-k.ts";
 import {
   type BlockMaker,
@@ -8,10 +8,9 @@ import {
   type VectorBlock,
   LANES,
 } from "./dot-products.ts";
-import type { VectorFormat } from "./vector-format.ts";
+import { fileRecordBytes, type VectorFile } from "./vector-format.ts";
 
-interface ScanOptions {
-  format: VectorFormat;
+interface ScanOptions extends Pick<VectorFile, "format" | "foreign"> {
   /** Positions from … up to. */
   from: number;
   to: number;
@@ -22,7 +21,7 @@ interface ScanOptions {
 interface VectorScan {
   /**
    * @param queries [q, D].
-   * @returns per query the k best by inner product, best first, ties by position.
+   * @returns per query the k best by the file's metric, best first, ties by position.
    * @throws {DataError} INDEX_CORRUPT when it reads a damaged page.
    */
   search(queries: Float32Array, k: number): Scored[][];
@@ -36,16 +35,18 @@ export const CHUNK_BYTES = 1 << 24;
  * @throws {DataError} INDEX_CORRUPT
  */
 export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorScan {
-  const { format, from, to, resident } = options;
+  const { format, foreign, from, to, resident } = options;
+  const fileBytes = fileRecordBytes(options);
   const perChunk = Math.max(1, Math.floor(CHUNK_BYTES / format.recordBytes));
-  const maker = blockMaker(format);
+  const maker = blockMaker(format, { metric: foreign?.metric });
   const chunks = Array.from({ length: Math.ceil((to - from) / perChunk) }, (_, i) => {
     const start = from + i * perChunk;
     return { start, count: Math.min(perChunk, to - start) };
   });
   const load = (block: VectorBlock, { start, count }: Chunk): VectorBlock => {
-    const at = start * format.recordBytes;
-    block.records.set(file.read(at, at + count * format.recordBytes));
+    const content = file.read(start * fileBytes, (start + count) * fileBytes);
+    if (fileBytes === format.recordBytes) block.records.set(content);
+    else spread(content, fileBytes, { into: block.records, recordBytes: format.recordBytes });
     return block;
   };
   const held = resident ? chunks.map((chunk) => load(maker.make(chunk.count), chunk)) : null;
@@ -62,6 +63,16 @@ export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorS
       return selections.map((selection) => selection.take());
     },
   };
+}
+
+/** Vectors without padding as records; what is beyond them stays 0. */
+function spread(
+  content: Uint8Array,
+  fileBytes: number,
+  { into, recordBytes }: { into: Uint8Array; recordBytes: number },
+): void {
+  for (let i = 0; i * fileBytes < content.length; i++)
+    into.set(content.subarray(i * fileBytes, (i + 1) * fileBytes), i * recordBytes);
 }
 
 /** Records that are in a block: the position of the first, and how many. */
@@ -117,10 +128,7 @@ function offerAll(selection: TopK, start: number, scores: Float32Array, lane: nu
   }
 }
 
-export interface ScanStart extends ScanOptions {
-  path: string;
-  entry: FileEntry;
-}
+export interface ScanStart extends ScanOptions, VectorFile {}
 
 export interface ScanRequest {
   queries: Float32Array;

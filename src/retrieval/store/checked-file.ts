@@ -38,16 +38,31 @@ export interface CheckedFile {
   close(): void;
 }
 
+/** Content inside of another program's file, which is left as it is: its page table is a file of its own. */
+export interface OutsideContent {
+  /** Where the content begins; its pages are counted from there. */
+  offset: number;
+  /** Path of the page table. */
+  table: string;
+}
+
 /**
  * Opens a file and checks its length and its page table; the content is checked as it is read.
  * @throws {DataError} INDEX_CORRUPT
  */
-export function openCheckedFile(path: string, { bytes, checksum }: FileEntry): CheckedFile {
+export function openCheckedFile(
+  path: string,
+  { bytes, checksum }: FileEntry,
+  outside?: OutsideContent,
+): CheckedFile {
   const file = openForReading(path);
   try {
-    const table = readTable(file, path, bytes);
-    if (crcHex(table) !== checksum) throw corrupt(`${path}: its table of checksums was modified`);
-    return checkedFile({ file, path, bytes, checksums: new DataView(table.buffer) });
+    const table =
+      outside === undefined ? readTable(file, path, bytes) : readOwnTable(outside.table, bytes);
+    const where = outside?.table ?? path;
+    if (crcHex(table) !== checksum) throw corrupt(`${where}: its table of checksums was modified`);
+    const checksums = new DataView(table.buffer);
+    return checkedFile({ file, path, bytes, offset: outside?.offset ?? 0, checksums });
   } catch (error) {
     closeSync(file);
     throw error;
@@ -72,9 +87,9 @@ const PIECE_BYTES = 1 << 22;
 export async function readThrough(
   path: string,
   entry: FileEntry,
-  signal?: AbortSignal,
+  { signal, outside }: { signal?: AbortSignal | undefined; outside?: OutsideContent | undefined },
 ): Promise<void> {
-  const file = openCheckedFile(path, entry);
+  const file = openCheckedFile(path, entry, outside);
   try {
     for (let from = 0; from < file.bytes; from += PIECE_BYTES) {
       file.read(from, Math.min(file.bytes, from + PIECE_BYTES));
@@ -84,6 +99,53 @@ export async function readThrough(
   } finally {
     file.close();
   }
+}
+
+/** What `writePageTable` reads. */
+interface TableOptions {
+  /** Bytes of the content. */
+  bytes: number;
+  signal?: AbortSignal | undefined;
+  /** Called with each piece in order, of a multiple of 4 096 bytes but for the last. @param at where it begins in the content. */
+  onPiece?: (piece: Uint8Array<ArrayBuffer>, at: number) => void;
+}
+
+/**
+ * Reads content of another program's file once, in pieces of 4 MiB, and writes its page table.
+ * @throws {DataError} INDEX_CORRUPT when the file ends too early; what `onPiece` throws.
+ */
+export async function writePageTable(
+  path: string,
+  { offset, table: target }: OutsideContent,
+  { bytes, signal, onPiece }: TableOptions,
+): Promise<FileEntry> {
+  const file = openForReading(path);
+  const table = ownBytes(sizeOnDisk(bytes) - bytes);
+  const checksums = new DataView(table.buffer);
+  try {
+    const buffer = ownBytes(Math.min(bytes, PIECE_BYTES));
+    for (let at = 0; at < bytes; at += PIECE_BYTES) {
+      const piece = buffer.subarray(0, Math.min(PIECE_BYTES, bytes - at));
+      readFully(file, path, offset + at, piece);
+      for (let page = 0; page < piece.length; page += PAGE_BYTES) {
+        const sum = crc32(piece.subarray(page, page + PAGE_BYTES));
+        checksums.setUint32((4 * (at + page)) / PAGE_BYTES, sum, true);
+      }
+      onPiece?.(piece, at);
+      await setImmediate();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    closeSync(file);
+  }
+  const written = openSync(target, "wx");
+  try {
+    writeFully(written, table);
+    fsyncSync(written);
+  } finally {
+    closeSync(written);
+  }
+  return { bytes, checksum: crcHex(table) };
 }
 
 /** What content takes with its page table. */
@@ -109,23 +171,27 @@ interface OpenFile {
   file: number;
   path: string;
   bytes: number;
+  /** Where the content begins in the file. */
+  offset: number;
   /** [pages] u32, little-endian. */
   checksums: DataView;
 }
 
-function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
+function checkedFile({ file, path, bytes, offset, checksums }: OpenFile): CheckedFile {
   let scratch = Buffer.alloc(0);
   /** Reads the pages that hold the bytes, and checks them. @returns where the first page begins. */
   const readPages = (from: number, to: number, into: (length: number) => Uint8Array): number => {
     const begin = from - (from % PAGE_BYTES);
     const end = Math.min(bytes, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES);
     const content = into(Math.max(0, end - begin));
-    readFully(file, path, begin, content);
+    readFully(file, path, offset + begin, content);
     for (let at = 0; at < content.length; at += PAGE_BYTES) {
       const page = content.subarray(at, at + PAGE_BYTES);
       const number = (begin + at) / PAGE_BYTES;
       if (crc32(page) !== checksums.getUint32(4 * number, true))
-        throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} were modified`);
+        throw corrupt(
+          `${path}: bytes ${offset + begin + at} to ${offset + begin + at + page.length} were modified`,
+        );
     }
     return begin;
   };
@@ -162,6 +228,18 @@ function readTable(file: number, path: string, bytes: number): Uint8Array<ArrayB
   const beyond = readSync(file, new Uint8Array(1), 0, 1, bytes + table.length);
   if (beyond > 0) throw corrupt(`${path}: is longer than the manifest says`);
   return table;
+}
+
+/** The page table of another program's file. */
+function readOwnTable(path: string, bytes: number): Uint8Array<ArrayBuffer> {
+  const file = openForReading(path);
+  try {
+    const table = ownBytes(sizeOnDisk(bytes) - bytes);
+    readFully(file, path, 0, table);
+    return table;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** In a buffer of their own, so that typed arrays can be laid over them. */

@@ -49,7 +49,7 @@ describe("inner products", () => {
         const bytes = encodeVectors(format, drawn("vectors", MAX_TILE + 3, dimensions));
         const queries = drawn("queries", 6, dimensions);
         const [simd, plain] = (["simd", "plain"] as const).map((code) => {
-          const block = blockMaker(format, code).make(MAX_TILE + 3);
+          const block = blockMaker(format, { code }).make(MAX_TILE + 3);
           block.records.set(bytes);
           block.setQueries(queries);
           return [block.scores(0, MAX_TILE, 0), block.scores(MAX_TILE, 3, 1)].map((scores) =>
@@ -68,11 +68,34 @@ describe("inner products", () => {
     }
   }
 
+  it.each([1, 7, 8, 24, 100])(
+    "and squared distances in SIMD equal the plain loop's: f32, %i dimensions",
+    (dimensions) => {
+      const format = vectorFormat("f32", dimensions);
+      const queries = drawn("queries", 6, dimensions);
+      const [simd, plain] = (["simd", "plain"] as const).map((code) => {
+        const maker = blockMaker(format, { metric: "l2", code });
+        expect(maker.code).toBe(code);
+        const block = maker.make(3);
+        block.records.set(encodeVectors(format, drawn("vectors", 2, dimensions)));
+        // The third record is the second query.
+        const same = queries.subarray(dimensions, 2 * dimensions);
+        block.records.set(encodeVectors(format, same), 2 * format.recordBytes);
+        block.setQueries(queries);
+        return Array.from(block.scores(0, 3, 0));
+      });
+      for (const [i, score] of simd!.entries())
+        expect(Math.abs(score - plain![i]!)).toBeLessThan(1e-5 * dimensions);
+      expect([simd![9], plain![9]]).toEqual([0, 0]);
+      expect(Math.max(...plain!)).toBe(0);
+    },
+  );
+
   it("are right for halves below 2⁻¹⁴ and for signs", () => {
     const format = vectorFormat("f16", 8);
     const vector = Float32Array.of(2 ** -24, -(2 ** -20), 3, -0.5, 0, 0, 0, 65504);
     for (let d = 0; d < 8; d++) {
-      const block = blockMaker(format, "simd").make(1);
+      const block = blockMaker(format).make(1);
       block.records.set(encodeVectors(format, vector));
       block.setQueries(Float32Array.from({ length: 8 }, (_, at) => (at === d ? 1 : 0)));
       expect(block.scores(0, 1, 0)[0]).toBe(vector[d]);

@@ -2,9 +2,10 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { openFlatSearch, type VectorFile } from "../../../src/retrieval/dense/flat-search.ts";
+import { openFlatSearch } from "../../../src/retrieval/dense/flat-search.ts";
 import {
   encodeVectors,
+  type VectorFile,
   type VectorStorage,
   vectorFormat,
 } from "../../../src/retrieval/dense/vector-format.ts";

@@ -20,11 +20,14 @@ import {
 import { usage } from "../../usage.ts";
 import {
   buildDense,
+  buildOfFaiss,
   bytesOf,
+  checkFaissFlags,
   DENSE_OPTIONS,
   type DensePlanFlags,
   densePlanText,
   denseSummaryText,
+  faissSummaryText,
   planDense,
 } from "../index-dense.ts";
 import { BM25_OPTIONS, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
@@ -56,7 +59,7 @@ export const indexBuild = defineCommand({
   name: "build",
   summary: "build an index from a corpus, or tell what it will cost",
   description:
-    "Build an index from a corpus: BM25, or of text embeddings with --encoder. It appears whole or not at all. With --plan nothing is " +
+    "Build an index from a corpus: BM25, or of text embeddings with --encoder; --faiss takes these from a published FAISS file. It appears whole or not at all. With --plan nothing is " +
     "built: it tells from a sample of the corpus what the index will cost.",
   args: [["<corpus>", CORPUS]],
   options: OPTIONS,
@@ -79,6 +82,7 @@ async function build(
   context: CliContext,
 ): Promise<void> {
   checkKindFlags(flags);
+  checkFaissFlags({ ...flags, plan });
   const fields = { textField, titleField, idField };
   const { encoder, json, threads, overwrite, resume, ...ofIndex } = flags;
   if (plan === true) {
@@ -93,6 +97,12 @@ async function build(
   const corpus = await openCorpus(path, fields, context);
   if (encoder === undefined) {
     await buildBm25Index(corpus, { ...flags, out, json }, context);
+    return;
+  }
+  const { faiss } = flags;
+  if (faiss !== undefined) {
+    const adopted = await buildOfFaiss(corpus, { ...flags, out, encoder, faiss }, context);
+    context.out(json === true ? JSON.stringify(adopted) : faissSummaryText(adopted));
     return;
   }
   const summary = await buildDense(corpus, { ...flags, out, encoder }, context);
