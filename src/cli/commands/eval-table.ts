@@ -6,23 +6,25 @@ import { type EvaluationFolders, evaluationsIn } from "../../evaluate/evaluation
 import type { MeasuredSet } from "../../experiment/paper-table/measured-set.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { shown } from "../comparison-format.ts";
-import { jsonFlag, options, pluginFlag } from "../options.ts";
+import { jsonFlag, options } from "../options.ts";
 import { usage } from "../usage.ts";
 
 const OPTIONS = options({
   paper: ["<recipe>", "recipe whose paper has the table, e.g. search-r1"],
   table: [
     "<id>",
-    "the table, e.g. table-2 (default: the one whose model is named like the policy, else the recipe's first)",
+    "the table, e.g. table-2 (default: of those with columns for the runs, the one of the policy's model, else the first)",
   ],
   model: ["<name>", "model of the table, where several tables have one id, e.g. Qwen2.5-7B"],
   row: [
     "<name>",
-    "row of the paper that ours is held against (default: the row that the recipe's first claim compares)",
+    "row of the paper that ours is compared with (default: the recipe's own, where its claims name one)",
   ],
-  metric: ["<name>", "our metric, e.g. f1 (default: the table's); another one is a difference"],
+  metric: [
+    "<name>",
+    "metric of our row, e.g. f1 (default: the table's; another one is listed as a difference)",
+  ],
   name: ["<text>", "name of our row", String, "ours"],
-  plugin: pluginFlag(),
   format: ["<format>", "text, or md for Markdown (default: text)", ["text", "md"]],
   json: jsonFlag(),
 });
@@ -47,7 +49,7 @@ export const evalTableCommand = defineCommand({
     const { paper, table, model, row, metric, name, format = "text" } = flags;
     const { loadRecipe } = await import("../../run/settings/recipe-file.ts");
     const { paperTableRow } = await import("../../experiment/paper-table/paper-table.ts");
-    const recipe = await loadRecipe(paper, flags.plugin);
+    const recipe = await loadRecipe(paper);
     const measured = await readSets(places, context);
     const found = await paperTableRow(recipe, measured, { table, model, row, metric, name });
     if (flags.json === true) {
@@ -71,7 +73,9 @@ export const evalTableCommand = defineCommand({
         ...["--dataset", datasets.join(","), "--recipe", quoted(paper), "--tier", "paper"],
         ...["--out", quoted(outOf(datasets))],
       ].join(" ");
-    context.out(shown(paperTableBlocks(found, measure), format));
+    // Answers of a file are to their own questions alone.
+    const isFile = measured.some(({ protocol }) => protocol["environment"] === null);
+    context.out(shown(paperTableBlocks(found, isFile ? null : measure), format));
   },
 });
 

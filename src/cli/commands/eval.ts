@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { quoted } from "../../base/format.ts";
 import { failuresText, metricNames } from "../../evaluate/evaluation-summary.ts";
 import { measureNames, measuresOf } from "../../evaluate/measures.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
@@ -169,12 +170,16 @@ async function evaluateMatrix(
     if (!noted.has(text)) context.note(text);
     noted.add(text);
   };
+  const papers = new Set<string>();
   const { measured, places, rows } = await withRowsFolder(flags, async (root) => {
     const done: (EvalOutcome & { settings: Settings })[] = [];
     for (const [i, { flags: own, place, folder }] of cells.entries()) {
       const names = Object.values(place).filter((name) => name !== undefined);
       context.note(`${i + 1} of ${cells.length}: ${names.join(" on ")}`);
       const resolved = await measuringSettings({ ...flags, ...own }, { note: noteOnce });
+      const { recipe, tier } = resolved;
+      if (tier === "paper" && recipe.paperTables.length > 0)
+        papers.add(flags.recipe ?? recipe.name);
       const at = root === undefined ? undefined : join(root, folder);
       const outcome = await runEvaluation(resolved, { ...flags, ...own }, at, context);
       done.push({ ...outcome, settings: resolved.settings });
@@ -191,6 +196,10 @@ async function evaluateMatrix(
     }
     return { measured: done, places: named, rows: matrix };
   });
+  for (const paper of flags.out === undefined ? [] : papers)
+    context.note(
+      `The paper's table with these results: ${context.call} eval table ${quoted(flags.out ?? "")} --paper ${quoted(paper)}`,
+    );
   for (const [i, { settings, ...outcome }] of measured.entries()) {
     const { policy = "", dataset = "" } = places[i] ?? {};
     for (const warning of answerWarnings(outcome, settings))

@@ -17,13 +17,15 @@ export interface ChosenTable {
 }
 
 /**
- * A table of the paper. Of several that fit, the one whose model is named like the measured policy, else the recipe's first.
+ * A table of the paper. Of several that are meant: of those with a column for the evaluations, the one whose model is named like the
+ * measured policy, else the first.
+ * @param measured.fits whether a table has a column for an evaluation.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no table; USAGE when none fits.
  */
 export function chooseTable(
   recipe: RecipeFile,
   { table: id, model }: TableChoice,
-  policy: string,
+  measured: { policy: string; fits: (table: PaperTable) => boolean },
 ): ChosenTable {
   const tables = recipe.paperTables;
   const [first] = tables;
@@ -35,8 +37,10 @@ export function chooseTable(
   }
   const ofId = named(tables, { of: "table", wanted: id, flag: "--table", recipe });
   const fitting = named(ofId, { of: "model", wanted: model, flag: "--model", recipe });
-  const ofPolicy = fitting.find((own) => own.model !== undefined && namesAlike(policy, own.model));
-  const table = ofPolicy ?? fitting[0] ?? first;
+  const isOfPolicy = (own: PaperTable): boolean =>
+    own.model !== undefined && namesAlike(measured.policy, own.model);
+  const able = fitting.filter(measured.fits);
+  const table = able.find(isOfPolicy) ?? able[0] ?? fitting[0] ?? first;
   const others = tables.filter((each) => each !== table).map(choiceText);
   return { table, others: [...new Set(others)] };
 }

@@ -14,7 +14,7 @@ import { compareSetups, type SetupComparison } from "./setup-differences.ts";
 export interface RowChoice extends TableChoice {
   /** Name of our row. */
   name: string;
-  /** Row of the paper that ours is held against; default: the one that the recipe's first claim compares. */
+  /** Row of the paper that ours is compared with; default: that of the recipe's own method, where its claims name it. */
   row?: string | undefined;
   /** Default: the table's. */
   metric?: string | undefined;
@@ -25,7 +25,7 @@ interface Value {
   value: number;
   /** 95 % interval over questions; null where there is none. */
   ci95: Interval | null;
-  /** Of the row that ours is held against; null where the paper has none. */
+  /** Of the row that ours is compared with; null where the paper has none. */
   published: number | null;
   /** Ours minus published. */
   gap: number | null;
@@ -63,7 +63,7 @@ export interface PaperTableRow extends SetupComparison {
   name: string;
   policy: string;
   metric: string;
-  /** The paper's row that ours is held against. */
+  /** The paper's row that ours is compared with. */
   row: string | null;
   cells: OurCell[];
   missing: MissingCell[];
@@ -93,7 +93,12 @@ export async function paperTableRow(
 ): Promise<PaperTableRow> {
   const [first] = measured;
   const policy = first === undefined ? "" : policyLabel(first.policy);
-  const { table, others } = chooseTable(recipe, choice, policy);
+  const { table, others } = chooseTable(recipe, choice, {
+    policy,
+    fits: ({ columns }) =>
+      columns.every(isAverage) ||
+      measured.some(({ column, dataset }) => columnOf(column ?? dataset, columns) !== null),
+  });
   const sets = await publishedSets(recipe, table.columns);
   const shown = table.columns.every(isAverage)
     ? [...sets.columns, ...table.columns]
@@ -247,17 +252,16 @@ function shareIn(
   return value === null || unit === "share" ? value : value / 100;
 }
 
-/** The paper's row that ours is held against: the named one, or the one that the recipe's first claim compares in this table. */
+/** The paper's row that ours is compared with: the named one, or that of the recipe's own method in this table. */
 function rowOf(recipe: RecipeFile, table: PaperTable, wanted: string | undefined): string | null {
   const known = Object.keys(table.rows);
   if (wanted === undefined) {
-    const cells = recipe.claims.tests.flatMap(({ arms }) =>
-      arms.flatMap((arm) => arm.paperCell ?? []),
-    );
+    // The first arm of a claim is the recipe's own method, or a variant of it.
+    const cells = recipe.claims.tests.flatMap(({ arms }) => arms[0]?.paperCell ?? []);
     const own = cells.find(
       (cell) => cell.table === table.id && (cell.model ?? table.model) === table.model,
     );
-    return own === undefined || !known.includes(own.row) ? null : own.row;
+    return own?.row ?? null;
   }
   const found = known.find((name) => letters(name) === letters(wanted));
   if (found !== undefined) return found;

@@ -17,10 +17,10 @@ import { isAverage } from "../../experiment/paper-table/columns.ts";
 import { type Block, type Cell, note, strong, table } from "../document.ts";
 import { READS_GOLD } from "./scores.ts";
 
-/** The table with our row last, our row set by set, and where our protocol differs. @param measure writes the command for missing sets. */
+/** The table with our row last, our row set by set, and where our protocol differs. @param measure writes the command for missing sets; null: there is none. */
 export function paperTableBlocks(
   found: PaperTableRow,
-  measure: (datasets: readonly string[]) => string,
+  measure: ((datasets: readonly string[]) => string) | null,
 ): Block[] {
   const { paper, table: own, metric } = found;
   const title = [own.id, own.model, own.title].filter((part) => part !== undefined).join(", ");
@@ -114,7 +114,7 @@ const AVERAGE =
 
 function missingBlocks(
   { missing, hasAverage, leftOut }: PaperTableRow,
-  measure: (datasets: readonly string[]) => string,
+  measure: ((datasets: readonly string[]) => string) | null,
 ): Block[] {
   const datasets = missing.flatMap(({ dataset }) => dataset ?? []);
   const left = leftOut.map(({ folder, dataset }) => `${folder} (${dataset})`);
@@ -122,12 +122,12 @@ function missingBlocks(
     ...(missing.length === 0
       ? []
       : [{ kind: "warning" as const, text: missingText(missing, hasAverage) }]),
-    ...(datasets.length === 0
+    ...(datasets.length === 0 || measure === null
       ? []
       : [
           {
             kind: "command" as const,
-            does: "measures what is missing",
+            does: "measures what is missing; add your other options",
             command: measure(datasets),
           },
         ]),
@@ -141,14 +141,15 @@ function missingText(missing: readonly MissingCell[], hasAverage: boolean): stri
     [columns.slice(0, -1).join(", "), ...columns.slice(-1)]
       .filter((text) => text !== "")
       .join(" and ");
+  const quoted = (column: string): string => (column.includes(",") ? `"${column}"` : column);
   const are = missing.length === 1 ? "is" : "are";
-  const text = `${listed(missing.map(({ column }) => column))} ${are} missing.`;
+  const text = `${listed(missing.map(({ column }) => quoted(column)))} ${are} missing.`;
   const unknown = missing.filter(({ dataset }) => dataset === null).map(({ column }) => column);
   const [first] = unknown;
   const cure =
     first === undefined
       ? ""
-      : ` No dataset of agentrl is named like ${listed(unknown)}: give the evaluation as "${first}=FOLDER".`;
+      : ` No dataset of agentrl is named like ${listed(unknown.map(quoted))}: give the evaluation as "${first}=FOLDER".`;
   return `${hasAverage ? "No average: " : ""}${text}${cure}`;
 }
 
