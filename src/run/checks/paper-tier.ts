@@ -24,7 +24,7 @@ const counts = z.record(z.string(), z.int().min(1).nullable());
 
 /** What a paper says of its main run, by the settings that say it here: `recipes/papers/<recipe>.yaml`. */
 const factsSchema = z.strictObject({
-  /** Where it stands: sections, tables, files of the authors' code. */
+  /** Where it is from: sections, tables, files of the authors' code, or a summary of these. */
   source: z.string(),
   /** What it was trained on: "8 × H100"; null: not published. */
   hardware: z.string().nullable(),
