@@ -31,6 +31,8 @@ import {
 } from "./options.ts";
 import { tierForData } from "./own-data.ts";
 import { type FlagValue, overridesOf, settingsOf } from "./recipe-options.ts";
+import { retrieverFlag, retrieverValue } from "./retriever-option.ts";
+import { usage } from "./usage.ts";
 
 /** Options for the policy, its searches and its protocol. Their help needs `addStrategies`. */
 export const ANSWERING_OPTIONS = options({
@@ -50,6 +52,7 @@ export const ANSWERING_OPTIONS = options({
     "<folder>",
     "made by `agentrl index build`; without it BM25 over the dataset's own passages",
   ],
+  retriever: retrieverFlag("--index"),
   strategy: [
     "<name>",
     "how a question is answered: one of the strategies below, or a plugin's; docs/environments.md tells more (default: agent)",
@@ -136,7 +139,11 @@ export async function measuringSettings(
     ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
     ["evaluation.samplesPerTask", flags.samples, "--samples"],
   ];
-  const overrides = [...replacedPolicy(flags), ...overridesOf(values)];
+  const overrides = [
+    ...replacedPolicy(flags),
+    ...(await retrieverOverrides(flags)),
+    ...overridesOf(values),
+  ];
   // Before --set, which may set its options.
   const strategy: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
   const assumed = [...chosen.assumed, ...overridesOf([...explained(flags), strategy])];
@@ -170,6 +177,7 @@ const FLAGS_OF: Partial<Record<keyof MeasuringFlags, readonly PolicyKind[]>> = {
   chat: ["folder"],
   ...Object.fromEntries(ENDPOINT_FLAGS.map((name) => [name, ["server"]])),
   index: ["folder", "server"],
+  retriever: ["folder", "server"],
   strategy: ["folder", "server"],
   samples: ["folder", "server"],
   temperature: ["folder", "server"],
@@ -219,6 +227,20 @@ function replacedPolicy({ policy, recipe }: MeasuringFlags): Override[] {
     ...(kind === "predictions" ? [] : ["policy.predictions"]),
   ];
   return others.map((key) => ({ key, value: undefined, origin: "--policy" }));
+}
+
+/** --retriever replaces the recipe's retrievers of training and of evaluations. @throws {ConfigError} USAGE beside --index; RECIPE_NOT_YAML */
+async function retrieverOverrides({ retriever, index }: MeasuringFlags): Promise<Override[]> {
+  if (retriever === undefined) return [];
+  if (index !== undefined)
+    throw usage(
+      "--index and --retriever are both given: searches answer from one of them. Leave the other out.",
+    );
+  const origin = "--retriever";
+  return [
+    { key: "retriever", value: await retrieverValue(retriever), origin },
+    { key: "evaluation.retriever", value: undefined, origin },
+  ];
 }
 
 function policyValues(flags: MeasuringFlags): FlagValue[] {

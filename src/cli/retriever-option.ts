@@ -1,15 +1,31 @@
 import { ConfigError } from "../base/errors.ts";
 import { withParts } from "../base/registry.ts";
 import { parseOptions } from "../base/schema.ts";
+import { isServerAddress } from "../http/http-options.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { type Flags, options } from "./options.ts";
 import { usage } from "./usage.ts";
 
-/** Any retriever, as YAML: `none`, or `{ name: bm25, index: IDX }`. @param instead of what. */
+/** Any retriever: the address of a server, or YAML: `none`, `{ name: bm25, index: IDX }`. @param instead of what. */
+export function retrieverFlag(instead: string) {
+  return [
+    "<name>",
+    `instead of ${instead}: address of a server with Search-R1's POST /retrieve, such as \`agentrl serve\` (http://host:port); ` +
+      'or any retriever, e.g. "{ name: bm25, index: IDX }"',
+  ] as const;
+}
+
+/** What --retriever gives, not checked: a value of the setting `retriever`. @throws {ConfigError} RECIPE_NOT_YAML */
+export async function retrieverValue(text: string): Promise<unknown> {
+  if (isServerAddress(text)) return { name: "search-r1-server", url: text };
+  const { parseYamlValue } = await import("../base/yaml.ts");
+  return parseYamlValue(text, "--retriever");
+}
+
+/** Any retriever and its corpus. @param instead of what. */
 export function anyRetriever(instead: string) {
-  const retriever = `instead of ${instead}: any retriever, e.g. "{ name: bm25, index: IDX }"`;
   return options({
-    retriever: ["<yaml>", retriever],
+    retriever: retrieverFlag(instead),
     corpus: ["<file>", "passages for a --retriever without an index of its own"],
   });
 }
@@ -32,7 +48,7 @@ export type RetrieverFlags = Flags<typeof RETRIEVER_OPTIONS>;
 export async function openRetrieverFlags(flags: RetrieverFlags): Promise<Retriever> {
   checkRetrieverFlags(flags);
   const { index, retriever = "", corpus } = flags;
-  return index === undefined ? openYaml(retriever, corpus) : openIndexFolder(index);
+  return index === undefined ? openNamed(retriever, corpus) : openIndexFolder(index);
 }
 
 /** Checks the flags before anything is opened. @throws {ConfigError} USAGE */
@@ -53,14 +69,12 @@ async function openIndexFolder(folder: string): Promise<Retriever> {
   return (await import("../retrieval/open-index-folder.ts")).openIndexFolder(folder);
 }
 
-async function openYaml(text: string, corpus: string | undefined): Promise<Retriever> {
-  const [{ parseYamlValue }, { openRetriever, retrieverSchema }, { readPassages }] =
-    await Promise.all([
-      import("../base/yaml.ts"),
-      import("../retrieval/index.ts"),
-      import("../data/passages.ts"),
-    ]);
-  const value = parseYamlValue(text, "--retriever");
+async function openNamed(text: string, corpus: string | undefined): Promise<Retriever> {
+  const [{ openRetriever, retrieverSchema }, { readPassages }] = await Promise.all([
+    import("../retrieval/index.ts"),
+    import("../data/passages.ts"),
+  ]);
+  const value = await retrieverValue(text);
   const settings = await withParts(() => parseOptions(retrieverSchema, value, "--retriever"));
   try {
     return await openRetriever(

@@ -9,7 +9,9 @@ import {
 } from "../../src/cli/retriever-option.ts";
 import { addOptions } from "../../src/cli/options.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
+import { openIndex } from "../../src/retrieval/bm25/open-index.ts";
 import { errorWith } from "../helpers/error-with.ts";
+import { serveForTest } from "../helpers/serve.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -43,6 +45,12 @@ describe("--index and --retriever", () => {
     expect(await found("--index", index)).toEqual(["b"]);
     expect(await found("--retriever", `{ name: bm25, index: ${index} }`)).toEqual(["b"]);
     expect(await found("--retriever", "none")).toEqual([]);
+  });
+
+  it("ask the server at an address", async () => {
+    const { url } = await serveForTest(await openIndex(index));
+    expect(await found("--retriever", url)).toEqual(["b"]);
+    expect(await found("--retriever", `${url.replace("http://", "")}/retrieve`)).toEqual(["b"]);
   });
 
   it("give a retriever without an index the passages of --corpus", async () => {

@@ -38,7 +38,7 @@ export const askCommand = defineCommand({
     const { openAskSession } = await import("../../run/ask.ts");
     const { settings } = await askSettings(flags, context);
     const { signal } = context;
-    if (settings.policy.endpoint !== undefined && flags.index === undefined)
+    if (settings.policy.endpoint !== undefined && (flags.index ?? flags.retriever) === undefined)
       await noteFiction(settings, context);
     const session = await withDownload(context, (download) =>
       openAskSession(settings, { signal, download, index: flags.index }),
@@ -64,7 +64,10 @@ async function askSettings(
   const ofRun = policy === undefined ? null : await policyOfRun(policy);
   if (ofRun === null || recipe !== undefined || tier !== undefined) {
     const asked = ofRun === null ? flags : { ...flags, policy: ofRun.policy };
-    return measuringSettings(asked, { note, data: flags.dataset ?? flags.index });
+    return measuringSettings(asked, {
+      note,
+      data: flags.dataset ?? flags.index ?? flags.retriever,
+    });
   }
   const { withOverrides } = await import("../../run/settings/settings.ts");
   const { settingsSchema } = await import("../../run/settings/settings-schema.ts");
@@ -82,7 +85,7 @@ async function noteFiction({ evaluation }: Settings, { note }: CliContext): Prom
   const { name } = evaluation.dataset;
   if (!worlds.parts.some(({ datasets }) => datasets.some((each) => each.name === name))) return;
   note(
-    `Searches find passages of ${name}, a generated fictional world. --index or --dataset names your own passages.`,
+    `Searches find passages of ${name}, a generated fictional world. --index, --retriever or --dataset names your own passages.`,
   );
 }
 

@@ -41,7 +41,7 @@ export const indexBench = defineCommand({
   options: OPTIONS,
   more: (command) =>
     command.usage(
-      "[options] <index>\n       agentrl index bench [options] --retriever <yaml> --queries <file>",
+      "[options] <index>\n       agentrl index bench [options] --retriever <name> --queries <file>",
     ),
   async run(given, context, index) {
     const flags = { ...given, index };

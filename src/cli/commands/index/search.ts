@@ -27,7 +27,7 @@ export const indexSearch = defineCommand({
   options: OPTIONS,
   more: (command) =>
     command.usage(
-      "[options] <index> <query>\n       agentrl index search [options] --retriever <yaml> <query>",
+      "[options] <index> <query>\n       agentrl index search [options] --retriever <name> <query>",
     ),
   async run(flags, context, first, second) {
     const { query, retriever } = await openSearch(first, second, flags);
