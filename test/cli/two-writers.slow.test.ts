@@ -69,6 +69,7 @@ const READERS = [
   ...["data list", "data check", "index plan", "index search", "index check", "index bench"],
   ...["serve env", "serve", "synth-data again", "ask", "judge check", "judge agree", "runs list"],
   ...["runs show", "trace lint", "trace show", "recipes list", "recipes show", "recipes plan"],
+  ...["recipes needs", "eval table"],
   ...["recipes check", "reward check", "doctor", "completion"],
   // Writes the cache; a second process waits for the first.
   "models get",

@@ -10,8 +10,10 @@ const cards = allCards();
 describe("the cards in datasets/", () => {
   it("are of the datasets that search agents are measured on", () => {
     expect(cardNames("questions")).toEqual([
-      ...["2wikimultihopqa", "bamboogle", "fever", "hotpotqa", "musique", "nq", "popqa"],
-      ...["strategyqa", "triviaqa", "webquestions"],
+      ...["2wikimultihopqa", "ambignq", "bamboogle", "fever", "hotpotqa", "musique", "nq"],
+      ...["popqa", "popqa-smartrag", "r1-searcher", "r1-searcher-2wiki", "r1-searcher-hotpotqa"],
+      ...["r1-searcher-musique", "strategyqa", "tool-star-2wiki", "tool-star-hotpotqa"],
+      ...["tool-star-musique", "triviaqa", "webquestions"],
     ]);
     expect(cardNames("corpus")).toEqual(["wiki18"]);
   });
@@ -24,13 +26,22 @@ describe("the cards in datasets/", () => {
     });
     expect(Object.fromEntries(sizes)).toEqual({
       "2wikimultihopqa": { train: 167_454, dev: 12_576 },
+      ambignq: { train: 19_379, dev: 5_856 },
       bamboogle: { test: 125 },
       fever: { train: 145_449, dev: 19_998, "dev-paper": 9_999, "test-paper": 9_999 },
       hotpotqa: { train: 90_447, dev: 7_405, "dev-fullwiki": 7_405 },
       musique: { train: 19_938, dev: 2_417, "train-full": 39_876, "dev-full": 4_834 },
       nq: { train: 87_925, test: 3_610 },
       popqa: { test: 14_267 },
+      "popqa-smartrag": { train: 13_554, test: 713 },
+      "r1-searcher": { first: 350, second: 8_148 },
+      "r1-searcher-2wiki": { dev: 500 },
+      "r1-searcher-hotpotqa": { dev: 500 },
+      "r1-searcher-musique": { dev: 500 },
       strategyqa: { train: 2_290 },
+      "tool-star-2wiki": { test: 200 },
+      "tool-star-hotpotqa": { test: 200 },
+      "tool-star-musique": { test: 200 },
       triviaqa: { train: 78_785, dev: 8_837, test: 11_313 },
       webquestions: { train: 3_778, test: 2_032 },
       wiki18: { corpus: 21_015_324 },
