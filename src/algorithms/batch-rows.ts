@@ -182,7 +182,7 @@ function hasUnsampled({ lossMask, sampledLogprobs }: PolicyRow): boolean {
 }
 
 /** A trajectory as an estimator sees it. */
-function rewardedOf(
+export function rewardedOf(
   { groupId, reward, rewards: values, branch, purpose }: Trajectory,
   batch: readonly Trajectory[],
   weights: ReadonlyMap<string, number>,

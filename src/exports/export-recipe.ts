@@ -3,6 +3,7 @@ import { cp, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { makeFolder, writeFileAtomic, writeJson } from "../base/files.ts";
+import { withParts } from "../base/registry.ts";
 import { packageRoot, packageVersion } from "../base/package-root.ts";
 import type { Dataset } from "../data/dataset.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
@@ -11,7 +12,10 @@ import { type Environment, requirePrompt } from "../env/environments/environment
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
 import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
 import { requirePaper } from "../run/checks/paper-tier.ts";
+import { setsOf } from "../run/evaluation-sets.ts";
+import { RESOLVED_FILE } from "../run/folder/run-file.ts";
 import { requireData } from "../run/needs.ts";
+import { toYaml } from "../run/settings/resolved-yaml.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
 import {
@@ -22,6 +26,8 @@ import {
   readmeText,
 } from "./config-text.ts";
 import { experimentOf } from "./experiment.ts";
+import { type ExportedStage, exportedStage, stagesBefore } from "./exported-stage.ts";
+import { playedSettings } from "./played-rules.ts";
 import { exportedSets } from "./shared-rules.ts";
 import {
   type ExportFacts,
@@ -64,18 +70,21 @@ export async function exportRecipe(
   target: string,
   options: ExportOptions,
 ): Promise<RecipeExport> {
-  const { out } = options;
+  const { out, stage: named } = options;
   const to = exportTargets.get(target, "--to");
   await requirePaper(resolved);
-  requireTranslation(resolved, to);
-  requireData(resolved.settings);
+  const stage = await exportedStage(resolved, named);
+  await withParts(() => {
+    requireTranslation(stage.resolved, to);
+  });
+  requireData(stage.resolved.settings);
   if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",
       `${out}: already exists and is not empty. Choose another folder for --out.`,
     );
   try {
-    return await writeExport(resolved, to, options);
+    return await writeExport(stage, to, options);
   } catch (error) {
     // The folder was new or empty, and half an export is of no use.
     await rm(out, { recursive: true, force: true });
@@ -87,14 +96,17 @@ interface ExportOptions {
   out: string;
   /** Graphics cards of the one machine that trains; 1 when absent. */
   gpus?: number | undefined;
+  /** The training of a recipe with stages; the last one when absent. */
+  stage?: string | undefined;
   signal?: AbortSignal;
 }
 
 async function writeExport(
-  resolved: ResolvedSettings<Settings>,
+  stage: ExportedStage,
   to: ExportTarget,
   { out, gpus = 1, signal }: ExportOptions,
 ): Promise<RecipeExport> {
+  const { resolved } = stage;
   const { recipe, tier, settings, origins } = resolved;
   const environment = environmentOver(searchlessFor(settings), settings);
   const model = await modelOf(settings.policy.from);
@@ -103,13 +115,22 @@ async function writeExport(
   const rows = await writeData({ settings, environment, to, out, signal });
   const { stopStrings: stop } = environment.protocol;
   const facts: ExportFacts = { settings, rows, model: modelKey(model), stop };
-  const keys = exportedKeys(facts, origins, to.rules);
-  const config = configEntries(to.chosen(facts, { name: `${recipe.name}-${tier}`, gpus }), keys);
+  const keys = await withParts(() => [
+    ...stageKeys(stage),
+    ...exportedKeys(facts, origins, to.rules),
+  ]);
+  const chosen = to.chosen(facts, { name: `${recipe.name}-${tier}`, gpus });
+  const config = configEntries(chosen, keys);
   const title = `${recipe.name}, tier ${tier}, for ${to.name} ${to.version}; written by agentrl ${packageVersion()}.`;
   await writeConfig({ to, out, config, title, model: model.path });
-  await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
-  await copyTemplates(to.name, out);
-  const readme = readmeText({ title, settings, target: to, keys, hasCorpus: rows.corpus > 0 });
+  if (to.plays === "agentrl") {
+    const played = { ...resolved, settings: playedSettings(settings) };
+    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(played, out));
+  } else
+    await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
+  await copyTemplates(to, out);
+  const told = { title, settings, tier, target: to, keys, model: model.path };
+  const readme = readmeText({ ...told, hasCorpus: rows.corpus > 0 });
   await writeFileAtomic(join(out, "README.md"), readme);
   const { train, validation } = rows;
   const written: RecipeExport = {
@@ -127,6 +148,14 @@ async function writeExport(
   written.files = [...(await filesOf(out)), "origins.json"].toSorted();
   await writeJson(join(out, "origins.json"), written);
   return written;
+}
+
+/** What became of the stages before the exported training. */
+function stageKeys(stage: ExportedStage): ExportedKey[] {
+  const differs = stagesBefore(stage);
+  if (differs === null) return [];
+  const value = stage.before.map(({ name }) => name);
+  return [{ from: "stages", value, origin: stage.resolved.recipe.path, to: {}, differs }];
 }
 
 /** @throws {ConfigError} EXPORT_UNFIT with every setting that the trainer cannot have. */
@@ -178,19 +207,27 @@ interface Writing {
 
 /** Writes questions of training and evaluation, and the corpus of a retriever that has no passages of its own. */
 async function writeData(writing: Writing): Promise<ExportFacts["rows"] & { corpus: number }> {
-  const { settings, out, signal } = writing;
+  const { settings, to, out, signal } = writing;
   const training = await openNamedDataset(settings.dataset, settings.environment);
   const held: Dataset[] = [];
-  for (const setting of [settings.evaluation.dataset, ...exportedSets(settings).values()])
+  for (const setting of [settings.evaluation.dataset, ...furtherDatasets(writing)])
     held.push(await openNamedDataset(setting, settings.environment));
   const train = await writeSplit(writing, [training], "train");
   const validation = await writeSplit(writing, held, "validation");
   const hasOwn = ["index", "url", "baseUrl"].some((key) => key in settings.retriever);
-  const corpus = hasOwn
-    ? 0
-    : (await writeJsonl(join(out, "data", "corpus.jsonl"), training.passages(), signal)).records;
+  const corpus =
+    hasOwn || to.plays === "agentrl"
+      ? 0
+      : (await writeJsonl(join(out, "data", "corpus.jsonl"), training.passages(), signal)).records;
   const longestPrompt = Math.max(train.longest, validation.longest);
   return { train: train.rows, validation: validation.rows, longestPrompt, corpus };
+}
+
+/** Datasets of the further evaluations whose questions are validation rows too. */
+function furtherDatasets({ settings, to }: Writing): Settings["dataset"][] {
+  return to.plays === "agentrl"
+    ? setsOf(settings).map(({ settings: { evaluation } }) => evaluation.dataset)
+    : [...exportedSets(settings).values()];
 }
 
 async function writeSplit(
@@ -237,9 +274,9 @@ async function writeConfig({ to, out, config, title, model }: Config): Promise<v
   await writeFileAtomic(join(out, "config.yaml"), text);
 }
 
-async function copyTemplates(target: string, out: string): Promise<void> {
+async function copyTemplates({ name, plays }: ExportTarget, out: string): Promise<void> {
   const templates = join(packageRoot, "templates", "exports");
-  for (const folder of ["common", target])
+  for (const folder of [plays === "agentrl" ? "played" : "common", name])
     await cp(join(templates, folder), out, { recursive: true });
 }
 

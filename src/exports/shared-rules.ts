@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OnPolicyOptions } from "../algorithms/algorithm.ts";
 import { type Scheduled, valueAt } from "../base/schedule.ts";
-import type { Budget } from "../env/budget.ts";
+import { type Budget, budgetOf, largestBudgets, observationTokens } from "../env/budget.ts";
 import type { Sampling } from "../rollout/sampling.ts";
+import { strategies } from "../rollout/strategies/index.ts";
+import { DEFAULT_TURN_TOKENS } from "../rollout/token-dialogue.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { expressionProblem, rewardProblem } from "./exported-rewards.ts";
 import { type Allowed, type Rule, rule, type TrainerKeys, unused } from "./rule.ts";
@@ -26,17 +28,38 @@ export const oneOf = (...values: readonly unknown[]): Allowed => ({
 export interface NamedAdvantage {
   name: string;
   scale?: unknown;
+  epsilon?: number;
 }
+
+/** What trainers add to a group's deviation. */
+const EPSILON = 1e-6;
 
 /** Estimators of GRPO and RLOO, with the options that trainers have. */
 export const plainAdvantage: Allowed<NamedAdvantage> = {
-  says: "group with scale, or leave-one-out, without other options",
-  is: ({ name, scale: _, ...rest }) => {
-    const { epsilon = 1e-6, ...others } = rest as { epsilon?: unknown };
-    const isKnown = name === "group" || name === "leave-one-out";
-    return isKnown && epsilon === 1e-6 && Object.keys(others).length === 0;
-  },
+  says: "group with scale and epsilon, or leave-one-out, without other options",
+  is: ({ name, scale: _, epsilon: __, ...rest }, settings) =>
+    (name === "group" || name === "leave-one-out") && isOfWhole(rest, settings),
 };
+
+/** Rewards with a value at each turn or token, beside those with `per: turn`. */
+const PLACED = new Set(["search-gain", "query-keywords", "distillation", "tool-count"]);
+
+/** Whether a reward counts at turns or tokens of its own, which trainers compare as a sum over the trajectory. */
+function isPlaced({ name, ...options }: Settings["rewards"][number]): boolean {
+  return PLACED.has(name) || (options as { per?: unknown }).per === "turn";
+}
+
+/** Whether an estimator has no other option than where rewards of a place count, and sums them as trainers do. */
+export function isOfWhole(options: object, { rewards }: Settings): boolean {
+  const { addressed, ...others } = options as { addressed?: unknown };
+  const isSum = addressed === "trajectory" || !rewards.some(isPlaced);
+  return Object.keys(others).length === 0 && isSum;
+}
+
+/** How a trainer's addition to the deviation differs from the recipe's. */
+export function epsilonDiffers({ epsilon = EPSILON }: NamedAdvantage): string | null {
+  return epsilon === EPSILON ? null : `${EPSILON} is added to a group's deviation, not ${epsilon}`;
+}
 
 /** The options of the recipe's algorithm, which has been checked. */
 export function algorithmOf({ algorithm }: Settings): OnPolicyOptions {
@@ -108,6 +131,7 @@ export const fixedLengthRule = (key: string): Rule =>
 export const advantageRules = (estimatorKey: string, byStdKey: string): Rule[] => [
   rule<NamedAdvantage>("algorithm.advantage", {
     allowed: plainAdvantage,
+    differs: epsilonDiffers,
     to: ({ name, scale = "group" }) => ({
       [estimatorKey]: name === "group" ? "grpo" : "rloo",
       [byStdKey]: scale === "group",
@@ -136,12 +160,26 @@ export const forgets = ({ scope, onExhausted }: Budget): boolean =>
 export const roomForAll = (settings: Settings): string =>
   `nothing is dropped: the context has room for ${responseTokens(settings)} tokens, all turns at their longest`;
 
-/** Most tokens that follow a prompt: the context, or all turns at their longest. */
-export function responseTokens(settings: Settings): number {
-  const { turns, turnTokens, observationTokens, contextTokens } = exportedBudgets(settings.budgets);
-  if (contextTokens !== undefined) return contextTokens;
-  const count = (turns?.limit ?? 1) + 1;
-  return count * (turnTokens ?? 500) + (count - 1) * (observationTokens ?? 500);
+/** Tokens of an observation that no budget cuts: assumed, to leave room for it. */
+const UNCUT = 500;
+
+/** Most tokens that follow a prompt: the context, the response, or all turns at their longest; Infinity where no budget bounds them. */
+export function responseTokens({ budgets, strategy }: Settings): number {
+  const now = largestBudgets(budgets.filter((each) => !forgets(each)));
+  const context = budgetOf(now, "context");
+  if (context !== null) return context.limit;
+  const turn = budgetOf(now, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
+  if (strategies.get(strategy.name, "strategy").prompts === "once") return turn;
+  const shown = observationTokens(now) ?? UNCUT;
+  const response = now.find(({ scope }) => scope === "response");
+  // The last message begins within the limit. Characters and words are tokens at least.
+  if (response !== undefined) return response.limit + turn + shown;
+  const turns = budgetOf(now, "trajectory", "turns") ?? budgetOf(now, "trajectory", "calls");
+  const ofTools = now.filter(({ unit, tool }) => unit === "calls" && tool !== undefined);
+  const count =
+    turns?.limit ??
+    (ofTools.length === 0 ? Infinity : ofTools.reduce((sum, { limit }) => sum + limit, 0));
+  return (count + 1) * turn + count * shown;
 }
 
 const BUDGETS: Readonly<Record<string, readonly string[]>> = {
@@ -178,8 +216,35 @@ const protocolKeys = new Set([
   ...["thoughts", "blocks", "boxed", "spliced"],
 ]);
 
-/** Rules that every trainer has: the exported Python plays the environment, whatever trains. */
-export const sharedRules: readonly Rule[] = [
+/** Rules that every trainer has, whatever plays the episodes. */
+export const commonRules: readonly Rule[] = [
+  rule("evaluation.during.questions", { unused: "trainers evaluate on all rows of validation" }),
+  rule("algorithm.sampler", {
+    allowed: {
+      says: "shuffled",
+      is: (sampler) => (sampler as { name: string }).name === "shuffled",
+    },
+    differs: () => "the questions come in another random order",
+  }),
+  rule("algorithm.filters", { allowed: only([]) }),
+  rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),
+  rule("algorithm.lossOn", { allowed: only(["policy"]) }),
+  rule("policy.fresh", { allowed: { says: "nothing: a policy is loaded", is: () => false } }),
+  ...["policy.endpoint", "policy.predictions"].map((from) =>
+    rule(from, { allowed: { says: "nothing: it cannot be trained", is: () => false } }),
+  ),
+  // Of stages with a training, that one is exported.
+  rule("stages", { allowed: { says: "stages of which one is a training", is: () => false } }),
+  ...unused("settings of agentrl's own engine", ["engine", "deadlines"]),
+  ...unused("checks and reports of agentrl's own runs", [
+    ...["rewardCheck", "budgetCheck", "batchCheck", "reporters", "alarms", "rollback"],
+  ]),
+  ...unused("settings of other commands", ["synth", "sft", "preference"]),
+];
+
+/** Rules of trainers whose episodes the exported Python plays. */
+export const translatedRules: readonly Rule[] = [
+  ...commonRules,
   rule("policy.from", { file: EXPERIMENT_FILE }),
   rule("environment.name", { allowed: oneOf("search-qa"), file: EXPERIMENT_FILE }),
   rule<{ name: string; answer: { pattern: string } }>("environment.protocol", {
@@ -263,27 +328,6 @@ export const sharedRules: readonly Rule[] = [
         : `${left.join(", ")} not exported, since more than the questions is otherwise there`;
     },
   }),
-  rule("evaluation.during.questions", { unused: "trainers evaluate on all rows of validation" }),
-  rule("algorithm.sampler", {
-    allowed: {
-      says: "shuffled",
-      is: (sampler) => (sampler as { name: string }).name === "shuffled",
-    },
-    differs: () => "the questions come in another random order",
-  }),
-  rule("algorithm.filters", { allowed: only([]) }),
-  rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),
-  rule("algorithm.lossOn", { allowed: only(["policy"]) }),
-  rule("policy.fresh", { allowed: { says: "nothing: a policy is loaded", is: () => false } }),
-  ...["policy.endpoint", "policy.predictions"].map((from) =>
-    rule(from, { allowed: { says: "nothing: it cannot be trained", is: () => false } }),
-  ),
-  rule("stages", { allowed: only([]) }),
-  ...unused("settings of agentrl's own engine", ["engine", "deadlines"]),
-  ...unused("checks and reports of agentrl's own runs", [
-    ...["rewardCheck", "budgetCheck", "batchCheck", "reporters", "alarms", "rollback"],
-  ]),
-  ...unused("settings of other commands", ["synth", "sft", "preference"]),
   ...unused("asked by parts that are not exported", ["models", "retrievers"]),
 ];
 

@@ -16,7 +16,7 @@ import {
   plainSchedule,
   sampled,
   roomForAll,
-  sharedRules,
+  translatedRules,
   stepsRule,
   wholeGroupsRules,
 } from "./shared-rules.ts";
@@ -32,7 +32,7 @@ function messages({ budgets }: Settings): number {
 
 /** What the keys of a recipe are in SkyRL 0.4.0. */
 export const skyrlRules: readonly Rule[] = [
-  ...sharedRules,
+  ...translatedRules,
   rule("seed", { to: (seed) => ({ "trainer.seed": seed }) }),
   rule("policy.from", {
     to: (_, { model }) => ({ [`${POLICY}.model.path`]: model, "trainer.ref.model.path": model }),
@@ -58,7 +58,7 @@ export const skyrlRules: readonly Rule[] = [
     to: () => ({ [`${POLICY}.model.lora.target_modules`]: "all-linear" }),
   }),
   rule<readonly Budget[]>("budgets", {
-    ...sharedRules.find(({ from }) => from === "budgets"),
+    ...translatedRules.find(({ from }) => from === "budgets"),
     to: (_, { settings }) => {
       const { turnTokens = 500, contextTokens } = exportedBudgets(settings.budgets);
       return {

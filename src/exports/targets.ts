@@ -13,6 +13,8 @@ import { verlRules } from "./verl-rules.ts";
 export interface ExportTarget extends Part {
   /** The release that the rules are made for. */
   readonly version: string;
+  /** What plays the episodes: `agentrl serve env`, or the exported Python. */
+  readonly plays: "agentrl" | "python";
   readonly rules: readonly Rule[];
   /** Keys that the trainer needs and no recipe has. */
   chosen(facts: ExportFacts, run: { name: string; gpus: number }): TrainerKeys;
@@ -35,17 +37,24 @@ interface RowPlace {
 }
 
 /** A prompt of so many tokens holds the longest question, in its chat template. */
-function promptTokens({ rows, settings }: ExportFacts): number {
+export function promptTokens({ rows, settings }: ExportFacts): number {
   const template = settings.policy.chat === undefined ? 0 : 512;
   return Math.ceil((rows.longestPrompt + template) / 64) * 64;
 }
 
 const ROOT = "${agentrl.root}";
 
+/** Processes that play episodes. */
+const WORKERS = 8;
+
+/** Sessions that all of them hold at once; played.py has the number of one. */
+export const SESSIONS = WORKERS * 400;
+
 const verl: ExportTarget = {
   name: "verl",
-  summary: "hydra configuration, Parquet, reward function and agent loop",
+  summary: "hydra configuration, Parquet, and an agent loop whose episodes agentrl plays",
   version: TRAINERS.verl,
+  plays: "agentrl",
   rules: [
     ...verlRules,
     rule("dataset", {
@@ -67,12 +76,12 @@ const verl: ExportTarget = {
     "data.val_files": `${ROOT}/data/validation.parquet`,
     "data.shuffle": true,
     "data.filter_overlong_prompts": false,
-    "reward.custom_reward_function.path": `${ROOT}/reward.py`,
-    "reward.custom_reward_function.name": "compute_score",
     "actor_rollout_ref.rollout.name": "vllm",
     "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
-    "actor_rollout_ref.rollout.agent.default_agent_loop": "agentrl_search",
-    "actor_rollout_ref.rollout.agent.agent_loop_config_path": `${ROOT}/search_loop.yaml`,
+    "actor_rollout_ref.rollout.calculate_log_probs": true,
+    "actor_rollout_ref.rollout.agent.num_workers": WORKERS,
+    "actor_rollout_ref.rollout.agent.default_agent_loop": "agentrl",
+    "actor_rollout_ref.rollout.agent.agent_loop_config_path": `${ROOT}/agentrl_loop.yaml`,
     "actor_rollout_ref.actor.use_dynamic_bsz": true,
     "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": Math.max(
       16_384,
@@ -106,6 +115,7 @@ const skyrl: ExportTarget = {
   name: "skyrl",
   summary: "configuration, Parquet and an environment in the place of skyrl-gym's search",
   version: TRAINERS.skyrl,
+  plays: "python",
   rules: [
     ...skyrlRules,
     rule("dataset", {
@@ -161,6 +171,7 @@ const trl: ExportTarget = {
   name: "trl",
   summary: "train.py with GRPOConfig, rewards and rollouts that search, JSON lines",
   version: TRAINERS.trl,
+  plays: "python",
   rules: trlRules,
   chosen: ({ settings }) => {
     const updates = algorithmOf(settings).steps * updatesPerStep(settings);

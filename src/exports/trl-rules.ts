@@ -10,7 +10,7 @@ import {
   oneOf,
   plainAdvantage,
   responseTokens,
-  sharedRules,
+  translatedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
 
@@ -42,13 +42,13 @@ const steps: NonNullable<Rule["to"]> = (_, { settings }) => ({
 
 /** What the keys of a recipe are in GRPOConfig of TRL 1.16. */
 export const trlRules: readonly Rule[] = [
-  ...sharedRules,
+  ...translatedRules,
   rule("seed", { to: (seed) => ({ seed }) }),
   rule("policy.from", { file: "config.py" }),
   rule("policy.chat", { file: EXPERIMENT_FILE }),
   rule("policy.lora", { file: EXPERIMENT_FILE }),
   rule("budgets", {
-    ...sharedRules.find(({ from }) => from === "budgets"),
+    ...translatedRules.find(({ from }) => from === "budgets"),
     to: (_, { settings }) => ({ max_completion_length: responseTokens(settings) }),
   }),
   rule("algorithm.name", {

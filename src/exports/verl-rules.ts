@@ -5,16 +5,20 @@ import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { playedRules } from "./played-rules.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   advantageRules,
   algorithmOf,
+  epsilonDiffers,
   fixedLengthRule,
+  isOfWhole,
+  type NamedAdvantage,
   oneOf,
   only,
+  plainAdvantage,
   plainSchedule,
   sampled,
-  sharedRules,
   stepsRule,
   updatesPerStep,
   wholeGroupsRules,
@@ -67,9 +71,45 @@ const actorAdam =
     return { [place]: adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer)[place] };
   };
 
+const verlAdvantage: Omit<Rule<NamedAdvantage>, "from"> = {
+  allowed: {
+    says: `${plainAdvantage.says}; or reinforce-pp with baseline and its epsilon of 1e-8`,
+    is: (advantage, settings) =>
+      isReinforcePp(advantage)
+        ? isOfWhole(optionsOf(advantage), settings)
+        : plainAdvantage.is(advantage, settings),
+  },
+  differs: (advantage) => (isReinforcePp(advantage) ? null : epsilonDiffers(advantage)),
+  to: (advantage) => {
+    const { name, scale = "group", baseline = "none" } = advantage as NamedAdvantage & ReinforcePp;
+    if (isReinforcePp(advantage))
+      return {
+        "algorithm.adv_estimator":
+          baseline === "none" ? "reinforce_plus_plus" : "reinforce_plus_plus_baseline",
+      };
+    return {
+      "algorithm.adv_estimator": name === "group" ? "grpo" : "rloo",
+      "algorithm.norm_adv_by_std_in_grpo": scale === "group",
+    };
+  },
+};
+
+interface ReinforcePp {
+  baseline?: string;
+}
+
+function optionsOf({ name: _, epsilon: __, baseline: ___, ...rest }: NamedAdvantage & ReinforcePp) {
+  return rest;
+}
+
+/** The reward, or its distance from the group's mean, whitened over the batch's tokens. */
+function isReinforcePp(advantage: NamedAdvantage): boolean {
+  return advantage.name === "reinforce-pp" && (advantage.epsilon ?? 1e-8) === 1e-8;
+}
+
 /** What the keys of a recipe are in verl 0.9.1. */
 export const verlRules: readonly Rule[] = [
-  ...sharedRules,
+  ...playedRules,
   rule<number>("seed", {
     to: (seed) => ({
       "data.seed": seed,
@@ -79,7 +119,6 @@ export const verlRules: readonly Rule[] = [
     }),
   }),
   rule("policy.from", { to: (_, { model }) => ({ [`${MODEL}.path`]: model }) }),
-  rule("policy.chat", { file: "experiment.json" }),
   rule<{ rank: number; alpha: number; targets: string[] }>("policy.lora", {
     to: ({ rank, alpha, targets }) => ({
       [`${MODEL}.lora_rank`]: rank,
@@ -88,11 +127,18 @@ export const verlRules: readonly Rule[] = [
     }),
   }),
   rule("policy.lora.rslora", { allowed: only(false) }),
-  rule("algorithm.name", {
-    allowed: oneOf("grpo", "ppo"),
+  rule<string>("algorithm.name", {
+    allowed: {
+      says: "ppo; or grpo, where no reward has turns or tokens of its own (else algorithm.advantage: { name: group, addressed: trajectory })",
+      is: (name, settings) =>
+        name === "ppo" ||
+        (name === "grpo" &&
+          (algorithmOf(settings).advantage !== undefined || isOfWhole({}, settings))),
+    },
     to: (name) => ({ "algorithm.adv_estimator": name === "ppo" ? "gae" : "grpo" }),
   }),
   ...advantageRules("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"),
+  rule<NamedAdvantage>("algorithm.advantage", verlAdvantage),
   stepsRule("trainer.total_training_steps", "trainer.total_epochs"),
   rule("algorithm.groupSize", { to: (size) => ({ [`${ROLLOUT}.n`]: size }) }),
   ...wholeGroupsRules("data.train_batch_size", `${ACTOR}.ppo_mini_batch_size`),

@@ -143,8 +143,8 @@ export async function policyOf(
   );
 }
 
-/** Rendering of text for a policy; undefined: unchanged. */
-async function renderingOf(
+/** Rendering of text for a policy; undefined: unchanged. @throws {ConfigError} RECIPE_BAD_VALUE. @throws as `chatRendering` and `loadChatTemplate`. */
+export async function renderingOf(
   { tokenizer }: Pick<RolloutEngine, "tokenizer">,
   { policy: { chat } }: Settings,
   { model, environment }: { model: string; environment: Environment },

@@ -42,12 +42,11 @@ describe("exportRecipe", () => {
   it("writes verl's configuration over its own, with what each value comes from", async () => {
     const { config, text, written } = await exported("verl");
     expect(written.files).toEqual([
-      ...["README.md", "config.yaml", "data/corpus.jsonl", "data/train.parquet"],
-      ...["data/validation.parquet", "episode.py", "experiment.json", "origins.json"],
+      ...["README.md", "agentrl_loop.py", "agentrl_loop.yaml", "config.yaml"],
+      ...["data/train.parquet", "data/validation.parquet", "origins.json", "played.py"],
       ...["policy/README.md", "policy/config.json", "policy/model.safetensors"],
       ...["policy/recipe.resolved.yaml", "policy/tokenizer.json", "policy/tokenizer_config.json"],
-      ...["policy/training-log.jsonl", "reward.py", "run.sh", "scoring.py", "search_loop.py"],
-      ...["search_loop.yaml", "token_episode.py"],
+      ...["policy/training-log.jsonl", "recipe.resolved.yaml", "run.sh"],
     ]);
     expect(config).toMatchObject({
       "algorithm.adv_estimator": "grpo",
@@ -177,9 +176,11 @@ describe("exportRecipe", () => {
       });
       // Five turns of 48 tokens, and four observations of 120.
       const tokens = 5 * 48 + 4 * 120;
-      expect(JSON.parse(text("experiment.json"))).toMatchObject({
-        budgets: { contextTokens: null },
-      });
+      if (to === "verl") expect(text("recipe.resolved.yaml")).not.toContain("scope: context");
+      else
+        expect(JSON.parse(text("experiment.json"))).toMatchObject({
+          budgets: { contextTokens: null },
+        });
       expect(text("README.md")).toContain(
         `nothing is dropped: the context has room for ${tokens} tokens`,
       );
@@ -205,12 +206,64 @@ describe("exportRecipe", () => {
 
   it("asks the recipe's own retrieval server", async () => {
     const retriever = { name: "search-r1-server", url: "http://retrieval:8000/retrieve" };
-    const { text, written } = await exported("verl", { ...RATE, retriever });
+    const { text, written } = await exported("skyrl", { ...RATE, retriever });
     expect(JSON.parse(text("experiment.json"))).toMatchObject({
       searchUrl: "http://retrieval:8000/retrieve",
     });
     expect(text("README.md")).toContain("server that answers at http://retrieval:8000/retrieve.");
     expect(written.files).not.toContain("data/corpus.jsonl");
+  });
+
+  it("lets agentrl play verl's episodes: any protocol, tool and reward of one trajectory", async () => {
+    const retriever = { name: "search-r1-server", url: "http://retrieval:8000" };
+    const { text, out } = await exported("verl", {
+      ...RATE,
+      retriever,
+      "environment.protocol": "hermes",
+      rewards: [
+        { name: "exact-match", as: "em" },
+        { name: "retrieval-hit", as: "hit" },
+      ],
+      reward: "em + 0.1 * hit / max(searches, 1)",
+    });
+    expect(text("README.md")).toMatch(/searches go to http:\/\/retrieval:8000\/retrieve/);
+    expect(text("README.md")).toContain(
+      "agentrl serve env recipe.resolved.yaml --tier smoke --port 8002 --tokenizer policy --max-sessions 3200",
+    );
+    const { settings } = await resolveRecipe(join(out, "recipe.resolved.yaml"), { tier: "smoke" });
+    expect(settings).toMatchObject({
+      retriever,
+      environment: { protocol: { name: "hermes" } },
+      reward: "em + 0.1 * hit / max(searches, 1)",
+    });
+  });
+
+  it("exports one training of several, the last unless another is named, and says what comes before", async () => {
+    const stages = [
+      { do: "train", name: "first", set: { "algorithm.steps": 3, reward: "0.5 * turns" } },
+      { do: "train", name: "second" },
+    ];
+    const overrides = set({ ...RATE, stages });
+    const resolved = await resolveRecipe("search-r1", { tier: "smoke", overrides });
+    const [first, last] = [join(folder, "first"), join(folder, "last")];
+    const steps = async (out: string, stage?: string) => {
+      const { config, keys } = await exportRecipe(resolved, "verl", { out, stage });
+      const differs = keys.find(({ from }) => from === "stages")?.differs;
+      const found = config.find(({ key }) => key === "trainer.total_training_steps");
+      return { steps: found?.value, differs };
+    };
+    expect(await steps(first, "first")).toEqual({ steps: 3, differs: undefined });
+    expect(readFileSync(join(first, "recipe.resolved.yaml"), "utf8")).toMatch(
+      /reward: 0\.5 \* turns/,
+    );
+    expect(await steps(last)).toEqual({
+      steps: 2,
+      differs:
+        "this is the training after first: export them too (`agentrl recipes export search-r1 --stage first`), and start it from the policy that they leave",
+    });
+    await expect(steps(join(folder, "none"), "secnd")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /--stage is "secnd".*Did you mean "second"/),
+    );
   });
 
   it("uses as many cards as it is told", async () => {
@@ -249,7 +302,7 @@ describe("exportRecipe", () => {
       "rewards.0.name": "cover-em",
       "algorithm.optimizer.learningRate": { schedule: "linear", from: 1e-4, to: 1e-5 },
     };
-    const lines = (await refusalOf(exported("verl", settings))).split("\n").slice(1);
+    const lines = (await refusalOf(exported("skyrl", settings))).split("\n").slice(1);
     expect(lines).toEqual([
       expect.stringMatching(
         /^ {2}budgets\.3 is \{"scope":"response".*\} \(.*\); allowed: .*context, tokens: end/,
@@ -259,7 +312,7 @@ describe("exportRecipe", () => {
       ),
       "  algorithm.minibatches is 5 (--set); allowed: at most algorithm.promptsPerStep, since groups are kept whole",
       expect.stringMatching(
-        /^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*constant or cosine/,
+        /^ {2}algorithm\.optimizer\.learningRate is \{"schedule":"linear".*a number, or a schedule constant/,
       ),
     ]);
   });
@@ -267,6 +320,9 @@ describe("exportRecipe", () => {
   it.each([
     ["skyrl", { ...RATE, "algorithm.name": "ppo" }, "algorithm.name"],
     ["verl", { ...RATE, "sampling.minP": 0.1 }, "sampling.minP"],
+    ["verl", { ...RATE, strategy: "tree-rollout" }, "strategy"],
+    ["verl", { ...RATE, reward: "group_mean(turns)" }, "reward"],
+    ["verl", { ...RATE, "rewards.0": { name: "retrieval-hit", per: "turn" } }, "algorithm.name"],
     ["trl", { "algorithm.klEstimator": "k1" }, "algorithm.klEstimator"],
     ["trl", { strategy: "rag" }, "strategy"],
     ["trl", { retriever: { name: "noisy", of: "bm25", rate: 0.2 } }, "retriever"],

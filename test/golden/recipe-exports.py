@@ -1,13 +1,14 @@
 """Loads what `agentrl recipes export` writes with the trainer that it is for.
 
   agentrl recipes export search-r1 --tier smoke --to trl --out DIR
-  python -P test/golden/recipe-exports.py trl DIR URL          (URL: .../retrieve of `agentrl serve`; also verl, skyrl)
+  python -P test/golden/recipe-exports.py trl DIR URL          (URL: .../retrieve of `agentrl serve`; also skyrl)
+  python -P test/golden/recipe-exports.py verl DIR CASES URL   (CASES: JSON list of { split, index, messages }; URL: .../play of serve env)
   python -P test/golden/recipe-exports.py score DIR CASES      (CASES: JSON list of { messages, references }; needs no package)
   python -P test/golden/recipe-exports.py play DIR CASES URL   (CASES: JSON list of lists of messages)
 
 verl (0.9.1, `--no-deps` with hydra-core, tensordict, ray, codetiming, pillow): hydra composes the configuration over verl's own, which has
-every key; verl's dataclasses and validate_config take it; RLHFDataset reads every row; the agent loop plays an episode with a server that
-replays messages; the reward function is loaded by verl's own loader. skyrl (0.4.0, with skyrl-gym): its configuration class and validate_cfg
+every key; verl's dataclasses and validate_config take it; RLHFDataset reads every row; the agent loop plays episodes with a server that
+replays messages. skyrl (0.4.0, with skyrl-gym): its configuration class and validate_cfg
 take it, PromptDataset reads every row, and SkyRLGymGenerator plays an episode with a client that replays messages. trl (1.16): two steps
 of training on the exported policy, on the CPU. Prints one line of JSON.
 """
@@ -21,9 +22,9 @@ from pathlib import Path
 MODE, FOLDER = sys.argv[1], Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(FOLDER))
 if MODE in ("verl", "skyrl", "trl", "play"):
-    os.environ["AGENTRL_SEARCH_URL"] = sys.argv[-1]
+    os.environ["AGENTRL_SEARCH_URL"] = os.environ["AGENTRL_ENV_URL"] = sys.argv[-1]
 ORIGINS = json.loads((FOLDER / "origins.json").read_text())
-EXPERIMENT = json.loads((FOLDER / "experiment.json").read_text())
+EXPERIMENT = json.loads((FOLDER / "experiment.json").read_text()) if MODE != "verl" else None
 
 
 def cases():
@@ -71,7 +72,6 @@ def verl():
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
     from transformers import AutoTokenizer
-    from verl.trainer.ppo.reward import get_custom_reward_fn
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import omega_conf_to_dataclass, validate_config
     from verl.utils.dataset.rl_dataset import RLHFDataset
@@ -93,47 +93,63 @@ def verl():
         omega_conf_to_dataclass(OmegaConf.select(config, part))
     validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
 
-    tokenizer = AutoTokenizer.from_pretrained(model_path())
-    rows = {}
+    tokenizer = AutoTokenizer.from_pretrained(config.actor_rollout_ref.model.path)
+    rows, prompts = {}, []
     for split, file in (("train", config.data.train_files), ("validation", config.data.val_files)):
         data = RLHFDataset(data_files=file, tokenizer=tokenizer, config=config.data)
-        rows[split] = sum(bool(data[i]["raw_prompt"][0]["content"]) for i in range(len(data)))
-
-    row = data[0]
-    accepted = list(row["reward_model"]["ground_truth"]["target"])
-    output = asyncio.run(played_by_verl(config, tokenizer, row, replayed(row["question"], accepted[0])))
-    compute = get_custom_reward_fn(config)
-    extra = {**row["extra_info"], **output.extra_fields}
-    value = compute(data_source=row["data_source"], solution_str="", ground_truth=row["reward_model"]["ground_truth"], extra_info=extra)
+        rows[split] = [data[i] for i in range(len(data))]
+        prompts += [each["raw_prompt"][0]["content"] for each in rows[split]]
+    played = asyncio.run(all_played_by_verl(config, tokenizer, rows))
     return {
-        "version": importlib.metadata.version("verl"), "unknown": unknown, "rows": rows, "keys": len(config_keys()), "reward": value,
-        "messages": output.extra_fields["messages"], "prompt": len(output.prompt_ids), "tokens": len(output.response_ids),
-        "trained": sum(output.response_mask), "text": tokenizer.decode(output.response_ids, skip_special_tokens=False),
-        "prompt_text": tokenizer.decode(output.prompt_ids, skip_special_tokens=False), "turns": output.num_turns,
+        "version": importlib.metadata.version("verl"), "unknown": unknown, "keys": len(config_keys()), "prompts": prompts,
+        "rows": {split: len(each) for split, each in rows.items()}, "played": played,
         "kl": bool(config.actor_rollout_ref.actor.use_kl_loss), "lr": config.actor_rollout_ref.actor.optim.lr,
     }  # fmt: skip
 
 
-async def played_by_verl(config, tokenizer, row, messages):
-    """The episode of the loop that search_loop.yaml names, made as verl's worker makes it."""
+async def all_played_by_verl(config, tokenizer, rows):
+    """The episodes of the loop that agentrl_loop.yaml names, made as verl's worker makes it, on CASES: split, index, messages."""
     import hydra
     from omegaconf import OmegaConf
     from verl.experimental.agent_loop.agent_loop import DictConfigWrap, ToolListWrap
     from verl.utils.dataset.rl_dataset import RLHFDataset
     from verl.workers.rollout.replica import TokenOutput
 
-    class Server:
-        async def generate(self, request_id, prompt_ids, sampling_params, **_):
-            ids = tokenizer.encode(messages.pop(0), add_special_tokens=False)[: sampling_params["max_tokens"]]
-            return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), stop_reason="completed")
-
     [named] = OmegaConf.load(config.actor_rollout_ref.rollout.agent.agent_loop_config_path)
     assert named.name == config.actor_rollout_ref.rollout.agent.default_agent_loop
-    loop = hydra.utils.instantiate(
-        named, trainer_config=DictConfigWrap(config), server_manager=Server(), tokenizer=tokenizer, processor=None,
-        hf_model_type="llama", dataset_cls=RLHFDataset, data_config=DictConfigWrap(config.data), tools=ToolListWrap([]),
-    )  # fmt: skip
-    return await loop.run({"temperature": 1.0, "logprobs": True}, **row)
+
+    async def play(case):
+        messages = list(case["messages"])
+
+        class Server:
+            async def generate(self, request_id, prompt_ids, sampling_params, **_):
+                text = messages.pop(0) if len(messages) > 1 else messages[0]
+                ids = tokenizer.encode(text, add_special_tokens=False)[: sampling_params["max_tokens"]]
+                return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), stop_reason="completed")
+
+        loop = hydra.utils.instantiate(
+            named, trainer_config=DictConfigWrap(config), server_manager=Server(), tokenizer=tokenizer, processor=None,
+            hf_model_type="llama", dataset_cls=RLHFDataset, data_config=DictConfigWrap(config.data), tools=ToolListWrap([]),
+        )  # fmt: skip
+        row = rows[case["split"]][case["index"]]
+        output = await loop.run({"temperature": 1.0, "logprobs": True}, **row, global_steps=1)
+        outputs = output if isinstance(output, list) else [output]
+        return {
+            "reward": outputs[-1].reward_score, "rewards": outputs[-1].extra_fields["reward_extra_info"],
+            "sequences": [described(each, tokenizer) for each in outputs],
+        }  # fmt: skip
+
+    return [await play(case) for case in cases()]
+
+
+def described(output, tokenizer):
+    """A sequence as verl stores it: what is trained, what is shown, and the rewards of its tokens."""
+    stored = output.as_dict()
+    trained = [i for i, mask in zip(output.response_ids, output.response_mask) if mask == 1]
+    return {
+        "prompt": tokenizer.decode(output.prompt_ids), "response": tokenizer.decode(output.response_ids), "trained": tokenizer.decode(trained),
+        "tokens": stored["responses"].numel(), "scores": stored["rm_scores"].tolist(), "logprobs": stored["rollout_log_probs"].numel(),
+    }  # fmt: skip
 
 
 def skyrl():

@@ -35,8 +35,9 @@ export interface EnvClient {
 export async function connectEnv(
   url: string,
   headers: Record<string, string> = {},
+  path = "/ws",
 ): Promise<EnvClient> {
-  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers });
+  const socket = new WebSocket(`${url.replace("http", "ws")}${path}`, { headers });
   onTestFinished(() => {
     socket.terminate();
   });

@@ -13,7 +13,7 @@ export const recipesExport = defineCommand({
   name: "export",
   summary: "Write a recipe's experiment for verl, SkyRL or TRL.",
   description:
-    "Write a recipe's experiment for another trainer: its configuration, data, rewards, and code that plays the episodes. Searches go to `agentrl serve`. A setting that the trainer cannot have is refused. docs/servers.md",
+    "Write a recipe's experiment for another trainer: its configuration, data and code. For verl the episodes and rewards are agentrl's own, played by `agentrl serve env`; for SkyRL and TRL exported Python plays them and searches at `agentrl serve`. A setting that the trainer cannot have is refused. docs/servers.md",
   args: [["<recipe>", "name of a shipped recipe, or a path"]],
   options: {
     to: [
@@ -25,6 +25,7 @@ export const recipesExport = defineCommand({
     ],
     out: ["<folder>", "folder to write; new or empty"],
     gpus: ["<n>", "graphics cards of the machine that trains (default: 1)", wholeNumber(1)],
+    stage: ["<name>", "training of a recipe with several (default: the last)"],
     tier: tierFlag(),
     seed: seedFlag(),
     set: setFlag(),
@@ -41,6 +42,7 @@ export const recipesExport = defineCommand({
     const written = await exportRecipe(resolved, to, {
       out,
       gpus: flags.gpus,
+      stage: flags.stage,
       signal: context.signal,
     });
     for (const { from, differs } of written.keys)

@@ -92,7 +92,13 @@ function makeProtocol(
     renderProblems: () => (!answers && invalidMessage === NEITHER ? NO_CALL : invalidMessage),
     renderContext: (observation) => `${shown(observation)}\n`,
     instructions: (tools) =>
-      [...(native ? [] : [describe(tools, grammar, result)]), ...(answers ? [ANSWERING] : [])].join("\n\n"), // prettier-ignore
+      [
+        ...(native ? [] : [describe(tools, grammar, result)]),
+        ...(given.thoughtTag === undefined
+          ? []
+          : [`In each message, think first, between ${thought.opening} and ${thought.closing}.`]),
+        ...(answers ? [ANSWERING] : []),
+      ].join("\n\n"),
     answerOpening: "<answer>",
     answerRequest:
       "\nAnswer now, without calling a tool, with nothing but <answer>the answer</answer>.",

@@ -34,7 +34,7 @@ export const searchR1 = defineProtocol({
       missing: () => "neither search nor answer",
       invalidMessage: () => settings.invalidMessage,
       instructions,
-      answerRequest:
+      answerRequest: () =>
         "\nAnswer now, without a search, with nothing but <answer>the answer</answer>.",
     }),
 });

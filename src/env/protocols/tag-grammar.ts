@@ -65,7 +65,7 @@ export interface TagStyle {
   missing: (tags: Tags) => string;
   invalidMessage: (tags: Tags) => string;
   instructions: (tags: Tags) => string;
-  answerRequest: string;
+  answerRequest: (tags: Tags) => string;
 }
 
 /** The tags of a grammar by their use. */
@@ -144,7 +144,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     renderContext: (observation) => `${shown(observation)}\n`,
     instructions: () => style.instructions(tags),
     answerOpening: tags.answer.opening,
-    answerRequest: style.answerRequest,
+    answerRequest: style.answerRequest(tags),
     answer,
   };
 }

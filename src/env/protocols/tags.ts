@@ -34,24 +34,30 @@ export const tags = defineProtocol({
       gap: " ",
       missing: (found) => `expected ${ways(found)}`,
       invalidMessage: (found) => `\nThat message had no valid action: write ${ways(found)}.\n`,
-      instructions: (found) => instructions(tools, found, answers),
-      answerRequest: "\nAnswer now, without a tool, with nothing but <answer>the answer</answer>.",
+      instructions: (found) =>
+        instructions(tools, found, { answers, thinks: settings.thoughts !== false }),
+      answerRequest: ({ answer: { opening, closing } }) =>
+        `\nAnswer now, without a tool, with nothing but ${opening}the answer${closing.trim()}.`,
     });
   },
 });
 
 function instructions(
   tools: readonly ToolSchema[],
-  { calls, result }: Tags,
-  answers: boolean,
+  { calls, result, answer }: Tags,
+  { answers, thinks }: { answers: boolean; thinks: boolean },
 ): string {
   return [
-    "In each message, think inside <think> and </think>, then do one thing:",
+    `In each message, ${thinks ? "think inside <think> and </think>, then do" : "do"} one thing:`,
     ...tools.map(({ function: { name, description } }) => {
       const { opening = "", closing = "" } = calls.get(name) ?? {};
       return `${opening}…${closing}: ${description}`;
     }),
     `Results come between ${result.opening} and ${result.closing}.`,
-    ...(answers ? ["As soon as you know the answer: <answer>the answer alone</answer>."] : []),
+    ...(answers
+      ? [
+          `As soon as you know the answer: ${answer.opening}the answer alone${answer.closing.trim()}.`,
+        ]
+      : []),
   ].join("\n");
 }

@@ -7,12 +7,14 @@ import type { Duplex } from "node:stream";
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Episodes } from "../../run/episodes.ts";
+import type { PlayWorld } from "../../run/play-world.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
-import type { Admission, Place } from "../admission.ts";
 import { listen, serverApp } from "../server-app.ts";
-import { EnvError, type EnvErrorCode, parseAction, parseReset, toldOf } from "./env-messages.ts";
+import { EnvError, parseAction, parseReset } from "./env-messages.ts";
 import { addEnvRoutes } from "./env-routes.ts";
 import { type EnvSession, openEnvSession, type SessionWorld } from "./env-session.ts";
+import { openPlaySession } from "./play-session.ts";
+import { refuseSession, serveSession, type SocketSession } from "./sockets.ts";
 
 export interface EnvServerOptions {
   /** Address; other than loopback needs a token. */
@@ -32,6 +34,8 @@ export interface EnvServerOptions {
   sessionMs: number;
   /** Counts tokens for the budgets; null: four characters per token. */
   tokenizer: Tokenizer | null;
+  /** For clients that sample tokens, at /play; null: there is no such path. */
+  play?: PlayWorld | null;
   version: string;
   /** Receives failures whose text clients are not told. */
   onError?: (error: unknown) => void;
@@ -44,21 +48,12 @@ export interface EnvServer {
   close(): Promise<void>;
 }
 
-/** Messages of a session that may wait for an answer; a client that sends more is disconnected. */
-const MOST_WAITING = 16;
-
-/** Bytes of replies that a client may leave unread. */
-const MOST_UNREAD = 16 * 2 ** 20;
-
-/** A client has this time to close its side. */
-const CLOSING_MS = 2000;
-
 /** @param episodes stays the caller's to close. @throws {ConfigError} SERVER_UNPROTECTED, SERVER_ADDRESS. */
 export async function startEnvServer(
   episodes: Episodes,
   options: EnvServerOptions,
 ): Promise<EnvServer> {
-  const { host, port, bodyLimit, tokenizer, onError = () => undefined } = options;
+  const { host, port, bodyLimit, tokenizer, play = null, onError = () => undefined } = options;
   const { app, access, room } = serverApp({
     ...options,
     health: "/health",
@@ -85,7 +80,8 @@ export async function startEnvServer(
   app.server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const path = (request.url ?? "").split("?")[0];
     const denial = access(request.headers);
-    if (denial !== null || path !== "/ws") {
+    const isPlay = path === "/play" && play !== null;
+    if (denial !== null || (path !== "/ws" && !isPlay)) {
       refuse(stream, denial?.status ?? 404);
       return;
     }
@@ -96,7 +92,8 @@ export async function startEnvServer(
       }
       live.add(socket);
       socket.on("close", () => live.delete(socket));
-      serveSession(socket, open(), { ...options, room });
+      const session = isPlay ? playSession(play) : envSession(open());
+      serveSession(socket, session, { ...options, room });
     });
   });
   const url = await listen(app, { host, port }, "serve env");
@@ -120,90 +117,51 @@ function refuse(stream: Duplex, status: number): void {
   );
 }
 
-/** OpenEnv's clients read the error as the reply to their first message. */
-function refuseSession(socket: WebSocket, maxSessions: number): void {
-  socket.on("error", () => undefined);
-  const message = `All ${maxSessions} sessions are in use. Try again later, or raise --max-sessions.`;
-  const more = { active_sessions: maxSessions, max_sessions: maxSessions };
-  socket.send(errorText("CAPACITY_REACHED", message, more));
-  closeSoon(socket, 1013);
-}
-
-/** Answers a session's messages one after another, until the client leaves or says nothing for too long. */
-function serveSession(
-  socket: WebSocket,
-  session: EnvSession,
-  { sessionMs, room, onError = () => undefined }: EnvServerOptions & { room: Admission },
-): void {
-  const idle = setTimeout(() => {
-    const message = `No message for ${sessionMs / 1000} s, so the session is closed.`;
-    socket.send(errorText("SESSION_ERROR", message));
-    closeSoon(socket, 1001);
-  }, sessionMs);
-  let waiting = 0;
-  let last = Promise.resolve();
-  const answer = async (raw: string, place: Place): Promise<void> => {
-    try {
-      const reply = await replyTo(session, raw);
-      if (reply === null) closeSoon(socket, 1000);
-      else socket.send(JSON.stringify(reply));
-    } catch (error) {
-      // The client has left in the meantime.
-      if (socket.readyState !== socket.OPEN) return;
-      if (error instanceof EnvError) socket.send(errorText(error.code, error.message, error.more));
-      else socket.send(errorText("EXECUTION_ERROR", toldOf(error, onError)));
-    } finally {
-      waiting -= 1;
-      place.leave();
-      idle.refresh();
-    }
+/** An episode as text: OpenEnv. */
+function envSession(session: EnvSession): SocketSession {
+  return {
+    close: () => {
+      session.close();
+    },
+    async reply(raw) {
+      const { type, data } = messageOf(raw);
+      switch (type) {
+        case "reset":
+          return { type: "observation", data: await session.reset(parseReset(data)) };
+        case "step":
+          return { type: "observation", data: await session.step(parseAction(data)) };
+        case "state":
+          return { type: "state", data: session.state() };
+        case "close":
+          return null;
+        case "mcp":
+          return { type: "mcp", data: noMcp(data) };
+        default:
+          throw unknownType(type);
+      }
+    },
   };
-  // Frames that are too large and the like: the socket closes itself with the right code.
-  socket.on("error", () => undefined);
-  socket.on("message", (data) => {
-    idle.refresh();
-    waiting += 1;
-    if (waiting > MOST_WAITING) closeSoon(socket, 1008, "too many messages wait for an answer");
-    else if (socket.bufferedAmount > MOST_UNREAD) socket.terminate();
-    else {
-      const bytes = data as Buffer;
-      const place = room.enter(bytes.length);
-      if (typeof place === "string") closeSoon(socket, 1013, "the server is full");
-      // A binary frame is read as text.
-      else last = last.then(() => answer(bytes.toString("utf8"), place));
-    }
-  });
-  socket.on("close", () => {
-    clearTimeout(idle);
-    session.close();
-  });
 }
 
-/** Closes a socket; its place does not wait for a client that is gone. */
-function closeSoon(socket: WebSocket, code: number, reason?: string): void {
-  socket.close(code, reason);
-  setTimeout(() => {
-    socket.terminate();
-  }, CLOSING_MS).unref();
+/** An episode as tokens: the client samples them, and everything else happens here. */
+function playSession(world: PlayWorld): SocketSession {
+  const session = openPlaySession(world);
+  return {
+    close: () => {
+      session.close();
+    },
+    async reply(raw) {
+      const { type, data } = messageOf(raw);
+      if (type === "play") return session.play(data);
+      if (type === "sampled") return session.sampled(data);
+      if (type === "close") return null;
+      throw unknownType(type);
+    },
+  };
 }
 
-/** @returns null: the client asked to close. @throws {EnvError} */
-async function replyTo(session: EnvSession, raw: string): Promise<object | null> {
-  const { type, data } = messageOf(raw);
-  switch (type) {
-    case "reset":
-      return { type: "observation", data: await session.reset(parseReset(data)) };
-    case "step":
-      return { type: "observation", data: await session.step(parseAction(data)) };
-    case "state":
-      return { type: "state", data: session.state() };
-    case "close":
-      return null;
-    case "mcp":
-      return { type: "mcp", data: noMcp(data) };
-    default:
-      throw new EnvError("UNKNOWN_TYPE", `Unknown message type: ${String(type).slice(0, 100)}`);
-  }
+function unknownType(type: unknown): EnvError {
+  return new EnvError("UNKNOWN_TYPE", `Unknown message type: ${String(type).slice(0, 100)}`);
 }
 
 /** @throws {EnvError} INVALID_JSON, VALIDATION_ERROR */
@@ -226,8 +184,4 @@ function noMcp(data: unknown): object {
   const id = typeof data === "object" && data !== null && "id" in data ? data.id : null;
   const error = { code: -32603, message: "Environment does not support MCP", data: null };
   return { jsonrpc: "2.0", id, error };
-}
-
-function errorText(code: EnvErrorCode, message: string, more: object = {}): string {
-  return JSON.stringify({ type: "error", data: { message, code, ...more } });
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Episodes } from "../../run/episodes.ts";
+import type { Episodes, Played } from "../../run/episodes.ts";
 import { type AwaitedTurn, awaitedText } from "../../rollout/awaited-text.ts";
-import type { Unscored } from "../../rollout/score.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { EnvError, type ObservationData, type ResetData } from "./env-messages.ts";
+import { type Exchange, startExchange } from "./exchange.ts";
 
 /** The name of the only split: the recipe's training questions. */
 export const SPLIT = "train";
@@ -28,11 +28,9 @@ export interface EnvSession {
   close(): void;
 }
 
-/** What a client sees of an episode: a turn that it writes, or the end. */
-type Event =
-  | { kind: "turn"; turn: AwaitedTurn; answer: (message: string) => void }
-  | { kind: "end"; trajectory: Trajectory; unscored: readonly Unscored[] }
-  | { kind: "failed"; error: unknown };
+/** An episode whose messages the client writes. */
+type Playing = Exchange<AwaitedTurn, string, Played>;
+type Event = Awaited<ReturnType<Playing["next"]>>;
 
 /** An episode under way. */
 interface Game {
@@ -43,16 +41,15 @@ interface Game {
   /** Rewards of steps, already given. */
   paid: number;
   turns: readonly Turn[];
-  /** Null once it is over. */
-  now: Event | null;
-  next(): Promise<Event>;
-  stop(): void;
+  playing: Playing;
+  /** The message that is awaited; null once it is over. */
+  now: Extract<Event, { kind: "asked" }> | null;
 }
 
 export function openEnvSession(world: SessionWorld): EnvSession {
   let game: Game | null = null;
   const stop = (): void => {
-    game?.stop();
+    game?.playing.stop();
     game = null;
   };
   return {
@@ -61,20 +58,20 @@ export function openEnvSession(world: SessionWorld): EnvSession {
       stop();
       const begun = startGame(world, chosen, data.episode_id ?? randomUUID());
       game = begun;
-      return toData(world, begun, await begun.next(), []);
+      return toData(world, begun, await nextOf(begun), []);
     },
     async step(message) {
-      if (game?.now?.kind !== "turn") {
+      if (game === null || game.now === null) {
         const why = game === null ? "No episode is under way" : "The episode is over";
         throw new EnvError("EXECUTION_ERROR", `${why}. Send reset first.`);
       }
       const { now, turns } = game;
-      requireShort(message, now.turn.maxTokens);
+      requireShort(message, now.question.maxTokens);
       const played = turns.length;
       game.steps += 1;
       game.now = null;
       now.answer(message);
-      const event = await game.next();
+      const event = await nextOf(game);
       return toData(world, game, event, game.turns.slice(played));
     },
     state: () => ({
@@ -133,24 +130,6 @@ function startGame(
   { task, seed }: Chosen,
   id: string,
 ): Game {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const events = mailbox<Event>();
-  const policy = awaitedText(
-    (turn) =>
-      new Promise((resolve, reject) => {
-        const leave = (): void => {
-          reject(signal.reason as Error);
-        };
-        const answer = (message: string): void => {
-          signal.removeEventListener("abort", leave);
-          resolve(message);
-        };
-        signal.addEventListener("abort", leave, { once: true });
-        events.put({ kind: "turn", turn, answer });
-      }),
-    tokenizer,
-  );
   const game: Game = {
     id,
     seed,
@@ -159,28 +138,23 @@ function startGame(
     paid: 0,
     turns: [],
     now: null,
-    async next() {
-      const event = await events.take();
-      game.now = event.kind === "turn" ? event : null;
-      return event;
-    },
-    stop: () => {
-      stopping.abort(new Error("the client has left the episode"));
-    },
-  };
-  const onTurn = ({ turns }: Trajectory): void => {
-    game.turns = [...turns];
-  };
-  episodes.play({ policy, task, seed, id, signal, onTurn }).then(
-    (played) => {
+    playing: startExchange(async (ask, signal) => {
+      const onTurn = ({ turns }: Trajectory): void => {
+        game.turns = [...turns];
+      };
+      const policy = awaitedText(ask, tokenizer);
+      const played = await episodes.play({ policy, task, seed, id, signal, onTurn });
       game.turns = played.trajectory.turns;
-      events.put({ kind: "end", ...played });
-    },
-    (error: unknown) => {
-      events.put({ kind: "failed", error });
-    },
-  );
+      return played;
+    }),
+  };
   return game;
+}
+
+async function nextOf(game: Game): Promise<Event> {
+  const event = await game.playing.next();
+  game.now = event.kind === "asked" ? event : null;
+  return event;
 }
 
 function toData(
@@ -191,8 +165,8 @@ function toData(
 ): ObservationData {
   if (event.kind === "failed") throw event.error;
   const facts = played.length === 0 ? {} : turnFacts(played);
-  if (event.kind === "end") return endData(game, event, facts);
-  const { conversation, opens, stop, maxTokens, tools } = event.turn;
+  if (event.kind === "end") return endData(game, event.result, facts);
+  const { conversation, opens, stop, maxTokens, tools } = event.question;
   const own = played.reduce((sum, { reward = 0 }) => sum + reward, 0) * world.episodes.stepWeight;
   game.paid += own;
   const opening = opens
@@ -225,11 +199,7 @@ function turnFacts(played: readonly Turn[]): object {
 }
 
 /** The last step's reward is the rest of the recipe's: the rewards of all steps sum to it. */
-function endData(
-  game: Game,
-  { trajectory, unscored }: Extract<Event, { kind: "end" }>,
-  facts: object,
-): ObservationData {
+function endData(game: Game, { trajectory, unscored }: Played, facts: object): ObservationData {
   const { reward, rewards, end, answer, error } = trajectory;
   return {
     observation: { text: "" },
@@ -245,24 +215,5 @@ function endData(
       error,
       unscored: unscored.length === 0 ? undefined : unscored,
     },
-  };
-}
-
-/** Items in order, taken one at a time. */
-function mailbox<T>(): { put: (item: T) => void; take: () => Promise<T> } {
-  const waiting: T[] = [];
-  let taker: ((item: T) => void) | null = null;
-  return {
-    put(item) {
-      if (taker === null) waiting.push(item);
-      else taker(item);
-      taker = null;
-    },
-    take: () =>
-      new Promise((resolve) => {
-        const first = waiting.shift();
-        if (first === undefined) taker = resolve;
-        else resolve(first);
-      }),
   };
 }

@@ -12,7 +12,9 @@ import { rewards } from "../../../src/rewards/index.ts";
 import { defineReward, type Scored } from "../../../src/rewards/reward.ts";
 import { rewardExpression } from "../../../src/rewards/expression/expression.ts";
 import type { WeightedReward } from "../../../src/rollout/score.ts";
+import { openNamedDataset } from "../../../src/run/assemble.ts";
 import { checkRecipeRewards, requireSoundRewards } from "../../../src/run/check-rewards.ts";
+import { resolveRecipe } from "../../../src/run/settings/resolve-recipe.ts";
 import { openRoles } from "../../../src/run/roles.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { rewardCheckBlocks } from "../../../src/view/documents/checks.ts";
@@ -293,4 +295,13 @@ describe("checkRecipeRewards", () => {
       { text: ["mine: rewards not checked: the tasks have no accepted answers"] },
     ]);
   });
+});
+
+it("an answer after a search closes the thought that the protocol opens there", async () => {
+  const { settings } = await resolveRecipe("agent-r1", { tier: "smoke" });
+  const tasks = await (await openNamedDataset(settings.dataset, settings.environment)).tasks();
+  const { signal } = new AbortController();
+  const { ok, notWritten } = await checkRecipeRewards(settings, tasks, { signal });
+  expect(ok).toBe(true);
+  expect(notWritten).not.toContain("golden-after-search");
 });

@@ -10,7 +10,12 @@ import { loadRecipe, parseRecipe, shippedRecipes } from "../../../src/run/settin
 import type { Tier } from "../../../src/run/settings/recipe-schema.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { loadSettings, parseSet, resolveSettings } from "../../../src/run/settings/settings.ts";
+import { requirePrompt } from "../../../src/env/environments/environment.ts";
+import { environmentOver, searchlessFor } from "../../../src/run/assemble.ts";
+import { resolveRecipe } from "../../../src/run/settings/resolve-recipe.ts";
 import { errorWith } from "../../helpers/error-with.ts";
+import { task } from "../../helpers/search-world.ts";
+import "../../helpers/all-parts.ts";
 
 /** A recipe whose paper tier states all but what a case leaves out. */
 const WHOLE = `
@@ -45,6 +50,30 @@ const FACTS: PaperFacts = {
   training: { nq: 79_168, hotpotqa: 90_447 },
   evaluation: { nq: 3_610 },
 };
+
+const recipes = await Promise.all(shippedRecipes().map((name) => loadRecipe(name)));
+/** All but corag's, whose strategy has prompts of its own. */
+const ofPapers = recipes
+  .filter(({ name, tiers }) => tiers.paper !== undefined && name !== "corag")
+  .map(({ name }) => name);
+
+describe("the first prompt of a paper tier", () => {
+  it.each(ofPapers)("%s: tells every tag that a message may need", async (name) => {
+    const { settings } = await resolveRecipe(name, { tier: "paper" });
+    const environment = environmentOver(searchlessFor(settings), settings);
+    const { protocol, toolSchemas } = environment;
+    const prompt = requirePrompt(environment)(task, "");
+    // Results come of calls, and a chat template describes the calls of a chat model.
+    const isWritten = toolSchemas.length > 0 && protocol.writeCalls === undefined;
+    const needed = protocol.tags.filter(({ holds }) => {
+      if (holds === "call" || holds === "observation") return isWritten;
+      // ARENA's analysis is the thought.
+      return holds !== "thought" || name !== "arena";
+    });
+    expect(needed.length).toBeGreaterThan(0);
+    expect(needed.filter(({ opening }) => !prompt.includes(opening))).toEqual([]);
+  });
+});
 
 describe("a tier paper", () => {
   it("has no gap where it states everything", async () => {

@@ -17,7 +17,7 @@ export const serveEnvCommand = defineCommand({
   name: "env",
   summary: "serve a recipe's environment to any OpenEnv client",
   description:
-    "Serve a recipe's questions, tools, budgets and rewards as an OpenEnv environment, for trainers with a policy of their own: TRL, verifiers, prime-rl, SkyRL, NeMo Gym. WebSocket /ws, one episode at a time on each; GET /health, /metadata, /schema. docs/servers.md",
+    "Serve a recipe's questions, tools, budgets and rewards as an OpenEnv environment, for trainers with a policy of their own: TRL, verifiers, prime-rl, SkyRL, NeMo Gym. WebSocket /ws, one episode at a time on each; /play for trainers that sample tokens and leave all else to it; GET /health, /metadata, /schema. docs/servers.md",
   args: [RECIPE],
   options: {
     ...listenOptions(8002),
@@ -32,7 +32,7 @@ export const serveEnvCommand = defineCommand({
     plugin: pluginFlag(),
     tokenizer: [
       "<folder>",
-      "folder with the tokenizer.json of the client's model, to count budgets in its tokens (default: four characters per token)",
+      "folder of the client's model with its tokenizer.json: counts budgets in its tokens (default: four characters per token), and lets clients sample tokens at /play",
     ],
     maxSessions: [
       "<n>",
@@ -54,11 +54,16 @@ export const serveEnvCommand = defineCommand({
     const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
     const { settings, recipe, tier } = await settingsOf({ ...flags, recipe: named });
     const { openEpisodes } = await import("../../../run/episodes.ts");
+    const { openPlayWorld } = await import("../../../run/play-world.ts");
     const { startEnvServer } = await import("../../../server/env/env-server.ts");
     const { loadTokenizer } = await import("../../../text/tokenizer.ts");
     const { host, port, bodyLimit, maxSessions } = flags;
     const tokenizer = flags.tokenizer === undefined ? null : await loadTokenizer(flags.tokenizer);
     const episodes = await openEpisodes(settings);
+    const play =
+      tokenizer === null
+        ? null
+        : openPlayWorld(episodes, { folder: flags.tokenizer ?? "", tokenizer });
     try {
       const server = await startEnvServer(episodes, {
         host,
@@ -66,6 +71,7 @@ export const serveEnvCommand = defineCommand({
         bodyLimit,
         maxSessions,
         tokenizer,
+        play,
         name: recipe.name,
         token,
         description: `${episodes.environment.name} of the recipe ${recipe.name}, tier ${tier}`,
@@ -93,6 +99,7 @@ export const serveEnvCommand = defineCommand({
       context.note(`Stopped. Episodes ${server.stats().episodes}.`);
       await server.close();
     } finally {
+      await play?.close();
       await episodes.close();
     }
   },

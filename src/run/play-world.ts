@@ -1,0 +1,69 @@
+import type { Rendering } from "../rollout/chat-rendering.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import { renderingOf } from "./assemble.ts";
+import { type Episodes, openEpisodes } from "./episodes.ts";
+import { setsOf } from "./evaluation-sets.ts";
+
+/** Questions of training or of one evaluation, and how they are put to the client's model. */
+export interface PlayedEpisodes {
+  episodes: Episodes;
+  /** undefined: texts are sent unchanged. */
+  rendering: Rendering | undefined;
+}
+
+/** A recipe's episodes for a program that samples their tokens. */
+export interface PlayWorld {
+  tokenizer: Tokenizer;
+  /**
+   * Training, or the evaluation and its further sets in the recipe's order; questions are counted over all of them. Opened when first
+   * asked for.
+   */
+  split: (name: "train" | "validation") => Promise<readonly PlayedEpisodes[]>;
+  /** Closes what it opened; not the episodes that it was given. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param training episodes of the recipe.
+ * @param model.folder of the client's model, with tokenizer and chat template.
+ * @returns a world whose `split` throws as `openEpisodes` and `renderingOf`.
+ */
+export function openPlayWorld(
+  training: Episodes,
+  { folder, tokenizer }: { folder: string; tokenizer: Tokenizer },
+): PlayWorld {
+  const opened: Episodes[] = [];
+  const rendered = async (episodes: Episodes): Promise<PlayedEpisodes> => {
+    const { settings, environment } = episodes;
+    const from = { model: folder, environment };
+    return { episodes, rendering: await renderingOf({ tokenizer }, settings, from) };
+  };
+  const evaluations = async (): Promise<PlayedEpisodes[]> => {
+    const { settings } = training;
+    const found: PlayedEpisodes[] = [];
+    for (const each of [settings, ...setsOf(settings).map((set) => set.settings)]) {
+      const episodes = await openEpisodes(each, "evaluation");
+      opened.push(episodes);
+      found.push(await rendered(episodes));
+    }
+    return found;
+  };
+  const once = onceEach({ train: async () => [await rendered(training)], validation: evaluations });
+  return {
+    tokenizer,
+    split: once,
+    async close() {
+      for (const each of opened) await each.close();
+    },
+  };
+}
+
+/** Runs each function at its first call, and gives the same promise to all later ones. */
+function onceEach<K extends string, T>(made: Record<K, () => Promise<T>>): (name: K) => Promise<T> {
+  const found = new Map<K, Promise<T>>();
+  return (name) => {
+    const promise = found.get(name) ?? made[name]();
+    found.set(name, promise);
+    return promise;
+  };
+}
