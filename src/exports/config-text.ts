@@ -1,6 +1,7 @@
 import { writeYaml } from "../base/yaml.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { RESOLVED_FILE } from "../run/folder/run-file.ts";
+import { type CardForecast, forecastText } from "./card-forecast.ts";
 import { serverOf } from "./experiment.ts";
 import type { ExportedKey, TrainerKeys } from "./rule.ts";
 import { type ExportTarget, SESSIONS } from "./targets.ts";
@@ -77,11 +78,12 @@ interface Told {
   hasCorpus: boolean;
   /** Folder of the policy, within the export or elsewhere, or its name on the hub. */
   model: string;
+  forecast: CardForecast | null;
 }
 
 /** README.md of an export: how to start it, and what the trainer does otherwise than agentrl. */
 export function readmeText(told: Told): string {
-  const { title, target, keys } = told;
+  const { title, target, keys, forecast } = told;
   const files =
     target.plays === "agentrl"
       ? `${RESOLVED_FILE} is the recipe that the episodes are played by.`
@@ -93,6 +95,7 @@ export function readmeText(told: Told): string {
     `# ${title}`,
     ...(target.plays === "agentrl" ? playedBy(told) : searchedBy(told)),
     `Start the training: \`${target.run}\`. Further arguments of the form key=value change its configuration.`,
+    ...(forecast === null ? [] : [forecastText(forecast)]),
     `origins.json lists every key of the recipe and where it went. ${files}`,
     ...(differences.length === 0 ? [] : [`## Differences from agentrl`, differences.join("\n")]),
   ].join("\n\n")}\n`;

@@ -15,9 +15,11 @@ import { requirePaper } from "../run/checks/paper-tier.ts";
 import { setsOf } from "../run/evaluation-sets.ts";
 import { RESOLVED_FILE } from "../run/folder/run-file.ts";
 import { requireData } from "../run/needs.ts";
+import { plannedModel } from "../run/plan/planned-model.ts";
 import { toYaml } from "../run/settings/resolved-yaml.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";
+import { type CardForecast, cardForecast } from "./card-forecast.ts";
 import {
   configEntries,
   type ConfigEntry,
@@ -54,6 +56,8 @@ export interface RecipeExport {
   keys: ExportedKey[];
   /** The trainer's whole configuration as written. */
   config: ConfigEntry[];
+  /** Of several cards; null where the policy's shape is not known here. */
+  forecast: CardForecast | null;
 }
 
 /**
@@ -129,7 +133,9 @@ async function writeExport(
   } else
     await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
   await copyTemplates(to, out);
-  const told = { title, settings, tier, target: to, keys, model: model.path };
+  const tokens = gpus === 1 ? undefined : to.passTokens?.(facts);
+  const forecast = tokens === undefined ? null : await forecastOf(settings, { gpus, tokens });
+  const told = { title, settings, tier, target: to, keys, model: model.path, forecast };
   const readme = readmeText({ ...told, hasCorpus: rows.corpus > 0 });
   await writeFileAtomic(join(out, "README.md"), readme);
   const { train, validation } = rows;
@@ -144,10 +150,25 @@ async function writeExport(
     rows: { train, validation },
     keys,
     config,
+    forecast,
   };
   written.files = [...(await filesOf(out)), "origins.json"].toSorted();
   await writeJson(join(out, "origins.json"), written);
   return written;
+}
+
+/** null where neither the policy's folder is here nor its shape known. */
+async function forecastOf(
+  settings: Settings,
+  cards: { gpus: number; tokens: number },
+): Promise<CardForecast | null> {
+  try {
+    const { config } = await plannedModel(settings);
+    return cardForecast(config, cards);
+  } catch (error) {
+    if (error instanceof ConfigError && error.code === "PLAN_MODEL_ABSENT") return null;
+    throw error;
+  }
 }
 
 /** What became of the stages before the exported training. */

@@ -8,12 +8,37 @@ import { RESOLVED_FILE } from "../run/folder/run-file.ts";
 import { type Rule, rule } from "./rule.ts";
 import { commonRules, forgets, responseTokens, roomForAll } from "./shared-rules.ts";
 
-/** The budgets without contexts that forget: the trainer has room for all turns. */
+/** The settings that the episodes are played by: without contexts that forget, since the trainer has room for all turns, and without `callAt`. */
 export function playedSettings(settings: Settings): Settings {
-  const kept = (budgets: readonly Budget[]): Budget[] => budgets.filter((each) => !forgets(each));
   const { evaluation } = settings;
-  const own = evaluation.budgets === undefined ? {} : { budgets: kept(evaluation.budgets) };
-  return { ...settings, budgets: kept(settings.budgets), evaluation: { ...evaluation, ...own } };
+  const sets = Object.entries(evaluation.sets ?? {}).map(([name, set]) => [name, played(set)]);
+  return {
+    ...settings,
+    budgets: kept(settings.budgets),
+    evaluation: {
+      ...played(evaluation),
+      ...(sets.length === 0 ? {} : { sets: Object.fromEntries(sets) as typeof evaluation.sets }),
+    },
+  };
+}
+
+function kept(budgets: readonly Budget[]): Budget[] {
+  return budgets.filter((each) => !forgets(each));
+}
+
+interface Evaluated {
+  budgets?: Settings["budgets"] | undefined;
+  strategy?: { name: string } | undefined;
+}
+
+function played<T extends Evaluated>(evaluation: T): T {
+  const { budgets, strategy } = evaluation;
+  const { callAt: _, ...plain } = { ...strategy } as Record<string, unknown>;
+  return {
+    ...evaluation,
+    ...(budgets === undefined ? {} : { budgets: kept(budgets) }),
+    ...(strategy === undefined ? {} : { strategy: plain }),
+  };
 }
 
 /** Settings of a further evaluation that a trainer has once for all. */
@@ -27,7 +52,7 @@ export const playedRules: readonly Rule[] = [
   ...commonRules,
   ...[
     ...["policy.chat", "environment", "dataset", "retriever", "retrievers", "models"],
-    ...["evaluation.dataset", "evaluation.strategy", "evaluation.budgets", "evaluation.retriever"],
+    ...["evaluation.dataset", "evaluation.budgets", "evaluation.retriever"],
   ].map((from) => rule(from, { file: RESOLVED_FILE })),
   rule<boolean>("environment.reissue", {
     file: RESOLVED_FILE,
@@ -51,6 +76,13 @@ export const playedRules: readonly Rule[] = [
         name !== "external" && strategies.get(name, "strategy").leaves(options) === 1,
     },
     file: RESOLVED_FILE,
+  }),
+  rule<object>("evaluation.strategy", {
+    file: RESOLVED_FILE,
+    differs: (strategy) =>
+      "callAt" in strategy
+        ? "callAt is left out on the way, since it asks for log-probabilities of given texts; agentrl eval has it"
+        : null,
   }),
   rule<Settings["rewards"]>("rewards", {
     allowed: {

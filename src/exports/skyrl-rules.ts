@@ -1,22 +1,18 @@
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
-import type { Budget } from "../env/budget.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { playedRules } from "./played-rules.ts";
 import { type Rule, rule } from "./rule.ts";
 import {
   advantageRules,
   algorithmOf,
-  forgets,
-  exportedBudgets,
   fixedLengthRule,
-  oneOf,
+  isOfWhole,
   only,
   plainSchedule,
   sampled,
-  roomForAll,
-  translatedRules,
   stepsRule,
   wholeGroupsRules,
 } from "./shared-rules.ts";
@@ -24,25 +20,13 @@ import {
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
 
-/** Messages: the turns in which tools run, and the last one. */
-function messages({ budgets }: Settings): number {
-  const { turns } = exportedBudgets(budgets);
-  return (turns?.limit ?? 1) + (turns?.onExhausted === "final-turn" ? 1 : 0);
-}
-
 /** What the keys of a recipe are in SkyRL 0.4.0. */
 export const skyrlRules: readonly Rule[] = [
-  ...translatedRules,
+  ...playedRules,
   rule("seed", { to: (seed) => ({ "trainer.seed": seed }) }),
   rule("policy.from", {
     to: (_, { model }) => ({ [`${POLICY}.model.path`]: model, "trainer.ref.model.path": model }),
   }),
-  rule("policy.chat", { file: "experiment.json" }),
-  rule<string>("policy.chat.replies", {
-    allowed: oneOf("user", "inline"),
-    to: (replies) => ({ "generator.use_conversation_multi_turn": replies === "user" }),
-  }),
-  rule("policy.chat.system", { file: "data" }),
   rule<{ rank: number; alpha: number }>("policy.lora", {
     to: ({ rank, alpha }) => ({
       [`${POLICY}.model.lora.rank`]: rank,
@@ -57,29 +41,17 @@ export const skyrlRules: readonly Rule[] = [
     },
     to: () => ({ [`${POLICY}.model.lora.target_modules`]: "all-linear" }),
   }),
-  rule<readonly Budget[]>("budgets", {
-    ...translatedRules.find(({ from }) => from === "budgets"),
-    to: (_, { settings }) => {
-      const { turnTokens = 500, contextTokens } = exportedBudgets(settings.budgets);
-      return {
-        "generator.max_turns": messages(settings),
-        "generator.sampling_params.max_generate_length": turnTokens,
-        "generator.eval_sampling_params.max_generate_length": turnTokens,
-        "generator.max_input_length": contextTokens === undefined ? undefined : contextTokens - 1,
-      };
-    },
-    differs: (budgets, settings) =>
-      budgets.some(forgets)
-        ? roomForAll(settings)
-        : budgets.some(({ scope }) => scope === "context")
-          ? "the last message may pass the context's limit by a turn's tokens"
-          : null,
-  }),
+  // A trajectory of SkyRL's is one sequence.
+  rule("environment.reissue", { allowed: only(false) }),
   // GAE of SkyRL takes what the environment wrote for time steps, and trains no value there.
-  rule("algorithm.name", {
-    allowed: oneOf("grpo"),
+  rule<string>("algorithm.name", {
+    allowed: {
+      says: "grpo, where no reward has turns or tokens of its own (else algorithm.advantage: { name: group, addressed: trajectory })",
+      is: (name, settings) =>
+        name === "grpo" &&
+        (algorithmOf(settings).advantage !== undefined || isOfWhole({}, settings)),
+    },
     to: () => ({ [`${ALGORITHM}.advantage_estimator`]: "grpo" }),
-    differs: () => "the last message gets an EOS that is trained, where the policy wrote none",
   }),
   ...advantageRules(`${ALGORITHM}.advantage_estimator`, `${ALGORITHM}.grpo_norm_by_std`),
   stepsRule("trainer.max_training_steps", "trainer.epochs"),

@@ -1,7 +1,7 @@
 import { type Part, registry } from "../base/registry.ts";
+import type { Budget } from "../env/budget.ts";
 import { trl as trlRows, verl as verlRows } from "../data/layouts/trainers.ts";
 import type { Task } from "../trajectory/task.ts";
-import { searchUrl } from "./experiment.ts";
 import { type ExportFacts, type Rule, rule, type TrainerKeys } from "./rule.ts";
 import { algorithmOf, responseTokens, updatesPerStep } from "./shared-rules.ts";
 import { skyrlRules } from "./skyrl-rules.ts";
@@ -18,6 +18,8 @@ export interface ExportTarget extends Part {
   readonly rules: readonly Rule[];
   /** Keys that the trainer needs and no recipe has. */
   chosen(facts: ExportFacts, run: { name: string; gpus: number }): TrainerKeys;
+  /** Tokens that a card computes at once in an update; absent: it trains on one card alone. */
+  passTokens?(facts: ExportFacts): number;
   /** A row of data. */
   row(task: Task, place: RowPlace): object;
   /** The data files' extension. */
@@ -49,6 +51,12 @@ const WORKERS = 8;
 
 /** Sessions that all of them hold at once; played.py has the number of one. */
 export const SESSIONS = WORKERS * 400;
+
+/** Most tokens of a sequence. */
+const sequenceTokens = (facts: ExportFacts): number =>
+  promptTokens(facts) + responseTokens(facts.settings);
+
+const verlPass = (facts: ExportFacts): number => Math.max(16_384, sequenceTokens(facts));
 
 const verl: ExportTarget = {
   name: "verl",
@@ -83,10 +91,7 @@ const verl: ExportTarget = {
     "actor_rollout_ref.rollout.agent.default_agent_loop": "agentrl",
     "actor_rollout_ref.rollout.agent.agent_loop_config_path": `${ROOT}/agentrl_loop.yaml`,
     "actor_rollout_ref.actor.use_dynamic_bsz": true,
-    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": Math.max(
-      16_384,
-      promptTokens(facts) + responseTokens(facts.settings),
-    ),
+    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": verlPass(facts),
     "trainer.nnodes": 1,
     "trainer.n_gpus_per_node": gpus,
     // Between rollouts and updates the states are in host memory, so that each has the card.
@@ -96,6 +101,9 @@ const verl: ExportTarget = {
           "actor_rollout_ref.actor.fsdp_config.param_offload": true,
           "actor_rollout_ref.actor.fsdp_config.optimizer_offload": true,
           "actor_rollout_ref.ref.fsdp_config.param_offload": true,
+          ...(facts.settings.algorithm?.name === "ppo"
+            ? { "critic.fsdp.param_offload": true, "critic.fsdp.optimizer_offload": true }
+            : {}),
           "actor_rollout_ref.model.enable_gradient_checkpointing": true,
         }),
     "trainer.logger": ["console"],
@@ -106,6 +114,7 @@ const verl: ExportTarget = {
     "trainer.test_freq": algorithmOf(facts.settings).steps,
     "ray_kwargs.ray_init.runtime_env.env_vars.PYTHONPATH": ROOT,
   }),
+  passTokens: verlPass,
   row: (task, place) => verlRows.write?.record(task, place) ?? {},
   rows: "parquet",
   run: "./run.sh",
@@ -113,25 +122,21 @@ const verl: ExportTarget = {
 
 const skyrl: ExportTarget = {
   name: "skyrl",
-  summary: "configuration, Parquet and an environment in the place of skyrl-gym's search",
+  summary: "configuration, Parquet, and a generator whose episodes agentrl plays",
   version: TRAINERS.skyrl,
-  plays: "python",
+  plays: "agentrl",
   rules: [
     ...skyrlRules,
     rule("dataset", {
       file: "data",
       to: (_, facts) => ({ "trainer.max_prompt_length": promptTokens(facts) }),
     }),
-    rule<readonly { topK: number }[]>("environment.tools", {
-      ...skyrlRules.find(({ from }) => from === "environment.tools"),
-      to: ([tool]) => ({ "environment.skyrl_gym.search.topk": tool?.topK }),
-    }),
-    rule("environment.protocol", {
-      ...skyrlRules.find(({ from }) => from === "environment.protocol"),
-      to: (_, { stop }) => ({
-        "generator.sampling_params.stop": stop,
-        "generator.eval_sampling_params.stop": stop,
-      }),
+    rule<readonly Budget[]>("budgets", {
+      ...skyrlRules.find(({ from }) => from === "budgets"),
+      to: (_, facts) => {
+        const tokens = sequenceTokens(facts);
+        return { "agentrl.max_positions": tokens, "generator.max_input_length": tokens };
+      },
     }),
   ],
   chosen: ({ settings }, { name, gpus }) => ({
@@ -139,8 +144,8 @@ const skyrl: ExportTarget = {
     "data.train_data": [`${ROOT}/data/train.parquet`],
     "data.val_data": [`${ROOT}/data/validation.parquet`],
     "environment.env_class": "search",
-    "environment.skyrl_gym.search.search_url": searchUrl(settings),
-    "generator.use_conversation_multi_turn": false,
+    // agentrl counts the turns; one would demand that prompts fill the context.
+    "generator.max_turns": 2,
     "generator.inference_engine.num_engines": gpus,
     "generator.inference_engine.tensor_parallel_size": 1,
     "trainer.placement.policy_num_gpus_per_node": gpus,
@@ -153,6 +158,8 @@ const skyrl: ExportTarget = {
     "trainer.eval_before_train": true,
     "trainer.eval_interval": algorithmOf(settings).steps,
   }),
+  // One sequence is a micro-batch, unless the user says otherwise.
+  passTokens: sequenceTokens,
   row: ({ id, question, references, source }, { index, split, prompt, system }) => ({
     data_source: source,
     prompt: [

@@ -6,20 +6,28 @@ import { describe, expect, it } from "vitest";
 import { random, type Random } from "../../src/base/random.ts";
 import {
   environmentOver,
+  expressionOf,
   openNamedDataset,
   retrieverOver,
+  weightedRewards,
 } from "../../src/run/assemble.ts";
+import { openEpisodes } from "../../src/run/episodes.ts";
+import { openPlayWorld } from "../../src/run/play-world.ts";
 import { exportRecipe } from "../../src/exports/export-recipe.ts";
 import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import type { Override } from "../../src/run/settings/settings.ts";
 import { NO_HISTORY } from "../../src/rewards/context.ts";
 import { rewardExpression } from "../../src/rewards/expression/expression.ts";
 import { rewards } from "../../src/rewards/index.ts";
+import { scriptedPolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
+import { scoreTrajectories } from "../../src/rollout/score.ts";
+import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { scoreWith } from "../helpers/reward-context.ts";
 import { replay, rolloutOptions } from "../helpers/search-world.ts";
 import { serveForTest } from "../helpers/serve.ts";
+import { serveRecipeEnv } from "../helpers/served-env.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import "../helpers/all-parts.ts";
 
@@ -146,30 +154,68 @@ function withoutTokens<E extends { budgets: readonly { unit: string }[] }>(envir
   return { ...environment, budgets: environment.budgets.filter(({ unit }) => unit !== "tokens") };
 }
 
+interface Loaded {
+  rows: object;
+  prompts: string[];
+  unknown?: string[];
+  played: {
+    reward: number;
+    sequences: { response: string; trained: string; tokens: number; logprobs: number; scores: number[] }[];
+  }[];
+}
+
 describe.each(["verl", "skyrl"])("an export to %s", (trainer) => {
   const program = pythonOf(trainer);
   it.skipIf(program === "")(
-    `is loaded by the trainer's own code (set EXPORT_PYTHON_${trainer.toUpperCase()} to run it)`,
-    { timeout: 900_000 },
+    `is loaded by the trainer's own code, and its 500 episodes are agentrl's (set EXPORT_PYTHON_${trainer.toUpperCase()} to run it)`,
+    { timeout: 1_800_000 },
     async () => {
-      const { out, settings } = await exported(trainer, trainer);
-      const dataset = await openNamedDataset(settings.dataset, settings.environment);
-      const { url } = await serveForTest(await retrieverOver(dataset, settings, "training"));
-      const found = await report<{
-        rows: object;
-        reward: number | { score: number };
-        text: string;
-        prompt_text: string;
-        unknown?: string[];
-      }>(program, [trainer, out, `${url}/retrieve`]);
+      const set = {
+        ...RATE,
+        "environment.prompt": "{instructions}\n\nQuestion: {question}\n",
+        rewards: [{ name: "exact-match", as: "em" }, { name: "retrieval-hit", as: "hit" }],
+        reward: "if(answered, em + 0.25 * hit, -0.5) - 0.125 * searches",
+      };
+      const { out, settings } = await exported(trainer, trainer, set);
+      const episodes = await openEpisodes(settings);
+      const model = join(out, "policy");
+      const tokenizer = await loadTokenizer(model);
+      const play = openPlayWorld(episodes, { folder: model, tokenizer });
+      const { server } = await serveRecipeEnv("search-r1", { play, maxSessions: 600 });
+      const source = random(5);
+      const cases = Array.from({ length: 500 }, (_, i) => {
+        const [gold = ""] = episodes.tasks[i % 16]!.references;
+        const last = source.pick([`<answer> ${gold}</answer>`, "<answer> no</answer>", "nothing"]);
+        return { split: "train", index: i % 16, messages: [...messagesOf(source), last] };
+      });
+      const file = join(folder, `${trainer}-cases.json`);
+      writeFileSync(file, JSON.stringify(cases));
+      const url = `${server.url.replace("http", "ws")}/play`;
+      const found = await report<Loaded>(program, [trainer, out, file, url]);
       expect(found.rows).toEqual({ train: 16, validation: 16 });
-      expect(typeof found.reward === "number" ? found.reward : found.reward.score).toBe(1);
-      expect(found.prompt_text).toMatch(/^Question: .*\n$/);
-      // A search, its result, a message without an action, its correction, the answer.
-      expect(found.text).toMatch(
-        /^<search>.*<\/search>\n\n<information>Doc 1\(Title: .*<\/information>\n\nI do not know\.\nThat message had no valid action\..*\n<answer> .*<\/answer>/s,
-      );
-      expect(found.text).not.toMatch(/and more/);
+      for (const tag of ["<think>", "<search>", "<information>", "<answer>"])
+        expect(found.prompts.filter((each) => !each.includes(tag))).toEqual([]);
+      const rewards = new Set<number>();
+      for (const [i, { index, messages }] of cases.entries()) {
+        const trajectory = await rollOut({
+          policy: scriptedPolicy(tokenizer, ({ turns }) => messages[turns.length] ?? messages.at(-1)!),
+          environment: episodes.environment,
+          task: episodes.tasks[index]!,
+          ...{ id: "here", groupId: "here", purpose: "train" as const, seed: 0 },
+          sampling: settings.sampling,
+          signal: new AbortController().signal,
+        });
+        const scored = [{ trajectory, task: episodes.tasks[index]! }];
+        await scoreTrajectories(scored, weightedRewards(settings), { expression: expressionOf(settings) });
+        const { reward, sequences } = found.played[i]!;
+        const [sequence] = sequences;
+        expect(reward, JSON.stringify(messages)).toBeCloseTo(trajectory.reward!, 6);
+        expect(sequence!.trained).toBe(trajectory.turns.map(({ text }) => text).join(""));
+        expect([sequence!.logprobs, sequence!.scores.length]).toEqual([sequence!.tokens, sequence!.tokens]);
+        expect(sequence!.trained).not.toContain("<information>");
+        rewards.add(trajectory.reward!);
+      }
+      expect(rewards.size).toBeGreaterThan(5);
       // Keys that a recipe adds beside verl's own.
       if (trainer === "verl") {
         expect(found.unknown).toEqual([

@@ -1,15 +1,16 @@
 """Loads what `agentrl recipes export` writes with the trainer that it is for.
 
   agentrl recipes export search-r1 --tier smoke --to trl --out DIR
-  python -P test/golden/recipe-exports.py trl DIR URL          (URL: .../retrieve of `agentrl serve`; also skyrl)
-  python -P test/golden/recipe-exports.py verl DIR CASES URL   (CASES: JSON list of { split, index, messages }; URL: .../play of serve env)
+  python -P test/golden/recipe-exports.py trl DIR URL          (URL: .../retrieve of `agentrl serve`)
+  python -P test/golden/recipe-exports.py verl DIR CASES URL   (CASES: JSON list of { split, index, messages }; URL: .../play of serve env;
+                                                                also skyrl)
   python -P test/golden/recipe-exports.py score DIR CASES      (CASES: JSON list of { messages, references }; needs no package)
   python -P test/golden/recipe-exports.py play DIR CASES URL   (CASES: JSON list of lists of messages)
 
 verl (0.9.1, `--no-deps` with hydra-core, tensordict, ray, codetiming, pillow): hydra composes the configuration over verl's own, which has
 every key; verl's dataclasses and validate_config take it; RLHFDataset reads every row; the agent loop plays episodes with a server that
 replays messages. skyrl (0.4.0, with skyrl-gym): its configuration class and validate_cfg
-take it, PromptDataset reads every row, and SkyRLGymGenerator plays an episode with a client that replays messages. trl (1.16): two steps
+take it, PromptDataset reads every row, and the exported generator plays episodes with a client that replays messages. trl (1.16): two steps
 of training on the exported policy, on the CPU. Prints one line of JSON.
 """
 
@@ -24,17 +25,11 @@ sys.path.insert(0, str(FOLDER))
 if MODE in ("verl", "skyrl", "trl", "play"):
     os.environ["AGENTRL_SEARCH_URL"] = os.environ["AGENTRL_ENV_URL"] = sys.argv[-1]
 ORIGINS = json.loads((FOLDER / "origins.json").read_text())
-EXPERIMENT = json.loads((FOLDER / "experiment.json").read_text()) if MODE != "verl" else None
+EXPERIMENT = json.loads((FOLDER / "experiment.json").read_text()) if MODE not in ("verl", "skyrl") else None
 
 
 def cases():
     return json.loads(Path(sys.argv[3]).read_text())
-
-
-def replayed(question, answer):
-    """Messages of one episode: a search with something behind its end, one without an action, the answer."""
-    (search, end), (open_answer, close_answer) = EXPERIMENT["protocol"]["call"], EXPERIMENT["protocol"]["answer"]
-    return [f"{search}{question}{end} and more", "I do not know.", f"{open_answer} {answer}{close_answer}"]
 
 
 def config_keys():
@@ -157,46 +152,48 @@ def skyrl():
 
     import main
     from skyrl.train.dataset.dataset import PromptDataset
-    from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
+    from skyrl.train.generators.base import BatchMetadata
+    from skyrl.train.utils.trainer_utils import validate_generator_output
     from skyrl.train.utils.utils import validate_cfg
     from transformers import AutoTokenizer
 
-    config = main.load_config()
+    config, max_positions = main.load_config()
     validate_cfg(config)
-    main.register_environment()
-    tokenizer = AutoTokenizer.from_pretrained(model_path())
-    if EXPERIMENT["policy"]["chat"] is None:
-        tokenizer.chat_template = main.PLAIN
-    rows = {}
+    tokenizer = AutoTokenizer.from_pretrained(config.trainer.policy.model.path)
+    tokenizer.chat_template = tokenizer.chat_template or main.PLAIN
+    rows, prompts = {}, []
     for split, files in (("train", config.data.train_data), ("validation", config.data.val_data)):
         data = PromptDataset(files, tokenizer, config.trainer.max_prompt_length, num_workers=1)
-        rows[split] = len(data)
-    prompt, env_class, extras, _ = data[0]
-    accepted = list(extras["reward_spec"]["ground_truth"]["target"])
-    messages = replayed(extras["extra_info"]["question"], accepted[0])
+        rows[split] = [data[i] for i in range(len(data))]
+        prompts += [messages[-1]["content"] for messages, *_ in rows[split]]
+    all_messages = [list(case["messages"]) for case in cases()]
 
     class Client:
         async def generate(self, request, model=None):
-            ids = tokenizer.encode(messages.pop(0), add_special_tokens=False)
-            text = tokenizer.decode(ids, skip_special_tokens=True)
+            messages = all_messages[int(request["session_ids"][0].split("-")[0])]
+            text = messages.pop(0) if len(messages) > 1 else messages[0]
+            ids = tokenizer.encode(text, add_special_tokens=False)[: request["sampling_params"]["max_tokens"]]
             return {"responses": [text], "response_ids": [ids], "stop_reasons": ["stop"], "response_logprobs": [[-0.5] * len(ids)]}
 
-        async def finish_session(self, session_id):
-            pass
-
-    generator = SkyRLGymGenerator(
-        generator_cfg=config.generator, skyrl_gym_cfg=config.environment.skyrl_gym,
-        inference_engine_client=main.CuttingClient(Client(), tokenizer), tokenizer=tokenizer, policy_model_name="policy",
-    )  # fmt: skip
-    output = asyncio.run(
-        generator.agent_loop(prompt, env_class, extras, config.generator.sampling_params.max_generate_length, config.generator.max_input_length)
-    )
-    reward = output.reward if isinstance(output.reward, (int, float)) else sum(output.reward)
+    chosen = [rows[case["split"]][case["index"]] for case in cases()]
+    batch = {
+        "prompts": [each[0] for each in chosen], "env_classes": ["search"] * len(chosen), "env_extras": [each[2] for each in chosen],
+        "sampling_params": {"temperature": 1.0}, "trajectory_ids": None, "batch_metadata": BatchMetadata(1, "train"),
+    }  # fmt: skip
+    output = asyncio.run(main.PlayedGenerator(Client(), "policy", max_positions).generate(batch))
+    validate_generator_output(len(chosen), output)
+    fields = ("prompt_token_ids", "response_ids", "loss_masks", "rewards", "rollout_logprobs")
+    played = []
+    for prompt, response, mask, rewards, logprobs in zip(*(output[field] for field in fields)):
+        trained = [i for i, kept in zip(response, mask) if kept == 1]
+        sequence = {
+            "prompt": tokenizer.decode(prompt), "response": tokenizer.decode(response), "trained": tokenizer.decode(trained),
+            "tokens": len(response), "scores": rewards, "logprobs": len(logprobs),
+        }  # fmt: skip
+        played.append({"reward": sum(rewards), "sequences": [sequence]})
     return {
-        "version": importlib.metadata.version("skyrl"), "rows": rows, "keys": len(config_keys()), "reward": reward,
-        "trained": sum(output.loss_mask), "tokens": len(output.response_ids), "metrics": output.env_metrics,
-        "text": tokenizer.decode(output.response_ids, skip_special_tokens=False),
-        "prompt_text": tokenizer.decode(output.prompt_ids, skip_special_tokens=False), "stop": output.stop_reason,
+        "version": importlib.metadata.version("skyrl"), "keys": len(config_keys()), "prompts": prompts, "played": played,
+        "rows": {split: len(each) for split, each in rows.items()},
     }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ export const recipesExport = defineCommand({
   required: ["to", "out"],
   async run(flags, context, recipe) {
     const { exportRecipe } = await import("../../exports/export-recipe.ts");
+    const { forecastText } = await import("../../exports/card-forecast.ts");
     claimWriting(flags.out);
     const resolved = await settingsOf({ ...flags, recipe });
     const { to, out, json } = flags;
@@ -47,6 +48,7 @@ export const recipesExport = defineCommand({
     });
     for (const { from, differs } of written.keys)
       if (differs !== undefined) context.note(`${from}: ${differs}`);
+    if (written.forecast !== null) context.note(forecastText(written.forecast));
     context.out(json === true ? JSON.stringify(written) : asText(written));
   },
 });

@@ -73,7 +73,9 @@ async function plannedFolder(from: string): Promise<PlannedModel> {
   if (commit !== null && (await isFolder(place.snapshot(commit)))) {
     return ofFolder(from, place.snapshot(commit));
   }
-  const published = publishedShapes.find((shape) => shape.name === name.repository);
+  // Models that follow instructions have the shape of the base that they were made from.
+  const ofBase = name.repository.replace(/-Instruct$/, "");
+  const published = publishedShapes.find((shape) => shape.name === ofBase);
   // Whatever is in that table was published so.
   if (published !== undefined) {
     return { from, config: published.config, lora: null, folder: null, stored: "BF16" };

@@ -1,5 +1,9 @@
-"""Trains the exported recipe with SkyRL: python main.py [key=value ...], with keys of SkyRL's configuration."""
+"""Trains the exported recipe with SkyRL: python main.py [key=value ...], with keys of SkyRL's configuration.
 
+SkyRL samples and trains; `agentrl serve env` plays the episodes and gives the rewards.
+"""
+
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -10,79 +14,87 @@ sys.path.insert(0, str(FOLDER))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH")]))
 
 import ray  # noqa: E402
-from episode import EXPERIMENT  # noqa: E402
 from omegaconf import OmegaConf  # noqa: E402
+from played import play  # noqa: E402
+from skyrl.backends.skyrl_train.inference_servers.utils import resolve_policy_model_name  # noqa: E402
 from skyrl.train.config.config import SkyRLTrainConfig  # noqa: E402
 from skyrl.train.entrypoints.main_base import BasePPOExp  # noqa: E402
+from skyrl.train.generators.base import GeneratorInterface  # noqa: E402
+from skyrl.train.generators.utils import get_rollout_metrics  # noqa: E402
 from skyrl.train.utils.utils import initialize_ray, validate_cfg  # noqa: E402
-from skyrl_gym.envs import deregister, register  # noqa: E402
-from token_episode import cut_tokens  # noqa: E402
 
-# Prompts as they are, for policies without a chat template.
+# The lengths of prompts are measured by a template; agentrl renders the prompts themselves.
 PLAIN = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 
 def load_config(arguments=()):
-    """config.yaml with overrides; paths start from this folder."""
+    """config.yaml with overrides, and tokens of the longest sequence; paths start from this folder."""
     config = OmegaConf.load(FOLDER / "config.yaml")
     config.agentrl.root = str(FOLDER)
     OmegaConf.resolve(config)
+    max_positions = config.agentrl.max_positions
     del config["agentrl"]
-    return SkyRLTrainConfig.from_dict_config(OmegaConf.merge(config, OmegaConf.from_cli(list(arguments))))
+    return SkyRLTrainConfig.from_dict_config(OmegaConf.merge(config, OmegaConf.from_cli(list(arguments)))), max_positions
 
 
-class CuttingClient:
-    """An inference client whose messages end at the protocol's cut. SkyRL keeps what follows a tag, and leaves special tokens out of texts."""
+class PlayedGenerator(GeneratorInterface):
+    """Trajectories of the exported recipe, one sequence each, with a reward at every token."""
 
-    def __init__(self, client, tokenizer):
-        self.client, self.tokenizer = client, tokenizer
+    def __init__(self, client, model, max_positions):
+        self.client, self.model, self.max_positions = client, model, max_positions
 
-    def __getattr__(self, name):
-        return getattr(self.client, name)
+    async def generate(self, input_batch, disable_tqdm=False):
+        params, metadata = input_batch.get("sampling_params") or {}, input_batch["batch_metadata"]
+        step = max(0, metadata.global_step - 1)
+        infos = [extras["extra_info"] for extras in input_batch["env_extras"]]
+        episodes = await asyncio.gather(*(self.episode(info, params, step, f"{i}-{step}") for i, info in enumerate(infos)))
+        sequences = [each["sequences"][0] for each in episodes]
+        responses, masks = [each["response"] for each in sequences], [each["mask"] for each in sequences]
+        rewards = [each["rewards"] for each in sequences]
+        values = [{**each["rewards"], "turns": each["turns"]} for each in episodes]
+        known = [{name: value for name, value in each.items() if value is not None} for each in values]
+        return {
+            "prompt_token_ids": [each["prompt"] for each in sequences], "response_ids": responses, "rewards": rewards, "loss_masks": masks,
+            "stop_reasons": ["stop" if each["end"] == "answered" else "length" for each in episodes],
+            "rollout_metrics": get_rollout_metrics(responses, rewards, known, input_batch["env_classes"], masks),
+            "rollout_logprobs": [each["logprobs"] for each in sequences], "rollout_expert_indices": None, "rollout_sample_support": None,
+        }  # fmt: skip
 
-    async def generate(self, *args, **kwargs):
-        output = await self.client.generate(*args, **kwargs)
-        logprobs = output.get("response_logprobs")
-        for i, ids in enumerate(output["response_ids"]):
-            kept, output["responses"][i] = cut_tokens(self.tokenizer, list(ids))
-            if len(kept) < len(ids):
-                output["stop_reasons"][i] = "stop"
-            output["response_ids"][i] = kept
-            if logprobs is not None and logprobs[i] is not None:
-                logprobs[i] = logprobs[i][: len(kept)]
-        return output
+    async def episode(self, info, params, step, session):
+        async def sample(ids, max_tokens, stop, stop_ids):
+            # A tag may be a special token, which vLLM leaves out of the text that it compares with stop strings.
+            own = {"stop": stop, "stop_token_ids": stop_ids, "include_stop_str_in_output": True, "skip_special_tokens": False}
+            request = {"prompt_token_ids": [ids], "session_ids": [session], "sampling_params": {**params, **own, "max_tokens": max_tokens}}
+            output = await self.client.generate(request, model=self.model)
+            return list(output["response_ids"][0]), [float(each) for each in output["response_logprobs"][0]]
+
+        return await play(sample, split=info["split"], index=int(info["index"]), step=step, max_positions=self.max_positions)
 
 
 class RecipeExp(BasePPOExp):
+    def __init__(self, cfg, max_positions):
+        self.max_positions = max_positions
+        super().__init__(cfg)
+
     def get_generator(self, cfg, tokenizer, inference_engine_client):
-        return super().get_generator(cfg, tokenizer, CuttingClient(inference_engine_client, tokenizer))
+        return PlayedGenerator(inference_engine_client, resolve_policy_model_name(cfg), self.max_positions)
 
     def get_tokenizer(self, *args, **kwargs):
         tokenizer = super().get_tokenizer(*args, **kwargs)
-        if EXPERIMENT["policy"]["chat"] is None:
-            tokenizer.chat_template = PLAIN
+        tokenizer.chat_template = tokenizer.chat_template or PLAIN
         return tokenizer
 
 
-def register_environment():
-    """Puts the recipe's environment in the place of skyrl-gym's search, whose settings it has."""
-    deregister("search")
-    register(id="search", entry_point="search_env:RecipeSearchEnv")
-
-
 @ray.remote(num_cpus=1)
-def train(config):
-    register_environment()
-    RecipeExp(config).run()
+def train(config, max_positions):
+    RecipeExp(config, max_positions).run()
 
 
 def main():
-    config = load_config(sys.argv[1:])
-    # The environment reads the address from the experiment; both names of it stay one.
-    os.environ.setdefault("AGENTRL_SEARCH_URL", config.environment.skyrl_gym.search.search_url)
+    config, max_positions = load_config(sys.argv[1:])
     validate_cfg(config)
     initialize_ray(config)
-    ray.get(train.remote(config))
+    ray.get(train.remote(config, max_positions))
 
 
 if __name__ == "__main__":
