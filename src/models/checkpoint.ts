@@ -255,10 +255,20 @@ export async function writeCheckpoint(
     unflatten(config, weights),
     options.dtype,
   );
+  await copyCompanions(options.tokenizerFrom, folder, { replace: true });
+}
+
+/** Copies the files that belong to a model beside its weights: the tokenizer's, and sampling settings. */
+export async function copyCompanions(
+  from: string,
+  folder: string,
+  { replace = false } = {},
+): Promise<void> {
   for (const file of COMPANIONS) {
-    const source = join(options.tokenizerFrom, file);
+    const source = join(from, file);
     const target = join(folder, file);
-    if (source !== target && existsSync(source)) await copyFile(source, target);
+    if (source === target || !existsSync(source) || (existsSync(target) && !replace)) continue;
+    await copyFile(source, target);
   }
 }
 
