@@ -73,9 +73,9 @@ export async function discardedNorms(
   } catch (error) {
     const said = refusalBy(error);
     if (said === null) throw error;
-    const isHalf = /\bb?f(loat)?16\b|F16_F16/i.test(said);
+    const isHalf = /\bb?f(loat)?16(\b|_)/i.test(said);
     const remedy = isHalf
-      ? "It computes in the dtype of the weights that it serves, and its processor has none for float16. Serve a float32 copy: agentrl models convert MODEL --dtype float32 --out FOLDER, and start the server with FOLDER."
+      ? "The server computes in the dtype of its weights, and its processor cannot in this one. Serve a float32 copy: agentrl models convert MODEL --dtype float32 --out FOLDER, and start the server with FOLDER."
       : "Correct what the server names.";
     const message = `${session.connection.where}: a first pass of 4 tokens failed, saying ${said}. ${remedy}`;
     throw new ConfigError("ENGINE_UNFIT", message, { cause: error });

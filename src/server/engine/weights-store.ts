@@ -18,7 +18,7 @@ import { ApiError } from "./request-body.ts";
 type WeightsKind = "weights" | "sampler_weights";
 
 /** Saved weights by address, `tinker://MODEL/KIND/NAME`, in folders that outlive the server. */
-interface WeightsStore {
+export interface WeightsStore {
   /** @returns the address. @throws {ApiError} 409 when the name exists. */
   save(
     engine: PolicyEngine,
