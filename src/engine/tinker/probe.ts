@@ -17,19 +17,20 @@ const STILL = {
   gradClipNorm: Infinity,
 };
 
-/** Makes a model to train. Gradients that an earlier model left at the server are discarded first. @throws as `createModel` and `discardedNorms` */
+/** Makes a model to train. Gradients that an earlier model left at the server are discarded first. @throws as `createModel` and `onScratch` */
 export async function createPolicy(
   session: RemoteSession,
   lora: FreshLora | null,
 ): Promise<RemoteModel> {
-  if (session.dialect.keepsGradients && lora !== null) await discardedNorms(session, lora, [1]);
+  if (session.dialect.keepsGradients && lora !== null)
+    await onScratch(session, lora, (model) => gradientNorm(model, 1));
   return createModel(session, lora);
 }
 
 /**
- * Whether an unknown server sums losses or divides by weights: gradient norms of one row with weights 1 and 2, on discarded adapters.
- * The first norm is not read: SkyRL with JAX adds gradients to it that an earlier client left.
- * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm; as `discardedNorms`.
+ * Which server an unknown one is, on adapters that are then unloaded: SkyRL with JAX says so where it lacks a loss; others tell whether
+ * they sum losses or divide by weights by the gradient norms of one row with weights 1 and 2.
+ * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm; as `requireFullWeights` and `onScratch`.
  */
 export async function probedDialect(
   session: Omit<RemoteSession, "dialect">,
@@ -37,39 +38,65 @@ export async function probedDialect(
 ): Promise<Dialect> {
   if (lora === null) return requireFullWeights(null, session.connection.where);
   const plain = { ...dialectNamed("tinker"), alpha: () => lora.alpha };
-  const [, one = NaN, two = NaN] = await discardedNorms({ ...session, dialect: plain }, lora, [1, 1, 2]); // prettier-ignore
-  const ratio = two / one;
-  // SkyRL with JAX is the known server that divides; another would be treated alike.
-  if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
-  if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
-  const message = `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`;
-  throw new ConfigError("ENGINE_UNFIT", message);
+  return onScratch({ ...session, dialect: plain }, lora, async (model) => {
+    if (await isJax(model)) return dialectNamed("skyrl-jax");
+    // What earlier clients left of gradients comes into the first norm of some servers, which is not read.
+    await gradientNorm(model, 1);
+    const one = await gradientNorm(model, 1);
+    const two = await gradientNorm(model, 2);
+    const ratio = two / one;
+    // SkyRL with JAX is the known server that divides; another would be treated alike.
+    if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
+    if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
+    const message = `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`;
+    throw new ConfigError("ENGINE_UNFIT", message);
+  });
 }
 
-/**
- * Passes of one row on adapters that are then unloaded, each with a step at learning rate 0.
- * @returns the gradient's norm for each weight of the row's tokens; NaN where the server does not say it.
- * @throws {ConfigError} ENGINE_UNFIT where the server cannot compute the model.
- */
-export async function discardedNorms(
+/** SkyRL 0.4 refuses a loss that its JAX backend lacks before it computes anything. */
+async function isJax(model: RemoteModel): Promise<boolean> {
+  const gspo: NativeLoss = {
+    lossFn: "gspo",
+    config: {},
+    row: (row) => {
+      const zeros = row.targets.map(() => 0);
+      return wireRow(row, { weights: row.fields.weights, logprobs: zeros, advantages: zeros });
+    },
+  };
+  try {
+    await model.forwardBackward([rowOf(1)], gspo);
+    return false;
+  } catch (error) {
+    const said = refusalBy(error);
+    if (said === null) throw error;
+    return /not supported by the JAX backend/i.test(said);
+  }
+}
+
+/** Of one row, by a step at learning rate 0. @returns NaN where the server does not say it. */
+async function gradientNorm(model: RemoteModel, weight: number): Promise<number> {
+  await model.forwardBackward([rowOf(weight)], {
+    lossFn: "cross_entropy",
+    config: {},
+    row: (row) => wireRow(row, { weights: row.fields.weights }),
+  });
+  return (await model.optimStep(STILL)).gradNorm;
+}
+
+function rowOf(weight: number): TrainingRow {
+  const inputs = [1, 2, 3, 4];
+  return { inputs, targets: [2, 3, 4, 5], fields: { weights: inputs.map(() => weight) } };
+}
+
+/** @throws {ConfigError} ENGINE_UNFIT where the server cannot compute the model. */
+async function onScratch<T>(
   session: RemoteSession,
   lora: FreshLora,
-  weights: readonly number[],
-): Promise<number[]> {
+  use: (model: RemoteModel) => Promise<T>,
+): Promise<T> {
   const model = await createModel(session, lora);
   try {
-    const norms: number[] = [];
-    for (const weight of weights) {
-      const ids = [1, 2, 3, 4];
-      const row = {
-        inputs: ids,
-        targets: [2, 3, 4, 5],
-        fields: { weights: ids.map(() => weight) },
-      };
-      await model.forwardBackward([row], likelihood);
-      norms.push((await model.optimStep(STILL)).gradNorm);
-    }
-    return norms;
+    return await use(model);
   } catch (error) {
     const said = refusalBy(error);
     if (said === null) throw error;
@@ -83,9 +110,3 @@ export async function discardedNorms(
     await model.unload();
   }
 }
-
-const likelihood: NativeLoss = {
-  lossFn: "cross_entropy",
-  config: {},
-  row: (row: TrainingRow) => wireRow(row, { weights: row.fields.weights }),
-};
