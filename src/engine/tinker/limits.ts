@@ -42,7 +42,7 @@ export function requireTemperature(
 
 /** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */
 export function ignoredAdam({ adam }: Dialect): string {
-  const all = ["beta1", "beta2", "epsilon"] as const;
+  const all = ["beta1", "beta2", "epsilon", "weightDecay", "gradClipNorm"] as const;
   return all.filter((key) => !adam.includes(key)).join(", ");
 }
 
