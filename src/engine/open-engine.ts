@@ -3,6 +3,7 @@ import type { PolicyEngine } from "./engine.ts";
 import { type LocalEngineOptions, openLocalEngine } from "./local/local-engine.ts";
 import type { TinkerServer } from "./tinker/options.ts";
 
+export { isTrainingState } from "./local/engine-files.ts";
 export type { TinkerServer };
 
 /** Options of every engine. */
@@ -16,14 +17,10 @@ export async function openPolicyEngine(options: PolicyEngineOptions): Promise<Po
   const { server, ...local } = options;
   if (server === undefined) return openLocalEngine(local);
   const { model, base, lora, critic } = local;
-  if (lora === undefined || critic !== undefined) {
-    const [what, remedy] =
-      lora === undefined
-        ? ["all weights", "Set policy.lora: {}"]
-        : ["a critic", "Use an algorithm without a critic"];
-    const message = `engine.name is tinker: ${server.url} trains adapters (LoRA) alone, but the recipe trains ${what}. ${remedy}, or use engine.name: local.`;
+  if (critic !== undefined) {
+    const message = `engine.name is tinker: ${server.url} trains no critic. Use an algorithm without a critic, or engine.name: local.`;
     throw new ConfigError("ENGINE_UNFIT", message);
   }
   const { openTinkerEngine } = await import("./tinker/tinker-engine.ts");
-  return openTinkerEngine({ model, lora, server, base });
+  return openTinkerEngine({ model, lora: lora ?? null, server, base });
 }

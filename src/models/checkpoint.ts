@@ -16,7 +16,7 @@ import {
 } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
-import { storedTypes, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
+import { storedTypes, torchTypes, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 import { hasWeights, openWeightFiles, type WeightFiles } from "./weight-files.ts";
 
 /** A model from a Hugging Face folder. */
@@ -248,17 +248,27 @@ export async function writeCheckpoint(
   await writeJson(join(folder, "config.json"), {
     ...toHuggingFaceConfig(config),
     ...(await tokenKeys(options.tokenizerFrom)),
-    torch_dtype: { F32: "float32", F16: "float16", BF16: "bfloat16" }[options.dtype],
+    torch_dtype: torchTypes[options.dtype],
   });
   await writeSafetensors(
     join(folder, "model.safetensors"),
     unflatten(config, weights),
     options.dtype,
   );
+  await copyCompanions(options.tokenizerFrom, folder, { replace: true });
+}
+
+/** Copies the files that belong to a model beside its weights: the tokenizer's, and sampling settings. */
+export async function copyCompanions(
+  from: string,
+  folder: string,
+  { replace = false } = {},
+): Promise<void> {
   for (const file of COMPANIONS) {
-    const source = join(options.tokenizerFrom, file);
+    const source = join(from, file);
     const target = join(folder, file);
-    if (source !== target && existsSync(source)) await copyFile(source, target);
+    if (source === target || !existsSync(source) || (existsSync(target) && !replace)) continue;
+    await copyFile(source, target);
   }
 }
 

@@ -4,6 +4,9 @@ import { floatBitsToHalf, halfToFloat } from "../base/half.ts";
 export const storedTypes = ["F32", "F16", "BF16"] as const;
 export type StoredType = (typeof storedTypes)[number];
 
+/** Names of the dtypes in `config.json`. */
+export const torchTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
+
 /** 16-bit numbers in host memory. */
 export interface HalfNumbers {
   type: "F16" | "BF16";

@@ -25,7 +25,7 @@ import type { Roles } from "../trajectory/role.ts";
 import { environments } from "../worlds/datasets.ts";
 import { openDataset } from "../worlds/open-dataset.ts";
 import { type PolicyOptions, SHIPPED_POLICIES, findBase, knownNames, madeBase } from "./bases.ts";
-import { requireRemoteEngine } from "./checks/remote-engine.ts";
+import { requireDialect, requireRemoteEngine } from "./checks/remote-engine.ts";
 import { fetchNamedModel } from "./fetch-named-model.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import { ggufFolder, isGgufName } from "./gguf-policy.ts";
@@ -91,7 +91,7 @@ export async function openEngine(
   const { frozenWeights, samplingWeights } = settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
-  const server = serverOf(settings);
+  const server = serverOf(settings, trains);
   const critic = trains && settings.algorithm !== undefined && criticTrunkOf(settings.algorithm);
   return openPolicyEngine({
     critic: critic === false ? undefined : critic,
@@ -116,14 +116,17 @@ export async function openEngine(
  * The training server that a recipe names; null: it trains on this machine.
  * @throws {ConfigError} RECIPE_BAD_VALUE, ENGINE_UNFIT as `requireRemoteEngine`.
  */
-function serverOf(settings: Settings): TinkerServer | null {
+function serverOf(settings: Settings, trains: boolean): TinkerServer | null {
   const { name, url, model = null, apiKeyEnv, dialect = null, sampler } = settings.engine;
   if (name === "local") return null;
   requireRemoteEngine(settings);
   const stallMs = milliseconds(settings.deadlines.engineSeconds);
   const sampling =
     sampler === undefined ? {} : { sampler: { ...sampler, model: sampler.model ?? null } };
-  return { url: url ?? "", model, apiKeyEnv, dialect, stallMs, ...sampling };
+  const requireFit: TinkerServer["requireFit"] = (found) => {
+    if (trains) requireDialect(settings, found);
+  };
+  return { url: url ?? "", model, apiKeyEnv, dialect, stallMs, requireFit, ...sampling };
 }
 
 /**

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
-import { storedTypeOf } from "../../src/models/checkpoint.ts";
+import { readJson } from "../../src/base/files.ts";
+import { readCheckpoint, storedTypeOf } from "../../src/models/checkpoint.ts";
 import { commandNamed, runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -34,6 +35,24 @@ describe("agentrl models convert", () => {
       stored: { BF16: 8 },
     });
     expect(await storedTypeOf(out)).toBe("F16");
+  });
+
+  it("writes a folder in another dtype, for servers that cannot compute in its own", async () => {
+    const from = join(folder, "half");
+    const halved = ["--out", from, "--dtype", "float16"];
+    await convert(join(golden, "llama.gguf"), ...halved);
+    const out = join(folder, "single");
+    const { stdout, stderr, status } = await convert(from, "--out", out, "--dtype", "float32");
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain("single: llama, 2 layers of 32; matrices F16 × 15 as F32");
+    expect(await storedTypeOf(out)).toBe("F32");
+    expect(await readJson(join(out, "config.json"))).toMatchObject({ torch_dtype: "float32" });
+    expect((await readCheckpoint(out)).weights).toEqual((await readCheckpoint(from)).weights);
+    expect((await loadTokenizer(out)).encode("The river").length).toBeGreaterThan(1);
+    // Without --dtype, that of the folder.
+    const same = join(folder, "same");
+    await convert(from, "--out", same);
+    expect(await storedTypeOf(same)).toBe("F16");
   });
 
   it("says what a file is that is none", async () => {

@@ -3,7 +3,7 @@ import type { PolicyEngine } from "../../src/engine/engine.ts";
 import type { FreshLora } from "../../src/engine/local/engine-files.ts";
 import { openPolicyEngine } from "../../src/engine/open-engine.ts";
 import type { DialectName } from "../../src/engine/tinker/dialect.ts";
-import type { SamplerServer } from "../../src/engine/tinker/options.ts";
+import type { SamplerServer, TinkerServer } from "../../src/engine/tinker/options.ts";
 import { type EngineServer, startEngineServer } from "../../src/server/engine/engine-server.ts";
 
 /** Small enough for a test; the same on both sides, so that results can be compared. */
@@ -50,7 +50,9 @@ export function openRemoteEngine(
     ...more
   }: {
     dialect?: DialectName | null;
-    lora?: FreshLora;
+    /** null: all weights are trained. */
+    lora?: FreshLora | null;
+    requireFit?: TinkerServer["requireFit"];
     apiKeyEnv?: string | null;
     stallMs?: number;
     sampler?: SamplerServer;
@@ -58,5 +60,5 @@ export function openRemoteEngine(
 ): Promise<PolicyEngine> {
   const server = { url, model: null, dialect, apiKeyEnv, stallMs, ...more };
   const http = { retries: 2, retryDelayMs: 10 };
-  return openPolicyEngine({ model, lora, server: { ...server, http } });
+  return openPolicyEngine({ model, lora: lora ?? undefined, server: { ...server, http } });
 }

@@ -13,27 +13,57 @@ export async function tarContent(
   archive: string,
   wanted: (path: string) => boolean,
 ): Promise<AsyncGenerator<Buffer> | null> {
+  const files = tarFiles(archive);
+  for (;;) {
+    const next = await files.next();
+    if (next.done === true) return null;
+    if (wanted(next.value.path)) return endingWith(next.value.content, files);
+  }
+}
+
+/** A file of an archive; its content is read before the next file, or not at all. */
+interface TarFile {
+  path: string;
+  content: AsyncGenerator<Buffer>;
+}
+
+/** The files of a tar archive, in its order, streamed. @throws {DataError} DATASET_ARCHIVE */
+export async function* tarFiles(archive: string): AsyncGenerator<TarFile, undefined> {
   const reader = new BlockReader(archive);
   let longName: string | null = null;
-  for (;;) {
-    const header = await reader.exactly(BLOCK);
-    if (header === null || header.every((byte) => byte === 0)) {
-      reader.close();
-      return null;
+  try {
+    for (;;) {
+      const header = await reader.exactly(BLOCK);
+      if (header === null || header.every((byte) => byte === 0)) return;
+      const size = sizeIn(header);
+      if (Number.isNaN(size)) throw damaged(archive);
+      const type = String.fromCharCode(header[156] ?? 0);
+      const padded = Math.ceil(size / BLOCK) * BLOCK;
+      if (type === "L" || type === "x") {
+        const content = (await reader.exactly(padded))?.toString("utf8", 0, size) ?? "";
+        longName = type === "L" ? content.replace(/\0.*$/s, "") : paxPath(content);
+        continue;
+      }
+      const path = longName ?? nameIn(header);
+      longName = null;
+      const isFile = type === "0" || type === "\0";
+      const content = reader.content(size, padded);
+      if (isFile) yield { path, content };
+      for await (const _ of content);
     }
-    const size = sizeIn(header);
-    if (Number.isNaN(size)) throw damaged(archive);
-    const type = String.fromCharCode(header[156] ?? 0);
-    const padded = Math.ceil(size / BLOCK) * BLOCK;
-    if (type === "L" || type === "x") {
-      const content = (await reader.exactly(padded))?.toString("utf8", 0, size) ?? "";
-      longName = type === "L" ? content.replace(/\0.*$/s, "") : paxPath(content);
-      continue;
-    }
-    const path = longName ?? nameIn(header);
-    longName = null;
-    if ((type === "0" || type === "\0") && wanted(path)) return reader.content(size);
-    for await (const _ of reader.pieces(padded));
+  } finally {
+    reader.close();
+  }
+}
+
+async function* endingWith(
+  content: AsyncGenerator<Buffer>,
+  files: AsyncGenerator<TarFile>,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* content;
+  } finally {
+    await files.return(undefined);
   }
 }
 
@@ -55,12 +85,10 @@ class BlockReader {
     return Buffer.concat(pieces);
   }
 
-  async *content(size: number): AsyncGenerator<Buffer> {
-    try {
-      yield* this.pieces(size);
-    } finally {
-      this.close();
-    }
+  /** The bytes of a file, whose padding is read after them. */
+  async *content(size: number, padded: number): AsyncGenerator<Buffer> {
+    yield* this.pieces(size);
+    for await (const _ of this.pieces(padded - size));
   }
 
   async *pieces(length: number): AsyncGenerator<Buffer> {

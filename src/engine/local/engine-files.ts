@@ -63,6 +63,11 @@ export function isOfPolicy(name: string): boolean {
   return name !== OPTIMIZER_FILE && !name.startsWith(CRITIC_FOLDER);
 }
 
+/** Whether a file of a checkpoint belongs to its training state alone. */
+export function isTrainingState(name: string): boolean {
+  return name === STATE_FILE || !isOfPolicy(name);
+}
+
 /** Whether a folder contains a training state. */
 export function hasTrainingState(folder: string): boolean {
   return existsSync(join(folder, STATE_FILE));

@@ -16,7 +16,7 @@ import type { SampleRequest, TrainingRow } from "../engine.ts";
 import { engineSetting } from "./connection.ts";
 import type { SampledSequence } from "./messages.ts";
 import type { SamplerServer } from "./options.ts";
-import { unpackAdapter } from "./remote-files.ts";
+import { ARCHIVE, unpackAdapter } from "./remote-files.ts";
 import {
   type Draw,
   type RemoteSampling,
@@ -48,17 +48,18 @@ export async function adapterSampling(
   };
   return {
     async weightsOf(model, version) {
-      const archive = await model.archive();
-      if (archive === null) {
-        const message = `engine.sampler: the training server exports no adapter of version ${version}, so ${server.where} cannot sample from it. Remove engine.sampler, or use a training server that exports, such as agentrl serve engine or TuFT.`;
-        throw new ConfigError("ENGINE_UNFIT", message);
-      }
       // A run that goes back to a checkpoint trains a version again, with other weights: the version alone is no name.
       const name = `${run}-v${version}-${count++}`;
       const folder = join(resolve(sampler.adapters), name);
       const draft = `${folder}.part`;
       await mkdir(draft, { recursive: true });
-      await unpackAdapter(draft, archive);
+      const exported = await model.archive(join(draft, ARCHIVE));
+      if (exported === null) {
+        await rm(draft, { recursive: true });
+        const message = `engine.sampler: the training server exports no adapter of version ${version}, so ${server.where} cannot sample from it. Remove engine.sampler, or use a training server that exports, such as agentrl serve engine or TuFT.`;
+        throw new ConfigError("ENGINE_UNFIT", message);
+      }
+      await unpackAdapter(draft, exported);
       await rename(draft, folder);
       loaded.push({ name, folder });
       await server.load(name, folder);

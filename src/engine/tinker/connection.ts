@@ -5,7 +5,7 @@ import { checkOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { httpClient } from "../../http/client.ts";
 import type { Endpoint, SettingName } from "../../http/endpoint.ts";
-import type { BodyReader } from "../../http/exchange.ts";
+import { type Collector, collector, fileWriter } from "./body-readers.ts";
 import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { type HttpSettings, httpShape, isServerAddress } from "../../http/http-options.ts";
 import { messageIn, refusalOf } from "../../http/refusal.ts";
@@ -35,8 +35,8 @@ export interface Connection {
   call<S extends z.ZodType>(path: string, schema: S, request?: WireRequest): Promise<z.output<S>>;
   /** Waits for a future. @throws {ExternalError} ENGINE_STALLED; ENGINE_REFUSED when it failed; ENGINE_LOST when it is unknown. */
   future(requestId: string): Promise<WireAnswer>;
-  /** The bytes of a file that a path leads to, redirects on the same server followed; a file: address where it redirects to one. */
-  download(path: string): Promise<Uint8Array | URL>;
+  /** Writes the file that a path leads to, redirects on the same server followed. @returns a file: address where it redirects to one. */
+  download(path: string, into: string): Promise<"written" | URL>;
 }
 
 export interface WireRequest {
@@ -55,6 +55,12 @@ const AGAIN = new Set([408, 425, 429]);
 
 const POLL_MS = 50;
 
+const FILE_LIMITS = {
+  timeoutMs: 3_600_000,
+  deadlineMs: 4 * 3_600_000,
+  maxReplyBytes: Number.MAX_SAFE_INTEGER,
+};
+
 /** What the SDK waits for one poll, at most. */
 const POLL_TIMEOUT_MS = 330_000;
 
@@ -64,11 +70,16 @@ export function connect(options: ServerOptions): Connection {
   const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, "engine.apiKeyEnv");
   const endpoint = endpointOf(options, apiKeyEnv, key);
   const client = httpClient(endpoint);
+  // A whole model takes longer, and more bytes, than any other reply.
+  const files = httpClient({ ...endpoint, settings: { ...endpoint.settings, ...FILE_LIMITS } });
   const where = new URL(options.url).origin;
-  const send = async (path: string, { body, repeats = true }: WireRequest): Promise<WireAnswer> => {
+  const send = async (
+    path: string,
+    { body, repeats = true, into }: WireRequest & { into?: string },
+  ): Promise<WireAnswer> => {
     const isBinary = body instanceof Uint8Array;
     const collected: { reader: Collector | null } = { reader: null };
-    const { status, headers } = await client.request({
+    const { status, headers } = await (into === undefined ? client : files).request({
       path: path.startsWith(BASE) ? path : `${BASE}/${path}`,
       body,
       headers: definedValues({
@@ -78,7 +89,9 @@ export function connect(options: ServerOptions): Connection {
       }),
       idempotent: repeats,
       accepts: ANSWERED.filter((each) => !AGAIN.has(each) || !repeats || path === FUTURE),
-      reader: () => (collected.reader = collector()),
+      reader: (head) =>
+        (collected.reader =
+          into === undefined || head.status >= 300 ? collector() : fileWriter(into)),
     });
     const bytes = collected.reader?.bytes() ?? new Uint8Array(0);
     const isJson = (headers.get("content-type") ?? "").includes("json");
@@ -86,8 +99,9 @@ export function connect(options: ServerOptions): Connection {
   };
   const refused = (path: string, answer: WireAnswer): ExternalError => {
     const code = isLost(answer) ? "ENGINE_LOST" : "ENGINE_REFUSED";
-    const message = `${where}, ${path}: status ${answer.status}, saying ${quotedBody(withoutKeys(endpoint, saidBy(answer)))}. ${remedyOf(code)}`;
-    return new ExternalError(code, message);
+    const said = quotedBody(withoutKeys(endpoint, saidBy(answer)));
+    const message = `${where}, ${path}: status ${answer.status}, saying ${said}. ${remedyOf(code)}`;
+    return new ExternalError(code, message, { cause: new Error(said) });
   };
   return {
     where,
@@ -127,11 +141,11 @@ export function connect(options: ServerOptions): Connection {
         await wait(POLL_MS);
       }
     },
-    async download(path) {
+    async download(path, into) {
       let at = path;
       for (let hops = 0; hops < 4; hops++) {
-        const answer = await send(at, {});
-        if (answer.status < 300) return answer.bytes;
+        const answer = await send(at, { into });
+        if (answer.status < 300) return "written";
         const to = typeof answer.json === "string" ? new URL(answer.json, where) : null;
         if (to?.protocol === "file:") return to;
         if (answer.status >= 400 || to?.origin !== where) throw refused(at, answer);
@@ -179,21 +193,6 @@ export function engineSetting(key: Parameters<SettingName>[0]): string | null {
   return key === "timeoutMs" || key === "deadlineMs" ? "deadlines.engineSeconds" : null;
 }
 
-type Collector = BodyReader & { bytes: () => Uint8Array };
-
-function collector(): Collector {
-  const chunks: Uint8Array[] = [];
-  return {
-    push(bytes) {
-      chunks.push(Uint8Array.from(bytes));
-      return false;
-    },
-    needsEnd: true,
-    failure: () => null,
-    bytes: () => Buffer.concat(chunks),
-  };
-}
-
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown;
@@ -231,4 +230,10 @@ function remedyOf(code: "ENGINE_LOST" | "ENGINE_REFUSED"): string {
 
 function saidBy({ bytes, json }: WireAnswer): string {
   return messageIn(json) ?? Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
+}
+
+/** What a server said when it refused, for a message of its own; null: another failure. */
+export function refusalBy(error: unknown): string | null {
+  if (!(error instanceof ExternalError) || error.code !== "ENGINE_REFUSED") return null;
+  return error.cause instanceof Error ? error.cause.message : null;
 }

@@ -30,6 +30,10 @@ export interface Dialect {
   readonly keepsSaved: boolean;
   /** Whether draws from weights of before are from these, and not from the newest ones. */
   readonly holdsWeights: boolean;
+  /** How many models with all weights trained (rank 0) it holds: none, or one, beside which there is no other model, or several. */
+  readonly fullWeights: "none" | "one" | "several";
+  /** Gradients that were not applied stay when their model is unloaded, and the next model's first step applies them. */
+  readonly keepsGradients: boolean;
 }
 
 const MOMENTS = ["beta1", "beta2", "epsilon", "weightDecay"] as const;
@@ -47,6 +51,8 @@ const plain: Omit<Dialect, "name"> = {
   saveOptimizer: {},
   keepsSaved: true,
   holdsWeights: true,
+  fullWeights: "none",
+  keepsGradients: false,
   temperatures: false,
   minP: false,
 };
@@ -58,6 +64,7 @@ const servers = {
     repeats: true,
     temperatures: true,
     minP: true,
+    fullWeights: "several",
     loraConfig: ({ alpha }) => ({ alpha }),
   },
   "skyrl-jax": {
@@ -68,8 +75,17 @@ const servers = {
     alpha: () => 32,
     // Its draws take an int32: others end in "out of bounds".
     seeds: 2 ** 31,
+    keepsGradients: true,
   },
-  skyrl: { ...plain, repeats: true, adam: [], alpha: () => 32 },
+  // Its sampler draws by the model's name: an older sampling session draws from the newest weights.
+  skyrl: {
+    ...plain,
+    repeats: true,
+    adam: [],
+    alpha: () => 32,
+    fullWeights: "one",
+    holdsWeights: false,
+  },
   tuft: { ...plain, alpha: ({ rank }) => 2 * rank, keepsSaved: false },
   "open-rl": {
     ...plain,
@@ -88,6 +104,11 @@ const servers = {
 export type DialectName = keyof typeof servers;
 
 export const dialectNames = Object.keys(servers) as [DialectName, ...DialectName[]];
+
+/** The dialects of servers that train all weights. */
+export function fullWeightDialects(): DialectName[] {
+  return dialectNames.filter((name) => dialectNamed(name).fullWeights !== "none");
+}
 
 export function dialectNamed(name: DialectName): Dialect {
   return { name, ...servers[name] };

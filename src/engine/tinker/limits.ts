@@ -4,7 +4,7 @@ import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { TEMPERATURES, type TrainingRow } from "../engine.ts";
-import type { Dialect } from "./dialect.ts";
+import { type Dialect, fullWeightDialects } from "./dialect.ts";
 
 /** A largest gradient norm that clips nothing. */
 const NO_CLIPPING = 1e6;
@@ -42,7 +42,7 @@ export function requireTemperature(
 
 /** The options of the optimiser that stay the server's own, for manifests, with commas; empty: none. */
 export function ignoredAdam({ adam }: Dialect): string {
-  const all = ["beta1", "beta2", "epsilon"] as const;
+  const all = ["beta1", "beta2", "epsilon", "weightDecay", "gradClipNorm"] as const;
   return all.filter((key) => !adam.includes(key)).join(", ");
 }
 
@@ -62,6 +62,20 @@ export function requireExpressible({
   throw new ConfigError("ENGINE_UNFIT", message);
 }
 
+/**
+ * All weights are trained as rank 0, which some servers would take for adapters.
+ * @param dialect null: neither the recipe nor the server names it.
+ * @throws {ConfigError} ENGINE_UNFIT
+ */
+export function requireFullWeights(dialect: Dialect | null, where: string): Dialect {
+  if (dialect !== null && dialect.fullWeights !== "none") return dialect;
+  const known = fullWeightDialects().join(" or ");
+  const found =
+    dialect === null ? "does not say which server it is" : `is a ${dialect.name} server, which trains adapters alone`; // prettier-ignore
+  const message = `policy.lora is not set, so the recipe trains all weights, and ${where} ${found}. Servers that train all weights: ${known} (skyrl: its backend is fsdp or megatron, not jax). ${dialect === null ? "Name it with engine.dialect" : "Use one of these"}, or set policy.lora: {}, or engine.name: local.`;
+  throw new ConfigError("ENGINE_UNFIT", message);
+}
+
 /** Only log-probabilities cross the network. @throws {ConfigError} ENGINE_UNFIT for a loss that reads entropy or values. */
 export function requireComputable(loss: LossSpec): void {
   const reads = losses.get(loss.name, "loss").reads(loss.options);
@@ -73,4 +87,10 @@ export function requireComputable(loss: LossSpec): void {
       : ["a critic's value loss", "Use an algorithm without a critic"];
   const message = `loss ${loss.name}: has ${found}, and a server of the Tinker API sends log-probabilities of targets alone. ${remedy}, or use engine.name: local.`;
   throw new ConfigError("ENGINE_UNFIT", message);
+}
+
+/** A server that holds one model has no reference, no snapshot and no base beside the policy. */
+export function oneModelOnly(where: string, what: string): ConfigError {
+  const message = `${what}: ${where} trains all weights of one model, and holds no other beside it. Set klCoef: 0 and remove what asks for another model (klReward, snapshots in models, a preference loss with a reference), or set policy.lora: {}, or use agentrl serve engine, or engine.name: local.`;
+  return new ConfigError("ENGINE_UNFIT", message);
 }

@@ -5,25 +5,16 @@ import { checkOptions, z } from "../../base/schema.ts";
 import { suggest } from "../../base/nearest.ts";
 import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { requireAsRecorded } from "../../models/recorded-files.ts";
-import type { StoredType } from "../../models/stored-numbers.ts";
 import { type Tokenizer, loadTokenizer } from "../../text/tokenizer.ts";
-import type { TrainingRow } from "../engine.ts";
-import type { FreshLora } from "../local/engine-files.ts";
 import { type Connection, connect } from "./connection.ts";
-import {
-  type Dialect,
-  type ServerFacts,
-  dialectNamed,
-  dialectNames,
-  dialectOf,
-} from "./dialect.ts";
-import { requireExpressible } from "./limits.ts";
-import { nativeLoss } from "./native-loss.ts";
+import { type ServerFacts, dialectNamed, dialectOf } from "./dialect.ts";
+import { requireExpressible, requireFullWeights } from "./limits.ts";
 import type { TinkerEngineOptions } from "./options.ts";
-import { baseOfRemote, exportMerged, isRemoteFolder } from "./remote-files.ts";
-import { type RemoteModel, type RemoteSession, createModel } from "./remote-model.ts";
+import { createPolicy, probedDialect } from "./probe.ts";
+import { baseOfRemote, isRemoteFolder } from "./remote-files.ts";
+import type { RemoteModel, RemoteSession } from "./remote-model.ts";
 
-/** A session with fresh adapters, and what is known here of the model. */
+/** A session with a fresh policy, and what is known here of the model. */
 export interface Remote {
   session: RemoteSession;
   policy: RemoteModel;
@@ -33,8 +24,6 @@ export interface Remote {
   /** The folder names weights at the server. */
   isSaved: boolean;
   base: string;
-  /** Writes a standalone model into a folder; nothing where the server exports no adapter. */
-  export(folder: string, archive: Uint8Array | URL | null, dtype: StoredType): Promise<void>;
   endHeartbeat(): void;
 }
 
@@ -57,7 +46,7 @@ const SDK_VERSION = "0.25.0";
 
 export async function openRemote(options: TinkerEngineOptions): Promise<Remote> {
   const { model: folder, lora, server } = options;
-  requireExpressible(lora);
+  if (lora !== null) requireExpressible(lora);
   const isSaved = isRemoteFolder(folder);
   const base = await baseOf(options);
   await requireAsRecorded(base);
@@ -73,26 +62,28 @@ export async function openRemote(options: TinkerEngineOptions): Promise<Remote> 
   const facts = await connection.call("get_server_capabilities", factsSchema);
   const listed = modelOf(facts, server.model, connection.where);
   if (server.sampler === undefined) requireSampling(listed, connection.where);
+  const named = server.dialect === null ? dialectOf(facts) : dialectNamed(server.dialect);
+  if (lora === null) requireFullWeights(named, connection.where);
+  if (named !== null) server.requireFit?.(named);
   const limit = Number(listed["max_context_length"] ?? positions);
   const { session_id: sessionId } = await connection.call("create_session", sessionSchema, {
     body: { tags: [], user_metadata: {}, sdk_version: SDK_VERSION, type: "create_session" },
   });
   const timer = heartbeat(connection, sessionId);
-  const named = server.dialect === null ? dialectOf(facts) : dialectNamed(server.dialect);
   const start = { connection, sessionId, baseModel: listed.model_name };
   const next = { model: 0, sampler: 0 };
   try {
-    const dialect: Dialect = named ?? (await probedDialect({ ...start, next }, lora));
+    const dialect = named ?? (await probedDialect({ ...start, next }, lora));
+    if (named === null) server.requireFit?.(dialect);
     const session: RemoteSession = { ...start, dialect, next };
     return {
       session,
-      policy: await createModel(session, lora),
+      policy: await createPolicy(session, lora),
       tokenizer,
       maxPositions: Math.min(positions, limit),
       vocabSize,
       isSaved,
       base,
-      export: (into, archive, dtype) => exportMerged(into, { archive, base, dtype }),
       endHeartbeat: () => {
         clearInterval(timer);
       },
@@ -143,43 +134,4 @@ function heartbeat(connection: Connection, sessionId: string): NodeJS.Timeout {
   return setInterval(() => {
     connection.call("session_heartbeat", z.unknown(), { body }).catch(() => undefined);
   }, HEARTBEAT_MS).unref();
-}
-
-const STILL = {
-  learningRate: 0,
-  beta1: 0.9,
-  beta2: 0.999,
-  epsilon: 1e-8,
-  weightDecay: 0,
-  gradClipNorm: Infinity,
-};
-
-/**
- * Whether an unknown server sums losses or divides by weights: gradient norms of one row with weights 1 and 2, on discarded adapters.
- * @throws {ConfigError} ENGINE_UNFIT when the server does not report the gradient's norm.
- */
-async function probedDialect(
-  session: Omit<RemoteSession, "dialect">,
-  lora: FreshLora,
-): Promise<Dialect> {
-  const plain = { ...dialectNamed("tinker"), alpha: () => lora.alpha };
-  const model = await createModel({ ...session, dialect: plain }, lora);
-  const norms: number[] = [];
-  for (const weight of [1, 2]) {
-    const ids = [1, 2, 3, 4];
-    const rows: TrainingRow[] = [
-      { inputs: ids, targets: [2, 3, 4, 5], fields: { weights: ids.map(() => weight) } },
-    ];
-    const loss = nativeLoss({ name: "cross-entropy", options: {} }, rows, plain);
-    if (loss !== null) await model.forwardBackward(rows, loss);
-    norms.push((await model.optimStep(STILL)).gradNorm);
-  }
-  await model.unload();
-  const [one = NaN, two = NaN] = norms;
-  const ratio = two / one;
-  // SkyRL with JAX is the known server that divides; another would be treated alike.
-  if (Math.abs(ratio - 1) < 0.05) return dialectNamed("skyrl-jax");
-  if (Math.abs(ratio - 2) < 0.1) return dialectNamed("tinker");
-  const message = `${session.connection.where}: loss aggregation unknown (sum or mean) (gradient norms ${one} and ${two} for weights 1 and 2). Name the server: engine.dialect, one of ${dialectNames.join(", ")}.`;
-  throw new ConfigError("ENGINE_UNFIT", message);
 }

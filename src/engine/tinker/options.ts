@@ -1,6 +1,6 @@
 import type { FreshLora } from "../local/engine-files.ts";
 import type { ServerOptions } from "./connection.ts";
-import type { DialectName } from "./dialect.ts";
+import type { Dialect, DialectName } from "./dialect.ts";
 
 /** An OpenAI-compatible server that samples with adapters which are loaded while it runs (vLLM with --enable-lora). */
 export interface SamplerServer {
@@ -17,6 +17,8 @@ export interface TinkerServer extends ServerOptions {
   model: string | null;
   /** null: as the server tells it, or as a probe finds. */
   dialect: DialectName | null;
+  /** Called with the dialect before a policy is made. @throws for one that cannot do what the run will ask. */
+  requireFit?: (dialect: Dialect) => void;
   /** Samples in place of the training server; default: the training server samples. */
   sampler?: SamplerServer;
 }
@@ -26,6 +28,7 @@ export interface TinkerEngineOptions {
   model: string;
   /** Folder of the base of saved adapters. */
   base?: string;
-  lora: FreshLora;
+  /** Adapters that are trained; null: all weights are. */
+  lora: FreshLora | null;
   server: TinkerServer;
 }

@@ -1,13 +1,13 @@
-import { existsSync } from "node:fs";
-import { copyFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
+import { createWriteStream, existsSync } from "node:fs";
+import { copyFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
+import { readJson, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
-import { tarContent } from "../../data/cards/tar.ts";
-import { readCheckpoint, writeCheckpoint } from "../../models/checkpoint.ts";
+import { tarFiles } from "../../data/cards/tar.ts";
+import { copyCompanions, readCheckpoint, writeCheckpoint } from "../../models/checkpoint.ts";
 import {
   ADAPTER_CONFIG,
   ADAPTER_WEIGHTS,
@@ -64,13 +64,19 @@ export async function baseOfRemote(folder: string): Promise<string> {
   return remoteSchema.parse(await readJson(join(folder, REMOTE_FILE))).base;
 }
 
-/** Merges the adapter that a server exports into the local base. @throws {ConfigError} ENGINE_UNFIT when either is missing. */
+/** What a server exports of a model: an archive in `ARCHIVE` of the folder, or an address. */
+type Exported = "written" | URL;
+
+/** The file of a folder in which an archive lies until it is unpacked. */
+export const ARCHIVE = "exported.tar";
+
+/** Merges the adapter that a server exports into the local base; nothing for a folder that is not on this machine. @throws as `unpackAdapter` */
 export async function exportMerged(
   folder: string,
-  { archive, base, dtype }: { archive: Uint8Array | URL | null; base: string; dtype: StoredType },
+  { exported, base, dtype }: { exported: Exported; base: string; dtype: StoredType },
 ): Promise<void> {
-  if (archive === null || (archive instanceof URL && adapterAt(archive) === null)) return;
-  await unpackAdapter(folder, archive);
+  if (exported instanceof URL && adapterAt(exported) === null) return;
+  await unpackAdapter(folder, exported);
   const whole = await readCheckpoint(base);
   mergeAdapter(whole.config, whole.weights, await readAdapter(folder, whole.config));
   await writeCheckpoint(folder, whole, { dtype, tokenizerFrom: base });
@@ -79,23 +85,44 @@ export async function exportMerged(
 }
 
 /**
- * Writes PEFT's two files of an exported adapter. @param archive tar.gz, or the address of the server's folder (TuFT), maybe local.
+ * Writes PEFT's two files of an exported adapter. @param exported a written archive, or the address of the server's folder (TuFT), maybe local.
  * @throws {ConfigError} ENGINE_UNFIT when one is missing.
  */
-export async function unpackAdapter(folder: string, archive: Uint8Array | URL): Promise<void> {
-  if (archive instanceof URL) return copyAdapter(folder, archive);
-  const packed = join(folder, "adapter.tar.gz");
-  await writeFile(packed, archive);
+export async function unpackAdapter(folder: string, exported: Exported): Promise<void> {
+  if (exported instanceof URL) return copyAdapter(folder, exported);
+  const written = await unpackFiles(folder, (name) => FILES.includes(name));
+  const missing = FILES.find((name) => !written.includes(name));
+  if (missing !== undefined)
+    throw incomplete(`the adapter that the training server exports has no ${missing}`);
+}
+
+/**
+ * Writes the whole model that a server exports, its weights as the server stores them, with the tokenizer of the base where the archive has none.
+ * @throws {ConfigError} ENGINE_UNFIT when the archive has no weights.
+ */
+export async function unpackModel(folder: string, base: string): Promise<void> {
+  const written = await unpackFiles(folder, (name) => /\.(safetensors|json|jinja|txt|model)$/.test(name));
+  if (!written.some((name) => name.endsWith(".safetensors")))
+    throw incomplete(`the model that the training server exports has no file *.safetensors (it has ${written.join(", ") || "no file"})`);
+  await copyCompanions(base, folder);
+  await rm(join(folder, REMOTE_FILE), { force: true });
+} // prettier-ignore
+
+async function unpackFiles(folder: string, wanted: (name: string) => boolean): Promise<string[]> {
+  const packed = join(folder, ARCHIVE);
+  const written: string[] = [];
   try {
-    for (const name of FILES) {
-      const content = await tarContent(packed, (path) => path.endsWith(name));
-      if (content === null) throw incomplete(`the adapter that the training server exports has no ${name}`);
-      await writeFileAtomic(join(folder, name), await buffer(content));
+    for await (const { path, content } of tarFiles(packed)) {
+      const name = basename(path);
+      if (!wanted(name)) continue;
+      await pipeline(content, createWriteStream(join(folder, name)));
+      written.push(name);
     }
   } finally {
     await rm(packed, { force: true });
   }
-} // prettier-ignore
+  return written;
+}
 
 const FILES = [ADAPTER_CONFIG, ADAPTER_WEIGHTS];
 

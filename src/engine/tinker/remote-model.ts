@@ -1,19 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { AdamOptions } from "../../autodiff/adamw.ts";
-import { type AgentrlError, ConfigError, ExternalError } from "../../base/errors.ts";
+import type { AgentrlError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import type { FreshLora } from "../local/engine-files.ts";
 import type { TrainingRow } from "../engine.ts";
 import type { Connection, WireAnswer } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
-import { jsonCall, replyOfJson, replySchema } from "./json-messages.ts";
-import {
-  decodeReply,
-  encodeCall,
-  type ForwardBackwardCall,
-  type ForwardBackwardReply,
-} from "./messages.ts";
-import { ATTENTION, MLP } from "./limits.ts";
+import { checkedOutputs, chunksOf, readReply } from "./forward-replies.ts";
+import { jsonCall } from "./json-messages.ts";
+import { encodeCall, type ForwardBackwardCall } from "./messages.ts";
 import { type NativeLoss, wireRow } from "./native-loss.ts";
 
 /** A session at a server, in which models are made. */
@@ -26,11 +20,13 @@ export interface RemoteSession {
   next: { model: number; sampler: number };
 }
 
-/** Adapters over a base, at a server. Training calls are sent one after the other, numbered from 1. */
+/** A model at a server: adapters over a base, or all weights. Training calls are sent one after the other, numbered from 1. */
 export interface RemoteModel {
   readonly id: string;
   /** Of the adapters, as the server says; null: it does not. */
   readonly alpha: number | null;
+  /** No training call was sent yet. */
+  readonly isUnused: boolean;
   forward(rows: readonly TrainingRow[]): Promise<Float32Array[]>;
   /** Accumulates a gradient. @returns log-probabilities of every target. */
   forwardBackward(rows: readonly TrainingRow[], loss: NativeLoss): Promise<Float32Array[]>;
@@ -41,8 +37,11 @@ export interface RemoteModel {
   load(path: string, withOptimizer: boolean): Promise<void>;
   /** A sampling session over the present weights, or weights to sample from. */
   sampler(): Promise<SamplingSource>;
-  /** The adapter as PEFT's files: a tar.gz, or the folder of a server on this machine; null where the server has none. */
-  archive(): Promise<Uint8Array | URL | null>;
+  /**
+   * Writes an archive (tar, maybe gzip) of the adapter as PEFT's files, or of the whole model as a Hugging Face folder.
+   * @returns the folder of a server on this machine in its place; null where the server exports none.
+   */
+  archive(into: string): Promise<"written" | URL | null>;
   /** Frees it; not where that would delete weights that it saved. */
   unload(): Promise<void>;
 }
@@ -50,50 +49,13 @@ export interface RemoteModel {
 /** What `asample` names. */
 export type SamplingSource = { sampling_session_id: string } | { model_path: string };
 
-/** Rows and bytes of one forward_backward, at most (the SDK's limits are 1024 rows and 5 MB). */
-const MAX_ROWS = 256;
-const MAX_NUMBERS = 400_000;
-
 /** The answer to every request whose result comes later. */
-const submitted = z.object({ request_id: z.union([z.string(), z.number()]).transform(String) });
-
-const created = z.object({
-  model_id: z.string(),
-  lora_config: z.object({ alpha: z.number().nullish() }).nullish(),
+export const submitted = z.object({
+  request_id: z.union([z.string(), z.number()]).transform(String),
 });
 
-/** Makes fresh adapters. @throws {ConfigError} ENGINE_UNFIT when the server's scale differs from the recipe's. */
-export async function createModel(session: RemoteSession, lora: FreshLora): Promise<RemoteModel> {
-  const { connection, dialect, sessionId, baseModel } = session;
-  const { rank, alpha, seed, targets } = lora;
-  const has = (...names: string[]): boolean => names.every((name) => targets.includes(name));
-  const submission = await connection.call("create_model", submitted, {
-    repeats: dialect.repeats,
-    body: {
-      session_id: sessionId,
-      model_seq_id: session.next.model++,
-      base_model: baseModel,
-      lora_config: {
-        rank,
-        seed: seed % 2 ** 31,
-        train_unembed: false,
-        train_mlp: has(...MLP),
-        train_attn: has(...ATTENTION),
-        ...dialect.loraConfig({ alpha }),
-      },
-      type: "create_model",
-    },
-  });
-  const answer = created.parse((await connection.future(submission.request_id)).json);
-  const found = answer.lora_config?.alpha ?? dialect.alpha({ rank, alpha });
-  const model = modelOf(session, answer.model_id, found);
-  if (found === null || found === alpha) return model;
-  await model.unload();
-  const message = `policy.lora.alpha is ${alpha}: ${connection.where} scales adapters of rank ${rank} by alpha ${found}, whatever a client asks. Set policy.lora.alpha: ${found}.`;
-  throw new ConfigError("ENGINE_UNFIT", message);
-}
-
-function modelOf(session: RemoteSession, id: string, alpha: number | null): RemoteModel {
+/** A model that a server holds by a name. */
+export function remoteModel(session: RemoteSession, id: string, alpha: number | null): RemoteModel {
   const { connection, dialect } = session;
   let seq = 0;
   let hasSaved = false;
@@ -148,6 +110,9 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
   return {
     id,
     alpha,
+    get isUnused() {
+      return seq === 0;
+    },
     forward(rows) {
       const zeros = (row: TrainingRow): number[] => row.targets.map(() => 0);
       const forwardOnly = dialect.forward !== "weights";
@@ -205,13 +170,14 @@ function modelOf(session: RemoteSession, id: string, alpha: number | null): Remo
       if (sampling_session_id != null) return { sampling_session_id };
       return { model_path: path ?? "" };
     },
-    async archive() {
+    async archive(into) {
       const { path } = await saveSampler({ path: uniqueName() });
       const name = path?.split("/").at(-1);
       if (path == null || name === undefined) return null;
       try {
         return await connection.download(
           `/api/v1/training_runs/${encodeURIComponent(id)}/checkpoints/${encodeURIComponent(name)}/archive`,
+          into,
         );
       } catch (error) {
         if (wasRefused(error)) return null;
@@ -245,50 +211,4 @@ function uniqueName(): string {
 function wasRefused(error: unknown): boolean {
   const { code } = error as Partial<AgentrlError>;
   return code === "ENGINE_REFUSED" || code === "ENGINE_LOST";
-}
-
-function readReply({ bytes, json }: WireAnswer, { where }: Connection): ForwardBackwardReply {
-  try {
-    return json === null || json === undefined
-      ? decodeReply(bytes)
-      : replyOfJson(replySchema.parse(json));
-  } catch (error) {
-    throw badReply(where, error instanceof Error ? error.message : "");
-  }
-}
-
-function badReply(where: string, what: string): ExternalError {
-  const message = `${where}, forward_backward: the result is not of the expected form: ${what}. Nothing was learned since the last checkpoint; continue with --resume.`;
-  return new ExternalError("HTTP_BAD_REPLY", message);
-}
-
-/** @throws {ExternalError} HTTP_BAD_REPLY when a row has no log-probability for each of its targets. */
-function checkedOutputs(
-  { outputs }: ForwardBackwardReply,
-  rows: ForwardBackwardCall["rows"],
-  { where }: Connection,
-): Float32Array[] {
-  return rows.map(({ tokens }, i) => {
-    const logprobs = outputs[i]?.["logprobs"];
-    if (logprobs?.length === tokens.length) return Float32Array.from(logprobs);
-    throw badReply(
-      where,
-      `row ${i} has ${logprobs?.length ?? "no"} log-probabilities for ${tokens.length} tokens`,
-    );
-  });
-}
-
-function* chunksOf(rows: readonly TrainingRow[]): Generator<TrainingRow[]> {
-  let chunk: TrainingRow[] = [];
-  let numbers = 0;
-  for (const row of rows) {
-    const size = 4 * row.inputs.length;
-    if (chunk.length === MAX_ROWS || (chunk.length > 0 && numbers + size > MAX_NUMBERS)) {
-      yield chunk;
-      [chunk, numbers] = [[], 0];
-    }
-    chunk.push(row);
-    numbers += size;
-  }
-  if (chunk.length > 0) yield chunk;
 }

@@ -3,7 +3,8 @@
  * weights, computes gradients and steps; losses that it lacks are computed here from log-probabilities, in two passes (docs/servers.md).
  */
 import type { AdamOptions } from "../../autodiff/adamw.ts";
-import { ConfigError, DataError, InternalError } from "../../base/errors.ts";
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import {
@@ -16,17 +17,20 @@ import {
   isScored,
 } from "../engine.ts";
 import { adapterSampling, requireSameModel } from "./adapter-sampling.ts";
-import { ignoredAdam, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts";
+import { ignoredAdam, oneModelOnly, requireComputable, requireHonoured, requireTemperatures } from "./limits.ts"; // prettier-ignore
+import { checkRows } from "./check-rows.ts";
 import { lossGradients } from "./loss-gradients.ts";
 import { linearLoss, nativeLoss } from "./native-loss.ts";
 import { openRemote } from "./open-remote.ts";
 import type { TinkerEngineOptions } from "./options.ts";
-import { readRemote, writeRemote } from "./remote-files.ts";
-import { type RemoteModel, createModel } from "./remote-model.ts";
+import { createModel } from "./create-model.ts";
+import { createPolicy } from "./probe.ts";
+import { ARCHIVE, exportMerged, readRemote, unpackModel, writeRemote } from "./remote-files.ts";
+import type { RemoteModel } from "./remote-model.ts";
 import { type Draw, remoteSampling } from "./remote-sampling.ts";
 
 /**
- * Connects, and makes adapters; where another server samples, checks that both hold one model.
+ * Connects, and makes adapters, or a model whose weights are all trained; where another server samples, checks that both hold one model.
  * @throws {ConfigError} ENGINE_UNFIT when the server cannot do what is asked. @throws {ExternalError} as `HttpClient`; ENGINE_REFUSED
  */
 export async function openTinkerEngine(options: TinkerEngineOptions): Promise<PolicyEngine> {
@@ -52,9 +56,12 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     state.isFresh = false;
     source = null;
   };
-  const loaded = async (path: string | null, withOptimizer: boolean): Promise<RemoteModel> => {
+  const isAlone = lora === null && dialect.fullWeights === "one";
+  /** Another model beside the policy, at given weights or at those of the base. */
+  const another = async (path: string | null, what: string): Promise<RemoteModel> => {
+    if (isAlone) throw oneModelOnly(connection.where, what);
     const model = await createModel(session, lora);
-    if (path !== null) await model.load(path, withOptimizer);
+    if (path !== null) await model.load(path, false);
     return model;
   };
   const modelNamed = async (name: string): Promise<RemoteModel> => {
@@ -65,7 +72,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       const message = `log-probabilities of "${name}": there are no weights with that name. Known: policy, base${[...kept.keys()].map((each) => `, ${each}`).join("")}.`;
       throw new ConfigError("ENGINE_NO_ROLE", message);
     }
-    const base = await loaded(null, false);
+    const base = await another(null, "log-probabilities of the base");
     kept.set(name, base);
     return base;
   };
@@ -82,7 +89,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       model: session.baseModel,
       dialect: dialect.name,
       sampler: server.sampler === undefined ? undefined : new URL(server.sampler.url).origin,
-      alpha: remote.policy.alpha === null ? "unknown" : undefined,
+      alpha: lora !== null && remote.policy.alpha === null ? "unknown" : undefined,
+      weights: lora === null ? "all" : undefined,
       ignoredByServer: ignoredAdam(dialect) === "" ? undefined : ignoredAdam(dialect),
     },
     get policyVersion() {
@@ -93,7 +101,7 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       const limits = { maxPositions, vocabSize, temperatures };
       return {
         ...limits,
-        adapters: true,
+        adapters: lora !== null,
         losses: losses.names.filter((name) => name !== "value"),
         critic: null,
       };
@@ -122,8 +130,8 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       return { gradNorm };
     },
     async snapshot(name) {
-      const path = state.isFresh ? null : await state.model.save();
-      const copy = await loaded(path, false);
+      const path = state.isFresh || isAlone ? null : await state.model.save();
+      const copy = await another(path, `a copy of the policy ("${name}")`);
       await kept.get(name)?.unload();
       kept.set(name, copy);
     },
@@ -132,13 +140,20 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
       const facts = { server: connection.where, model: session.baseModel, optimizer, base };
       const path = await state.model.save();
       await writeRemote(folder, { ...facts, path, policyVersion: state.version });
-      if (merged) await remote.export(folder, await state.model.archive(), dtype);
+      if (!merged) return;
+      const exported = await state.model.archive(join(folder, ARCHIVE));
+      if (exported === null) return;
+      if (lora !== null) return exportMerged(folder, { exported, base, dtype });
+      if (exported === "written") await unpackModel(folder, base);
     },
     async load(folder) {
       const { path, optimizer, policyVersion } = await readRemote(folder, connection.where);
       const former = state.model;
-      state.model = await loaded(path, optimizer);
-      await former.unload();
+      // Weights are loaded by a model's first call, and some servers have no room for a second model.
+      if (isAlone && !former.isUnused) await former.unload();
+      if (!isAlone || !former.isUnused) state.model = await createPolicy(session, lora);
+      await state.model.load(path, optimizer);
+      if (!isAlone) await former.unload();
       changed(policyVersion);
     },
     async close() {
@@ -209,30 +224,4 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const message = `${server.url}: servers of the Tinker API have no critic. Use an advantage without values, or engine.name: local.`;
     return new ConfigError("ENGINE_UNFIT", message);
   }
-}
-
-/** Some servers accept ragged arrays, unknown tokens and too long sequences in silence. @throws PROMPT_TOO_LONG, LOSS_FIELD_MISSING */
-function checkRows(
-  rows: readonly TrainingRow[],
-  { maxPositions, vocabSize }: { maxPositions: number; vocabSize: number },
-): void {
-  rows.forEach((row, index) => {
-    const { inputs, targets, fields } = row;
-    if (inputs.length > maxPositions) {
-      const message = `row ${index}: has ${inputs.length} tokens, but the model has ${maxPositions} positions. Shorten observations or turns.`;
-      throw new DataError("PROMPT_TOO_LONG", message);
-    }
-    const bad = (what: string): InternalError =>
-      new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);
-    if (inputs.length !== targets.length)
-      throw bad(`${inputs.length} inputs, but ${targets.length} targets`);
-    const stray = [...inputs, ...targets].find((id) => !(id >= 0 && id < vocabSize));
-    if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${vocabSize}`);
-    for (const [name, values] of Object.entries(fields)) {
-      if (values.length !== targets.length)
-        throw bad(`field "${name}" has ${values.length} values for ${targets.length} targets`);
-      const at = values.findIndex((value, i) => !Number.isFinite(value) && isScored(row, i));
-      if (at >= 0) throw bad(`field "${name}" is ${values[at]} at token ${at}`);
-    }
-  });
 }

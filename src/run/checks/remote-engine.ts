@@ -1,16 +1,22 @@
 import { ConfigError } from "../../base/errors.ts";
 import {
+  type Dialect,
   dialectNamed,
+  oneModelOnly,
   requireComputable,
   requireExpressible,
+  requireFullWeights,
   requireHonoured,
   requireTemperature,
 } from "../../engine/remote-plan.ts";
-import { algorithms, criticTrunkOf } from "../../algorithms/index.ts";
+import { algorithms, criticTrunkOf, readsReference } from "../../algorithms/index.ts";
+import { preferenceLosses } from "../../losses/preference/index.ts";
 import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../algorithms/algorithm.ts";
 import { adamAt } from "../../algorithms/optimizer-settings.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
+import { cannotHold } from "../../engine/engine.ts";
 import type { Settings } from "../settings/settings-schema.ts";
+import { samplesAhead } from "./off-policy.ts";
 
 /**
  * Refuses what a training server (`engine.name: tinker`) cannot do or would ignore, before anything is connected. With another engine
@@ -19,7 +25,7 @@ import type { Settings } from "../settings/settings-schema.ts";
  * @throws {ConfigError} RECIPE_BAD_VALUE without an address; ENGINE_UNFIT with the key.
  */
 export function requireRemoteEngine(settings: Settings): void {
-  const { engine, policy, algorithm, sft, preference } = settings;
+  const { engine, policy, algorithm } = settings;
   if (engine.name !== "tinker") return;
   if (engine.url === undefined) {
     throw new ConfigError(
@@ -27,15 +33,47 @@ export function requireRemoteEngine(settings: Settings): void {
       "engine.url is not set: engine.name tinker needs the address of a server, e.g. http://127.0.0.1:8000 of agentrl serve engine.",
     );
   }
-  if (policy.lora === undefined)
-    throw unfit("policy.lora is not set", "trains adapters alone", "Set policy.lora: {}");
-  requireExpressible(policy.lora);
-  if (algorithm !== undefined) requireAlgorithm(settings, algorithm);
   const dialect = engine.dialect === undefined ? null : dialectNamed(engine.dialect);
-  if (algorithm !== undefined && dialect !== null) requireTemperatureOf(settings, dialect);
+  if (policy.lora !== undefined) requireExpressible(policy.lora);
+  else if (dialect !== null) requireFullWeights(dialect, engine.url);
+  if (policy.lora === undefined && engine.sampler !== undefined)
+    throw unfit(
+      "engine.sampler is set, and policy.lora is not",
+      "hands adapters alone to a sampling server",
+      "Remove engine.sampler, or set policy.lora: {}",
+    );
+  if (algorithm !== undefined) requireAlgorithm(settings, algorithm);
+  if (dialect !== null) requireDialect(settings, dialect);
+}
+
+/**
+ * Refuses what a server of a dialect cannot do or would ignore: at planning where the recipe names it, else when it is found out.
+ * @throws {ConfigError} ENGINE_UNFIT with the key.
+ */
+export function requireDialect(settings: Settings, dialect: Dialect): void {
+  const { engine, policy, algorithm, sft, preference } = settings;
+  if (algorithm !== undefined) requireTemperatureOf(settings, dialect);
   const { optimizer } = (algorithm ?? {}) as Partial<OnPolicyOptions>;
   for (const each of [optimizer, sft?.optimizer, preference?.optimizer])
-    if (each !== undefined && dialect !== null) requireHonoured(adamAt(each, 0, 1), dialect);
+    if (each !== undefined) requireHonoured(adamAt(each, 0, 1), dialect);
+  if (samplesAhead(settings) && engine.sampler === undefined && !dialect.holdsWeights)
+    throw cannotHold(`a ${dialect.name} server`);
+  if (policy.lora !== undefined || dialect.fullWeights !== "one") return;
+  const other = otherModel(settings);
+  if (other !== null) throw oneModelOnly(engine.url ?? "the server", other);
+}
+
+/** What asks for another model beside the policy, at the server. */
+function otherModel({ algorithm, preference, models = {} }: Settings): string | null {
+  if (algorithm !== undefined && readsReference(algorithm))
+    return `algorithm ${algorithm.name} compares with a reference policy`;
+  if (
+    preference !== undefined &&
+    preferenceLosses.get(preference.loss.name, "preference.loss").needsReference
+  )
+    return `preference.loss ${preference.loss.name} compares with a reference policy`;
+  const snapshot = Object.entries(models).find(([, model]) => "every" in model);
+  return snapshot === undefined ? null : `models.${snapshot[0]} is a snapshot of the policy`;
 }
 
 /** @throws {ConfigError} ENGINE_UNFIT for draws at a temperature at which an engine computes no log-probabilities. */

@@ -12,7 +12,8 @@ export const createModel = z.object({
   model_seq_id: z.int(),
   base_model: text,
   lora_config: z.object({
-    rank: z.int().min(1).max(512).default(32),
+    /** 0: all weights, as SkyRL reads it. */
+    rank: z.int().min(0).max(512).default(32),
     seed: z.int().min(0).nullish(),
     train_mlp: z.boolean().default(true),
     train_attn: z.boolean().default(true),

@@ -1,6 +1,6 @@
 /**
  * The local engine as a server of the Tinker API, both encodings: official SDKs and agentrl's own remote engine train and sample here.
- * Losses are sums, as the API defines them; adapters (LoRA) alone are trained. Sessions that send no heartbeat lose their models;
+ * Losses are sums, as the API defines them; adapters (LoRA) are trained, or with rank 0 all weights. Sessions that send no heartbeat lose their models;
  * saved weights stay on disk, so that a client continues after a restart.
  */
 import { randomUUID } from "node:crypto";
@@ -135,10 +135,13 @@ function addModels(app: FastifyInstance, service: EngineService): void {
     const targets = [...(train_attn ? ATTENTION : []), ...(train_mlp ? MLP : [])];
     if (targets.length === 0) throw new ApiError(400, "train_attn and train_mlp are both false.");
     const seed = lora_config.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const isWhole = rank === 0;
+    const lora = isWhole ? null : { rank, alpha, targets, rslora: false, seed };
+    const adapters = { rank, alpha, seed, train_attn, train_mlp, train_unembed: false };
+    const found = isWhole ? { rank } : adapters;
     return submitted(
       service.makeOnce(session_id, model_seq_id, async (id) => {
-        await service.openModel(id, session_id, { rank, alpha, targets, rslora: false, seed });
-        const found = { rank, alpha, seed, train_attn, train_mlp, train_unembed: false };
+        await service.openModel(id, session_id, lora);
         return { json: { model_id: id, base_model, lora_config: found, type: "create_model" } };
       }),
     );
@@ -147,7 +150,7 @@ function addModels(app: FastifyInstance, service: EngineService): void {
     const { rank } = service.model(model_id);
     const model_data = { base_model: name, lora_config: { rank }, model_name: name };
     const type = "get_info";
-    return { type, model_id, model_data, is_lora: true, lora_rank: rank, model_name: name };
+    return { type, model_id, model_data, is_lora: rank > 0, lora_rank: rank, model_name: name };
   });
   post(app, "unload_model", requests.modelOnly, ({ model_id }) => {
     const model = service.model(model_id);
@@ -210,10 +213,9 @@ function addWeights(app: FastifyInstance, service: EngineService): void {
       if (typeof body.base_model === "string") service.requireBase(body.base_model);
       return submitted(
         service.makeOnce(body.session_id, body.model_seq_id, async (id) => {
-          const { engine } = await service.openModel(id, body.session_id, {
-            ...(await store.lora(path)),
-            seed: 0,
-          });
+          const lora = await store.lora(path);
+          const fresh = lora === null ? null : { ...lora, seed: 0 };
+          const { engine } = await service.openModel(id, body.session_id, fresh);
           await loadInto(engine, folder, scratch(id));
           return { json: { path, model_id: id, type: "load_weights" } };
         }),
@@ -250,8 +252,6 @@ function addWeights(app: FastifyInstance, service: EngineService): void {
   });
   post(app, "weights_info", requests.weightsInfo, async ({ tinker_path }) => ({
     base_model: name,
-    is_lora: true,
-    train_unembed: false,
     ...loraFacts(await store.lora(tinker_path)),
   }));
   app.get<{ Params: { run: string; name: string } }>(
@@ -305,9 +305,12 @@ function addSampling(app: FastifyInstance, service: EngineService): void {
   });
 }
 
-function loraFacts({ rank, targets }: Pick<LoraConfig, "rank" | "targets">): object {
+function loraFacts(lora: LoraConfig | null): object {
+  if (lora === null) return { is_lora: false, lora_rank: 0 };
+  const { rank, targets } = lora;
   const has = (names: readonly string[]): boolean => names.some((each) => targets.includes(each));
-  return { lora_rank: rank, train_mlp: has(MLP), train_attn: has(ATTENTION) };
+  const layers = { train_unembed: false, train_mlp: has(MLP), train_attn: has(ATTENTION) };
+  return { is_lora: true, lora_rank: rank, ...layers };
 }
 
 /** A route whose body is JSON of a schema; null: the body does not matter. */

@@ -1,17 +1,11 @@
 /** What the routes of `serve engine` share: sessions with their models, samplers, futures and saved weights. */
-import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { readJson } from "../../base/files.ts";
-import type { PolicyEngine } from "../../engine/engine.ts";
 import { openPolicyEngine, type PolicyEngineOptions } from "../../engine/open-engine.ts";
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from "../../models/lora/adapter-folder.ts";
-import type { LoraConfig } from "../../models/lora/lora.ts";
+import { isAdapterFolder } from "../../models/lora/adapter-folder.ts";
 import { openSamplers, type SamplerWeights } from "./engine-samplers.ts";
 import { type FutureResult, openFutures } from "./futures.ts";
 import { ApiError } from "./request-body.ts";
 import { type ServedModel, servedModel } from "./served-model.ts";
+import { weightsStore } from "./weights-store.ts";
 
 /** What every model of the server shares. */
 export type ServedBase = Omit<PolicyEngineOptions, "lora" | "trains" | "base" | "critic">;
@@ -44,7 +38,8 @@ export function openService(base: ServedBase, options: ServiceOptions) {
     openPolicyEngine({
       ...base,
       trains: false,
-      ...(folder === null ? {} : { model: folder, base: base.model }),
+      ...(folder === null ? {} : { model: folder }),
+      ...(folder !== null && isAdapterFolder(folder) ? { base: base.model } : {}),
     }),
   );
   const closeModel = async (model: ServedModel): Promise<void> => {
@@ -102,10 +97,11 @@ export function openService(base: ServedBase, options: ServiceOptions) {
       made.set(number, future);
       return future;
     },
+    /** @param lora null: all weights are trained. */
     async openModel(
       id: string,
       sessionId: string,
-      lora: NonNullable<PolicyEngineOptions["lora"]>,
+      lora: NonNullable<PolicyEngineOptions["lora"]> | null,
     ): Promise<ServedModel> {
       const count = (): number => models.size + opening;
       // Clients that ended without saying so keep no place that another needs.
@@ -116,8 +112,9 @@ export function openService(base: ServedBase, options: ServiceOptions) {
           `Maximum number of models (${maxModels}) reached. Unload one, or raise --max-models.`,
         );
       opening += 1;
-      const engine = await openPolicyEngine({ ...base, lora }).finally(() => (opening -= 1));
-      const model = servedModel({ id, sessionId, rank: lora.rank, engine }, futures);
+      const options = { ...base, lora: lora ?? undefined };
+      const engine = await openPolicyEngine(options).finally(() => (opening -= 1));
+      const model = servedModel({ id, sessionId, rank: lora?.rank ?? 0, engine }, futures);
       models.set(id, model);
       return model;
     },
@@ -128,100 +125,4 @@ export function openService(base: ServedBase, options: ServiceOptions) {
       await samplers.close();
     },
   };
-}
-
-/** weights: to train on from, with the optimizer's state. sampler_weights: to sample from, and to export. */
-type WeightsKind = "weights" | "sampler_weights";
-
-/** Saved weights by address, `tinker://MODEL/KIND/NAME`, in folders that outlive the server. */
-interface WeightsStore {
-  /** @returns the address. @throws {ApiError} 409 when the name exists. */
-  save(
-    engine: PolicyEngine,
-    at: { model: string; kind: WeightsKind; name: string; overwrite: boolean },
-  ): Promise<string>;
-  /** The folder of an address. @throws {ApiError} 400, 404 */
-  folder(address: string): string;
-  /** Configuration of the saved adapters. @throws {ApiError} 404 */
-  lora(address: string): Promise<LoraConfig>;
-  /** PEFT's files as tar.gz. */
-  archive(address: string): Promise<Buffer>;
-  remove(address: string): Promise<void>;
-  /** A folder for a moment's use. */
-  scratch(model: string): string;
-}
-
-/** Of what `writeAdapter` wrote. */
-interface SavedConfig {
-  r: number;
-  lora_alpha: number;
-  target_modules: string[];
-  use_rslora: boolean;
-}
-
-const ADDRESS = /^tinker:\/\/([\w.:-]+)\/(weights|sampler_weights)\/([\w.-]+)$/;
-
-function weightsStore(root: string): WeightsStore {
-  // A colon, which models' ids have, is no part of a file's name everywhere.
-  const modelFolder = (model: string): string => join(root, model.replaceAll(":", "_"));
-  const folderOf = (address: string): string => {
-    const [, model = "", kind = "", name = ""] = ADDRESS.exec(address) ?? [];
-    if (model === "" || [model, name].some((part) => /^\.+$/.test(part)))
-      throw new ApiError(400, `Bad checkpoint address: ${JSON.stringify(address)}`);
-    return join(modelFolder(model), kind, name);
-  };
-  const existing = (address: string): string => {
-    const folder = folderOf(address);
-    if (existsSync(join(folder, ADAPTER_WEIGHTS))) return folder;
-    throw new ApiError(404, `Checkpoint not found: ${address}`);
-  };
-  return {
-    async save(engine, { model, kind, name, overwrite }) {
-      const address = `tinker://${model}/${kind}/${name}`;
-      const folder = folderOf(address);
-      if (existsSync(folder)) {
-        if (!overwrite) throw new ApiError(409, `Checkpoint exists: ${address}`);
-        await rm(folder, { recursive: true });
-      }
-      await engine.save(folder, { optimizer: kind === "weights" });
-      return address;
-    },
-    folder: existing,
-    async lora(address) {
-      const { r, lora_alpha, target_modules, use_rslora } = (await readJson(
-        join(existing(address), ADAPTER_CONFIG),
-      )) as SavedConfig;
-      return { rank: r, alpha: lora_alpha, targets: target_modules, rslora: use_rslora };
-    },
-    async archive(address) {
-      const folder = existing(address);
-      const parts: Buffer[] = [];
-      for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS])
-        parts.push(...tarEntry(name, await readFile(join(folder, name))));
-      return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
-    },
-    remove: (address) => rm(folderOf(address), { recursive: true, force: true }),
-    scratch: (model) => join(modelFolder(model), "scratch"),
-  };
-}
-
-const BLOCK = 512;
-
-/** Header, content and padding of one file. Source: POSIX.1-1988 ustar. */
-function tarEntry(name: string, content: Buffer): Buffer[] {
-  const header = Buffer.alloc(BLOCK);
-  const octal = (value: number, width: number): string =>
-    `${value.toString(8).padStart(width - 1, "0")}\0`;
-  header.write(name, 0);
-  header.write(octal(0o644, 8), 100);
-  header.write(octal(0, 8), 108);
-  header.write(octal(0, 8), 116);
-  header.write(octal(content.length, 12), 124);
-  header.write(octal(0, 12), 136);
-  header.write("        ", 148);
-  header.write("0", 156);
-  header.write("ustar\x0000", 257, "latin1");
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-  return [header, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)];
 }

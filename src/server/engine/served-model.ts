@@ -17,14 +17,15 @@ import type {
   WireRow,
 } from "../../engine/tinker/messages.ts";
 import type { LossSpec } from "../../losses/loss.ts";
-import { ADAPTER_CONFIG, ADAPTER_WEIGHTS } from "../../models/lora/adapter-folder.ts";
 import type { FutureResult, Futures } from "./futures.ts";
 import { ApiError } from "./request-body.ts";
+import { filesOfWeights } from "./weights-store.ts";
 
-/** Adapters that a client trains. */
+/** Adapters that a client trains, or a whole model. */
 export interface ServedModel {
   readonly id: string;
   readonly sessionId: string;
+  /** 0: all weights are trained. */
   readonly rank: number;
   readonly engine: PolicyEngine;
   /** Changes with the weights. */
@@ -156,7 +157,7 @@ export async function loadInto(
   if (optimizer) return engine.load(folder);
   await rm(scratch, { recursive: true, force: true });
   await mkdir(scratch, { recursive: true });
-  for (const name of [ADAPTER_CONFIG, ADAPTER_WEIGHTS])
+  for (const name of await filesOfWeights(folder))
     await copyFile(join(folder, name), join(scratch, name));
   await engine.load(scratch);
   await rm(scratch, { recursive: true, force: true });

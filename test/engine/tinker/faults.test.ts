@@ -44,7 +44,7 @@ async function scripted(
       const drawn = body["sampling_params"] as { seed: number } | undefined;
       if (drawn !== undefined) seeds.push(drawn.seed);
       const answer = (): Reply => {
-        if (path !== "forward_backward") return { status: 200, body: usual(path, body) };
+        if (path !== "forward_backward") return { status: 200, body: usual(path, body, dialect) };
         seen.push({ path, seq: Number(body["seq_id"]) });
         return replies.length > 1 ? replies.shift()! : replies[0]!;
       };
@@ -75,7 +75,7 @@ async function scripted(
 const LAYERS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
 const done: Reply = { status: 200, body: { request_id: "learned" } };
 
-function usual(path: string, body: Record<string, unknown>): object {
+function usual(path: string, body: Record<string, unknown>, dialect: DialectName): object {
   if (path === "get_server_capabilities") return { supported_models: [{ model_name: "tiny" }] };
   if (path === "create_session") return { session_id: "s" };
   if (path !== "retrieve_future") return { request_id: path };
@@ -83,7 +83,8 @@ function usual(path: string, body: Record<string, unknown>): object {
   if (body["request_id"] === "save_weights") return { path: "tinker://m/weights/1" };
   if (body["request_id"] === "asample")
     return { sequences: [{ tokens: [1], logprobs: [-1], stop_reason: "length" }], type: "sample" };
-  const logprobs = { data: [-1, -2] };
+  // The pass of 4 tokens that comes before the policy there.
+  const logprobs = { data: dialect === "skyrl-jax" ? [-1, -2, -3, -4] : [-1, -2] };
   return { loss_fn_outputs: [{ logprobs }], metrics: {}, type: "forward_backward" };
 }
 

@@ -70,15 +70,14 @@ describe.each(Object.keys(servers))("updates at a running server: %s", (name) =>
   async function archived(): Promise<string> {
     const server = { url, model: null, dialect, apiKeyEnv, stallMs: STALL_MS };
     const remote = await openRemote({ model, lora, server });
-    const archive = await remote.policy.archive();
-    await remote.policy.unload();
-    remote.endHeartbeat();
-    if (archive === null || archive instanceof URL)
-      throw new Error(`the server exports no adapters: set ${name}_FILES to its checkpoints`);
     const to = join(folder, `start-${made++}`);
     await mkdir(to, { recursive: true });
     const packed = join(to, "adapter.tar.gz");
-    await writeFile(packed, archive);
+    const exported = await remote.policy.archive(packed);
+    await remote.policy.unload();
+    remote.endHeartbeat();
+    if (exported !== "written")
+      throw new Error(`the server exports no adapters: set ${name}_FILES to its checkpoints`);
     for (const each of [ADAPTER_CONFIG, ADAPTER_WEIGHTS]) {
       const parts: Buffer[] = [];
       for await (const part of (await tarContent(packed, (path) => path.endsWith(each))) ?? [])

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { exposureWarnings, requireRemoteEngine } from "../../../src/run/checks/remote-engine.ts"; // prettier-ignore
+import { dialectNamed } from "../../../src/engine/remote-plan.ts";
+import {
+  exposureWarnings,
+  requireDialect,
+  requireRemoteEngine,
+} from "../../../src/run/checks/remote-engine.ts";
 import { settingsSchema } from "../../../src/run/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import "../../helpers/all-parts.ts";
@@ -89,5 +94,74 @@ describe("draws at another temperature than 1", () => {
     expect(refused(engine, recomputed)).not.toThrow();
     expect(refused(engine, { ...recomputed, importanceSamplingCap: 2 })).toThrow(unfit);
     expect(refused(engine, {}, 1)).not.toThrow();
+  });
+});
+
+describe("what a training server would ignore or cannot hold", () => {
+  /** @param algorithm beside name and steps. */
+  const checked =
+    (engine: object, algorithm: object = {}, more: object = {}) =>
+    () => {
+      requireRemoteEngine(
+        settingsSchema.parse({
+          engine: { name: "tinker", url: "http://127.0.0.1:8000", ...engine },
+          algorithm: { name: "grpo", klCoef: 0, ...algorithm },
+          ...more,
+        }),
+      );
+    };
+  const lora = { policy: { lora: {} } };
+  const unclipped = { optimizer: { gradClipNorm: 1e6 } };
+
+  it("clipping, at a server that is named: refused at planning", () => {
+    const unfit = errorWith("ENGINE_UNFIT", "optimizer.gradClipNorm is 1: a skyrl-jax server");
+    expect(checked({ dialect: "skyrl-jax" }, {}, lora)).toThrow(unfit);
+    expect(checked({ dialect: "skyrl-jax" }, unclipped, lora)).not.toThrow();
+    expect(checked({ dialect: "tuft" }, {}, lora)).not.toThrow();
+  });
+
+  it("clipping, at a server that is found out later: refused by its dialect", () => {
+    const settings = settingsSchema.parse({
+      engine: { name: "tinker", url: "http://127.0.0.1:8000" },
+      algorithm: { name: "grpo" },
+      ...lora,
+    });
+    requireRemoteEngine(settings);
+    expect(() => {
+      requireDialect(settings, dialectNamed("skyrl-jax"));
+    }).toThrow(errorWith("ENGINE_UNFIT", "optimizer.gradClipNorm is 1"));
+  });
+
+  it("all weights: refused where the named server trains adapters alone, or samples elsewhere", () => {
+    for (const dialect of ["skyrl-jax", "tuft", "open-rl", "tinker"])
+      expect(checked({ dialect }, unclipped)).toThrow(
+        errorWith("ENGINE_UNFIT", `is a ${dialect} server, which trains adapters alone`),
+      );
+    for (const dialect of ["agentrl", "skyrl"])
+      expect(checked({ dialect }, unclipped)).not.toThrow();
+    const sampler = { url: "http://127.0.0.1:8001", adapters: "/a" };
+    expect(checked({ dialect: "agentrl", sampler })).toThrow(
+      errorWith("ENGINE_UNFIT", "engine.sampler is set, and policy.lora is not"),
+    );
+  });
+
+  it("a reference or a snapshot beside all weights, at a server with room for one model", () => {
+    const reference = errorWith("ENGINE_UNFIT", "algorithm grpo compares with a reference policy");
+    const kl = { ...unclipped, klCoef: 0.001 };
+    expect(checked({ dialect: "skyrl" }, kl)).toThrow(reference);
+    expect(checked({ dialect: "skyrl" }, kl, lora)).not.toThrow();
+    expect(checked({ dialect: "agentrl" }, kl)).not.toThrow();
+    expect(
+      checked({ dialect: "skyrl" }, unclipped, {
+        models: { judge: { policy: "snapshot", every: 2 } },
+      }),
+    ).toThrow(errorWith("ENGINE_UNFIT", "models.judge is a snapshot of the policy"));
+  });
+
+  it("asynchronous rollouts, where draws are always from the newest weights", () => {
+    const ahead = { ...unclipped, maxStepsOffPolicy: 1 };
+    const unfit = errorWith("ENGINE_UNFIT", "the engine (a skyrl server) cannot sample");
+    expect(checked({ dialect: "skyrl" }, ahead, lora)).toThrow(unfit);
+    expect(checked({ dialect: "skyrl-jax" }, ahead, lora)).not.toThrow();
   });
 });

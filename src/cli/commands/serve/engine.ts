@@ -10,7 +10,7 @@ export const serveEngineCommand = defineCommand({
   name: "engine",
   summary: "serve this machine's engine to any client of the Tinker API",
   description:
-    "Train and sample adapters (LoRA) of one model for other programs: the Tinker SDK, or agentrl with engine.name: tinker. Saved weights stay in --data, so that clients continue after a restart. docs/servers.md",
+    "Train and sample adapters (LoRA), or all weights (rank 0), of one model for other programs: the Tinker SDK, or agentrl with engine.name: tinker. Saved weights stay in --data, so that clients continue after a restart. docs/servers.md",
   options: {
     ...listenOptions(8001, {
       token: "key that clients must send; the SDK takes keys that begin with tml-",
