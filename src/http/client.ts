@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
 import { checkOptions, type z } from "../base/schema.ts";
 import { waits, type PendingCall } from "../base/waits/waits.ts";
 import { exchange, type HttpReply, type Failure } from "./exchange.ts";
@@ -210,13 +211,16 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
 
 /**
  * A server may close a kept-alive connection at any time (llama.cpp does after every stream). A request that was sent over such a
- * connection is sent again at once over a new one, and this does not count as a failed attempt.
+ * connection is sent again at once over a new one, and this does not count as a failed attempt. What cannot be sent again waits two turns of
+ * the event loop: a process that has computed for seconds has not yet heard which connections were closed meanwhile.
  */
 async function freshAttempt(
   endpoint: Endpoint,
   asked: HttpRequest,
   leftMs: () => number,
 ): Promise<HttpReply | Failure> {
+  // Two: the first ends the turn that this is part of.
+  for (let i = 0; i < 2 && !isRepeatable(asked); i++) await turn();
   const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs() });
   const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
   // Never over another kept-alive connection: a server that fails by closing would receive one request per connection.
