@@ -111,7 +111,11 @@ async function trained({ prompts, steps, set, profile, heap, work, script, url, 
     Object.entries(memory).map(([name, bytes]) => [name, Math.round(bytes / 2 ** 20)]),
   );
   if (status !== 0)
-    return { failed: { status, signal, said, stepsDone: states.length }, memory: megabytes, standstillMs };
+    return {
+      failed: { status, signal, said, stepsDone: states.length },
+      memory: megabytes,
+      standstillMs,
+    };
   const metrics = (await readFile(lines, "utf8")).trim().split("\n").map((line) => JSON.parse(line)); // prettier-ignore
   const perStep = states.slice(1).map((now, i) => {
     const { timing } = metrics[i + 1];
@@ -161,7 +165,16 @@ async function cpuOf(pid) {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
 
-export function table({ tokenizer, trajectories, bar, perStep, failed, memory, standstillMs, digest }) {
+export function table({
+  tokenizer,
+  trajectories,
+  bar,
+  perStep,
+  failed,
+  memory,
+  standstillMs,
+  digest,
+}) {
   const size = `memory at most: resident ${memory.rss} MB, heap ${memory.heapUsed} MB, arrays outside it ${memory.arrayBuffers} MB; the event loop stood still for ${(standstillMs / 1000).toFixed(1)} s at most`;
   const head = `${trajectories} trajectories a step; tokenizer: ${tokenizer.name}, ${tokenizer.size} entries`;
   if (failed !== undefined)
