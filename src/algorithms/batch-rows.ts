@@ -6,6 +6,7 @@ import {
   type Rewarded,
 } from "../advantages/estimator.ts";
 import { advantageEstimators } from "../advantages/index.ts";
+import { mapInTurns } from "../base/in-turns.ts";
 import type { Engine } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
@@ -74,7 +75,7 @@ export async function readyRows(
   const klCoef = run.klCoef ?? klReward?.coef ?? 0;
   const time = { step, totalSteps: run.options.steps };
   const weights = weightsAt(run.rewards, time);
-  const rewarded = trajectories.map((trajectory, i) => {
+  const rewarded = await mapInTurns(trajectories, (trajectory, i) => {
     const own = rowsOf[i] ?? [];
     const structure = tokensOf(trajectory, own);
     const logprobsOf = (kind: keyof ScoredRow["logprobs"]): number[] | null =>
@@ -94,7 +95,7 @@ export async function readyRows(
   const ownOf = rewarded.map((each, i) =>
     names.map((name) => [name, ownField(each, estimated[i], name)] as const),
   );
-  const rows = rowsOf.flatMap((own, i) =>
+  const ready = await mapInTurns(rowsOf, (own, i) =>
     own.map(({ logprobs, values, ...row }) => ({
       ...row,
       ...credited(row, estimated[i] ?? 0),
@@ -110,7 +111,7 @@ export async function readyRows(
     })),
   );
   const kl = klReward === undefined ? { metrics: {} } : klOutcome(rewarded, klCoef, klReward);
-  return { rows, kl };
+  return { rows: ready.flat(), kl };
 }
 
 /** What KL costs at each trained token: β (log π_old − log π_ref). */
@@ -148,7 +149,7 @@ async function scoredRows(
     "reads"
   >,
 ): Promise<ScoredRow[][]> {
-  const rowsOf = trajectories.map((trajectory) =>
+  const rowsOf = await mapInTurns(trajectories, (trajectory) =>
     trajectory.reward === null || trajectory.purpose !== "train"
       ? []
       : policyRows(trajectory, { lossOn: options.lossOn, role: "policy" }).filter(
@@ -157,7 +158,7 @@ async function scoredRows(
   );
   const rows = rowsOf.flat();
   if (rows.length === 0) return rowsOf.map(() => []);
-  const unweighted = rows.map((row) => asSampled(row, 1));
+  const unweighted = await mapInTurns(rows, (row) => asSampled(row, 1));
   const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
   const reference =
     options.klReward !== undefined || losses.some(needsReference) || reads.includes("reference");

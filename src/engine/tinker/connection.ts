@@ -185,7 +185,7 @@ function collector(): Collector {
   const chunks: Uint8Array[] = [];
   return {
     push(bytes) {
-      chunks.push(Uint8Array.from(bytes));
+      chunks.push(new Uint8Array(bytes));
       return false;
     },
     needsEnd: true,

@@ -198,11 +198,12 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const sent = rows.filter((row) => row.targets.some((_, i) => isScored(row, i)));
     const answers = sent.length === 0 ? [] : await send(sent);
     const of = new Map(sent.map((row, i) => [row, answers[i]] as const));
-    return rows.map((row) =>
-      Float32Array.from(row.targets, (_, i) =>
-        isScored(row, i) ? (of.get(row)?.[i] ?? NaN) : NaN,
-      ),
-    );
+    return rows.map((row) => {
+      const answer = of.get(row);
+      const scored = new Float32Array(row.targets.length).fill(NaN);
+      for (let i = 0; i < scored.length; i++) if (isScored(row, i)) scored[i] = answer?.[i] ?? NaN;
+      return scored;
+    });
   }
 
   function noCritic(): ConfigError {
@@ -226,7 +227,8 @@ function checkRows(
       new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);
     if (inputs.length !== targets.length)
       throw bad(`${inputs.length} inputs, but ${targets.length} targets`);
-    const stray = [...inputs, ...targets].find((id) => !(id >= 0 && id < vocabSize));
+    const isStray = (id: number): boolean => !(id >= 0 && id < vocabSize);
+    const stray = inputs.find(isStray) ?? targets.find(isStray);
     if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${vocabSize}`);
     for (const [name, values] of Object.entries(fields)) {
       if (values.length !== targets.length)
