@@ -5,6 +5,7 @@ import { waits, type PendingCall } from "../base/waits/waits.ts";
 import { exchange, type HttpReply, type Failure } from "./exchange.ts";
 import { quotedBody, httpError, withoutKeys, givenUp } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
+import type { Keeping } from "./route.ts";
 import { limiter, pace } from "./concurrency.ts";
 import { loadUndici } from "./load-undici.ts";
 import { refusalOf, type Refusal } from "./refusal.ts";
@@ -221,17 +222,18 @@ async function freshAttempt(
 ): Promise<HttpReply | Failure> {
   // Two: the first ends the turn that this is part of.
   for (let i = 0; i < 2 && !isRepeatable(asked); i++) await turn();
-  const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs() });
+  const keeping = isRepeatable(asked) ? "long" : "brief";
+  const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs(), keeping });
   const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
   // Never over another kept-alive connection: a server that fails by closing would receive one request per connection.
   if (!isStale || !isRepeatable(asked)) return outcome;
-  return attemptOnce(endpoint, asked, { leftMs: leftMs(), isAlone: true });
+  return attemptOnce(endpoint, asked, { leftMs: leftMs(), keeping: "alone" });
 }
 
 async function attemptOnce(
   endpoint: Endpoint,
   asked: HttpRequest,
-  { leftMs, isAlone = false }: { leftMs: number; isAlone?: boolean },
+  { leftMs, keeping }: { leftMs: number; keeping: Keeping },
 ): Promise<HttpReply | Failure> {
   const { timeoutMs, maxReplyBytes } = endpoint.settings;
   const isGood = (status: number): boolean =>
@@ -244,7 +246,7 @@ async function attemptOnce(
       timeoutMs: Math.min(timeoutMs, Math.max(leftMs, 1)),
       maxReplyBytes,
       signal: asked.signal,
-      isAlone,
+      keeping,
       reader: reader && ((head) => (isGood(head.status) ? reader(head) : null)),
     },
   );
