@@ -1,7 +1,7 @@
 // How much one process of `agentrl train` with engine.name: tinker handles: Search-R1's paper tier (512 prompts × 5, four searches, 4 096
 // tokens, KL against the base, recomputed log-probabilities) at a stub server that answers at once.
 //
-//   npm run -s bench -- ceiling [--prompts 512] [--steps 3] [--set KEY=VALUE …] [--tokenizer FOLDER] [--profile FOLDER] --json
+//   npm run -s bench -- ceiling [--prompts 512] [--steps 3] [--set KEY=VALUE …] [--heap MB] [--tokenizer FOLDER] [--profile FOLDER] [--binary FILE] --json
 import { fork, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -14,7 +14,6 @@ import { parseArgs } from "node:util";
 import { madeScript } from "./ceiling/script.mjs";
 import { machine } from "./engine/timing.mjs";
 
-const binary = process.env.AGENTRL_BENCH_BINARY ?? join(import.meta.dirname, "../bin/agentrl.js");
 const GROUP = 5;
 /** The tier's evaluations, which here have two questions each. */
 const SETS = ["triviaqa", "popqa", "hotpotqa", "wikimultihop", "musique", "bamboogle"];
@@ -36,6 +35,8 @@ export async function measure(args) {
       profile: { type: "string" },
       /** Megabytes of the heap, as node --max-old-space-size. */
       heap: { type: "string" },
+      /** The command line to measure, e.g. that of another checkout. */
+      binary: { type: "string", default: join(import.meta.dirname, "../bin/agentrl.js") },
       work: { type: "string", default: join(tmpdir(), "agentrl-bench-ceiling") },
     },
   });
@@ -63,7 +64,8 @@ export async function measure(args) {
 }
 
 /** One training from its start to its end, with the counts of the server after each step. */
-async function trained({ prompts, steps, set, profile, heap, work, script, url, pid }) {
+async function trained(values) {
+  const { prompts, steps, set, profile, heap, binary, work, script, url, pid } = values;
   const out = join(work, "run");
   const memoryFile = join(work, "memory.json");
   await rm(out, { recursive: true, force: true });
@@ -137,6 +139,8 @@ function stepOf(before, now, { timing, trajectories }) {
     serverCpuSeconds: less("serverCpu"),
     policyTokens: tokens,
     tokensPerSecond: tokens / seconds,
+    /** The same by seconds of the processor, which other programs do not change: garbage collection on other cores included. */
+    tokensPerCpuSecond: tokens / less("cpu"),
     sampledTokensPerSecond: (1000 * tokens) / timing.rollout,
     trajectoriesPerSecond: trajectories / seconds,
     requests: less("requests"),
@@ -182,10 +186,11 @@ export function table({
   const rows = perStep.map((step) =>
     [
       `${step.seconds.toFixed(1)} s (rollouts ${step.rolloutSeconds.toFixed(1)}, update ${step.updateSeconds.toFixed(1)}; processor ${step.cpuSeconds.toFixed(1)}, server's ${step.serverCpuSeconds.toFixed(1)})`,
-      `${step.tokensPerSecond.toFixed(0)} policy tokens/s (${step.sampledTokensPerSecond.toFixed(0)} while sampling), ${step.trajectoriesPerSecond.toFixed(1)} trajectories/s`,
+      `${step.tokensPerSecond.toFixed(0)} policy tokens/s (${step.sampledTokensPerSecond.toFixed(0)} while sampling, ${step.tokensPerCpuSecond.toFixed(0)} by processor time), ${step.trajectoriesPerSecond.toFixed(1)} trajectories/s`,
       `${step.requests} requests, ${step.connections} connections (${step.mostOpen} at once), ${step.sentMegabytes.toFixed(0)} MB sent, ${step.receivedMegabytes.toFixed(0)} MB received`,
     ].join("; "),
   );
+  if (perStep.length === 0) return [head, size].join("\n");
   const best = Math.max(...perStep.map(({ tokensPerSecond }) => tokensPerSecond));
   const verdict = `policy tokens/s ≥ ${bar}: ${best >= bar ? "ok" : "MISSED"}; results ${digest}`;
   return [head, ...rows, size, verdict].join("\n");
