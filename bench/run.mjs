@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 
 const benchmarks = {
   asynchronous: () => import("./asynchronous.mjs"),
+  ceiling: () => import("./ceiling.mjs"),
   dashboard: () => import("./dashboard.mjs"),
   engine: () => import("./engine.mjs"),
   evaluation: () => import("./evaluation.mjs"),

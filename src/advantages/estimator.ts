@@ -123,7 +123,10 @@ function requireAdvantages(
   advantages: readonly unknown[],
   trajectories: readonly Rewarded[],
 ): void {
-  const fits = (advantage: unknown, { tokens: { trained }, reward }: Rewarded): boolean => {
+  const fits = (advantage: unknown, { tokens, reward }: Rewarded): boolean => {
+    // Tokens are computed when they are read.
+    if (typeof advantage === "number" && writes.length === 0) return Number.isFinite(advantage);
+    const { trained } = tokens;
     const given = isDetailed(advantage) ? advantage.advantages : advantage;
     const fields = isDetailed(advantage) ? advantage.fields : undefined;
     if (reward !== null && writes.some((field) => fields?.[field]?.length !== trained.length))

@@ -6,6 +6,7 @@ import {
   type Rewarded,
 } from "../advantages/estimator.ts";
 import { advantageEstimators } from "../advantages/index.ts";
+import { mapInTurns } from "../base/in-turns.ts";
 import type { Engine } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
@@ -18,9 +19,10 @@ import {
   recomputesOld,
 } from "./algorithm.ts";
 import { type CriticSettings, type ValuedRow, valuesOf } from "./critic.ts";
+import { creditTokens, type ScoredRow } from "./credit-tokens.ts";
 import { adaptedCoef, batchKl, type KlRewardSettings } from "./kl-reward.ts";
 import { ownField, ownFieldNames } from "./own-fields.ts";
-import { asSampled, finite, policyRows, type PolicyRow, tokensOf } from "./training-rows.ts";
+import { asSampled, finite, policyRows, type PolicyRow } from "./training-rows.ts";
 
 /** What an update needs to know of its run. */
 export interface UpdateRun {
@@ -46,13 +48,6 @@ export interface ReadyRow extends ValuedRow {
   own: Record<string, number[]>;
 }
 
-/** A row with the log-probabilities of its targets; null where nothing reads them. */
-interface ScoredRow extends PolicyRow {
-  logprobs: Record<keyof CreditTokens["logprobs"], ArrayLike<number> | null>;
-  /** The critic's values of its targets, NaN in first prompts; null without a critic. */
-  values: readonly number[] | null;
-}
-
 /** What KL in the reward came to in a batch; empty without it. */
 interface KlOutcome {
   metrics: Record<string, number>;
@@ -74,19 +69,11 @@ export async function readyRows(
   const klCoef = run.klCoef ?? klReward?.coef ?? 0;
   const time = { step, totalSteps: run.options.steps };
   const weights = weightsAt(run.rewards, time);
-  const rewarded = trajectories.map((trajectory, i) => {
+  const rewarded = await mapInTurns(trajectories, (trajectory, i) => {
     const own = rowsOf[i] ?? [];
-    const structure = tokensOf(trajectory, own);
-    const logprobsOf = (kind: keyof ScoredRow["logprobs"]): number[] | null =>
-      byToken(structure, own, "lossMask", ({ logprobs }) => logprobs[kind]);
-    const logprobs = {
-      old: logprobsOf("old"),
-      reference: logprobsOf("reference"),
-      policy: logprobsOf("policy"),
-    };
-    const values = byToken(structure, own, "response", (row) => row.values);
-    const penalty = klReward === undefined ? null : klPenalties(logprobs, klCoef);
-    const tokens = { ...structure, logprobs, values, penalty };
+    const tokens = creditTokens(trajectory, own, (logprobs) =>
+      klReward === undefined ? null : klPenalties(logprobs, klCoef),
+    );
     return rewardedOf(trajectory, trajectories, weights, tokens);
   });
   const estimated = estimator.estimate(rewarded, named.options);
@@ -94,7 +81,7 @@ export async function readyRows(
   const ownOf = rewarded.map((each, i) =>
     names.map((name) => [name, ownField(each, estimated[i], name)] as const),
   );
-  const rows = rowsOf.flatMap((own, i) =>
+  const ready = await mapInTurns(rowsOf, (own, i) =>
     own.map(({ logprobs, values, ...row }) => ({
       ...row,
       ...credited(row, estimated[i] ?? 0),
@@ -110,7 +97,7 @@ export async function readyRows(
     })),
   );
   const kl = klReward === undefined ? { metrics: {} } : klOutcome(rewarded, klCoef, klReward);
-  return { rows, kl };
+  return { rows: ready.flat(), kl };
 }
 
 /** What KL costs at each trained token: β (log π_old − log π_ref). */
@@ -148,7 +135,7 @@ async function scoredRows(
     "reads"
   >,
 ): Promise<ScoredRow[][]> {
-  const rowsOf = trajectories.map((trajectory) =>
+  const rowsOf = await mapInTurns(trajectories, (trajectory) =>
     trajectory.reward === null || trajectory.purpose !== "train"
       ? []
       : policyRows(trajectory, { lossOn: options.lossOn, role: "policy" }).filter(
@@ -157,7 +144,7 @@ async function scoredRows(
   );
   const rows = rowsOf.flat();
   if (rows.length === 0) return rowsOf.map(() => []);
-  const unweighted = rows.map((row) => asSampled(row, 1));
+  const unweighted = await mapInTurns(rows, (row) => asSampled(row, 1));
   const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
   const reference =
     options.klReward !== undefined || losses.some(needsReference) || reads.includes("reference");
@@ -197,27 +184,6 @@ export function rewardedOf(
     rewards: values.map((each) => ({ ...each, weight: weights.get(each.name) ?? 0 })),
     branch: branch === undefined || of < 0 ? null : { of, calls: branch.calls },
   };
-}
-
-/**
- * Numbers of rows' targets by token of the trajectory, NaN where `mask` is 0; null where no row has them.
- * @param mask of a row, 1 at the targets that it has numbers for.
- */
-function byToken(
-  { call }: Pick<CreditTokens, "call">,
-  rows: readonly ScoredRow[],
-  mask: "lossMask" | "response",
-  numbersOf: (row: ScoredRow) => ArrayLike<number> | null,
-): number[] | null {
-  if (rows.every((row) => numbersOf(row) === null)) return null;
-  const found = call.map(() => NaN);
-  for (const row of rows) {
-    const numbers = numbersOf(row);
-    row.tokens.forEach((token, i) => {
-      if (row[mask][i] === 1) found[token] = numbers?.[i] ?? NaN;
-    });
-  }
-  return found;
 }
 
 /** A trajectory's advantages, and what its critic learns, on the targets of one of its rows. */

@@ -30,9 +30,6 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
   const trajectories = all.filter(({ purpose }) => purpose === "train");
   const share = (test: (trajectory: Trajectory) => boolean): number =>
     meanOrZero(trajectories.map((each) => Number(test(each))));
-  const logprobs = trajectories.flatMap(({ calls }) =>
-    calls.flatMap(({ completion }) => completion.flatMap((segment) => segment.logprobs ?? [])),
-  );
   const lengths = trajectories.map(policyTokenCount);
   const firstAnswers = trajectories.flatMap((each) => firstAnswerAt(each) ?? []);
   return definedValues({
@@ -46,10 +43,22 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
     "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
     "rollout/tokens": lengths.reduce((a, b) => a + b, 0),
-    "rollout/entropy": -meanOrZero(logprobs),
+    "rollout/entropy": -meanLogprob(trajectories),
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),
   });
+}
+
+/** Of all sampled tokens, without a list of them. */
+function meanLogprob(trajectories: readonly Trajectory[]): number {
+  let [sum, count] = [0, 0];
+  for (const { logprobs } of trajectories.flatMap(({ calls }) =>
+    calls.flatMap(({ completion }) => completion),
+  )) {
+    for (const each of logprobs ?? []) sum += each;
+    count += logprobs?.length ?? 0;
+  }
+  return count === 0 ? 0 : sum / count;
 }
 
 /** Of rewards as they were combined, and of each by its name. */

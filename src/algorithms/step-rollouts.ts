@@ -227,11 +227,14 @@ function addRollouts(
   requests: readonly RolloutRequest[],
   rollouts: readonly Trajectory[][],
 ): void {
+  const places = new Map(groups.map(({ groupId }, at) => [groupId, at]));
   requests.forEach(({ groupId, task }, i) => {
     const made = rollouts[i] ?? [];
-    const at = groups.findIndex((group) => group.groupId === groupId);
-    const known = groups[at];
-    if (known === undefined) groups.push({ groupId, task, trajectories: made });
-    else groups[at] = { ...known, trajectories: [...known.trajectories, ...made] };
+    const at = places.get(groupId);
+    const known = at === undefined ? undefined : groups[at];
+    if (at === undefined || known === undefined) {
+      places.set(groupId, groups.length);
+      groups.push({ groupId, task, trajectories: made });
+    } else groups[at] = { ...known, trajectories: [...known.trajectories, ...made] };
   });
 }

@@ -46,11 +46,16 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
       (owner, i) => lossOn.includes(owner) && isTrainedCall[row.callOf[i] ?? 0] === true,
     ),
   }));
-  const trainedIn = firstRows(rows);
+  // Most trajectories are one row, which trains all of its tokens.
+  const trainedIn = rows.length > 1 ? firstRows(rows) : null;
   return rows.map(({ ids, owners, callOf, logprobs, temperatures, tokens, isTrained }, r) => {
     // The first token of a sequence is predicted by nothing.
     const once = (flags: readonly boolean[]): number[] =>
-      tokens.map((token, i) => Number(flags[i] === true && trainedIn.get(token) === r)).slice(1);
+      tokens
+        .map((token, i) =>
+          Number(flags[i] === true && (trainedIn === null || trainedIn.get(token) === r)),
+        )
+        .slice(1);
     const lossMask = once(isTrained);
     return {
       trajectory,

@@ -1,4 +1,5 @@
 import { groupedBy } from "../base/grouped-by.ts";
+import { mapInTurns } from "../base/in-turns.ts";
 import { random } from "../base/random.ts";
 import type { ForwardBackwardResult } from "../engine/engine.ts";
 import type { LossSpec } from "../losses/loss.ts";
@@ -96,7 +97,7 @@ function filtered(
   };
 }
 
-function forwardBackward(
+async function forwardBackward(
   { engine, options: { lossAggregation, fixedLength } }: UpdateRun,
   batch: readonly ReadyRow[],
   loss: LossSpec,
@@ -105,7 +106,7 @@ function forwardBackward(
   const tokens = batch.map((row) => row.trainedTokens);
   const weights = tokenWeights(lossAggregation, tokens, fixedLength);
   const valued = loss.joined === undefined ? null : valueFields(batch);
-  const rows = batch.map((row, i) => {
+  const rows = await mapInTurns(batch, (row, i) => {
     const { advantages, oldLogprobs, refLogprobs } = row;
     const sampledLogprobs = row.sampledLogprobs.map((sampled, t) =>
       Number.isNaN(sampled) ? (oldLogprobs[t] ?? 0) : sampled,

@@ -76,7 +76,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "--endpoint http://127.0.0.1:8000/v1 --model judge",
     "verdicts.json --endpoint http://127.0.0.1:8000/v1 --model judge --limit 100",
   ],
-  reproduce: ["search-r1 --tier smoke --seeds 2", "search-r1 --out repro --seeds 5"],
+  reproduce: ["search-r1 --tier smoke --seeds 2", "search-r1 --tier paper --from given.yaml"],
   "runs list": ["", "runs --json"],
   "runs show": ["run", "run --all"],
   report: ["run run2 --out runs.html", "ev --format md"],

@@ -26,7 +26,11 @@ export async function armQuestions(folder: string, metric: string): Promise<ArmQ
   const file = [when, "before"]
     .map((each) => join(folder, "eval", `${evaluationName(set, each)}.rows.jsonl`))
     .find((path) => existsSync(path));
-  if (file === undefined) return null;
+  return file === undefined ? null : questionsIn(file, name);
+}
+
+/** The values of a metric in a file of rows; null where no row has it. */
+export async function questionsIn(file: string, name: string): Promise<ArmQuestions | null> {
   const { questions } = await readComparedRun(file);
   const values = [...questions.values()].flatMap((question) => {
     const value = valueOf(question, name);

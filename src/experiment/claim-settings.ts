@@ -1,7 +1,7 @@
 import { leavesOf } from "../base/leaves.ts";
 import type { SettingDifference } from "./claims/claim-results.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
-import { experiments } from "../run/claims.ts";
+import { claimsAt, experiments } from "../run/claims.ts";
 import type { RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
 import { effectOf, type Settings, settingsSchema } from "../run/settings/settings-schema.ts";
 import {
@@ -50,7 +50,7 @@ export function claimsHash(
   overrides: readonly Override[] = [],
 ): string {
   const decisive = overrides.filter(({ key }) => effectOf(key) !== "numerics");
-  const stated = experiments(recipe).map((claim) => ({
+  const stated = experiments(claimsAt(recipe, tier)).map((claim) => ({
     id: claim.id,
     metric: claim.metric,
     relation: claim.relation,

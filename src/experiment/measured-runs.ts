@@ -1,8 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
+import { mean } from "../base/statistics.ts";
 import { comparisons, experiments } from "../run/claims.ts";
-import { checkMetricPath } from "../run/claims/claim-metric.ts";
+import { checkMetricPath, partsOfAverage } from "../run/claims/claim-metric.ts";
 import { parseCurveMetric } from "../run/claims/curve-metric.ts";
 import { setsOf } from "../run/evaluation-sets.ts";
 import type { Claim, RecipeFile } from "../run/settings/recipe-schema.ts";
@@ -116,11 +117,15 @@ async function measuredRun(
   const numbers = [...leavesOf(resultOf(run))].flatMap(([keys, value]) =>
     typeof value === "number" && Number.isFinite(value) ? [[keys.join("."), value] as const] : [],
   );
-  const value = numbers.find(([path]) => path === metric)?.[1];
-  if (value === undefined) {
+  const sets = setsOf(settings).map((each) => each.set);
+  const parts = partsOfAverage(metric, sets) ?? [metric];
+  const values = parts.map((part) => {
+    const value = numbers.find(([path]) => path === part)?.[1];
+    if (value !== undefined) return value;
     const known = numbers.map(([path]) => path);
-    throw fail(`is no number of a run's results. ${suggest(metric, known)}`);
-  }
+    throw fail(`is no number of a run's results. ${suggest(part, known)}`);
+  });
+  const value = mean(values);
   return { ...about, draws, value, isBound: false, questions: await questionsOf(run, metric) };
 }
 

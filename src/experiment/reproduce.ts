@@ -14,7 +14,7 @@ import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finish
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { machineFacts } from "../run/folder/run-folder.ts";
 import { requirePaper } from "../run/checks/paper-tier.ts";
-import { CALIBRATION, experiments } from "../run/claims.ts";
+import { CALIBRATION, claimsAt, experiments } from "../run/claims.ts";
 import { baseDifferences, claimsHash } from "./claim-settings.ts";
 import { judgeClaims, type RunsOf } from "./judge-claims.ts";
 import { checkClaimMetrics, type Measures, openMeasures } from "./measured-runs.ts";
@@ -71,10 +71,11 @@ export interface ReproduceOptions {
  *   `checkSettings` for any arm, before the first run.
  */
 export async function reproduce(
-  recipe: RecipeFile,
+  file: RecipeFile,
   options: ReproduceOptions,
 ): Promise<Reproduction> {
   const { tier, plan, out, made, store, signal } = options;
+  const recipe = claimsAt(file, tier);
   const download = { ...options.download, signal };
   if (experiments(recipe).length === 0) {
     throw new ConfigError(

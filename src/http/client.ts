@@ -1,9 +1,11 @@
 import { setMaxListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
 import { checkOptions, type z } from "../base/schema.ts";
 import { waits, type PendingCall } from "../base/waits/waits.ts";
 import { exchange, type HttpReply, type Failure } from "./exchange.ts";
 import { quotedBody, httpError, withoutKeys, givenUp } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
+import type { Keeping } from "./route.ts";
 import { limiter, pace } from "./concurrency.ts";
 import { loadUndici } from "./load-undici.ts";
 import { refusalOf, type Refusal } from "./refusal.ts";
@@ -210,24 +212,28 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
 
 /**
  * A server may close a kept-alive connection at any time (llama.cpp does after every stream). A request that was sent over such a
- * connection is sent again at once over a new one, and this does not count as a failed attempt.
+ * connection is sent again at once over a new one, and this does not count as a failed attempt. What cannot be sent again waits two turns of
+ * the event loop: a process that has computed for seconds has not yet heard which connections were closed meanwhile.
  */
 async function freshAttempt(
   endpoint: Endpoint,
   asked: HttpRequest,
   leftMs: () => number,
 ): Promise<HttpReply | Failure> {
-  const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs() });
+  // Two: the first ends the turn that this is part of.
+  for (let i = 0; i < 2 && !isRepeatable(asked); i++) await turn();
+  const keeping = isRepeatable(asked) ? "long" : "brief";
+  const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs(), keeping });
   const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
   // Never over another kept-alive connection: a server that fails by closing would receive one request per connection.
   if (!isStale || !isRepeatable(asked)) return outcome;
-  return attemptOnce(endpoint, asked, { leftMs: leftMs(), isAlone: true });
+  return attemptOnce(endpoint, asked, { leftMs: leftMs(), keeping: "alone" });
 }
 
 async function attemptOnce(
   endpoint: Endpoint,
   asked: HttpRequest,
-  { leftMs, isAlone = false }: { leftMs: number; isAlone?: boolean },
+  { leftMs, keeping }: { leftMs: number; keeping: Keeping },
 ): Promise<HttpReply | Failure> {
   const { timeoutMs, maxReplyBytes } = endpoint.settings;
   const isGood = (status: number): boolean =>
@@ -240,7 +246,7 @@ async function attemptOnce(
       timeoutMs: Math.min(timeoutMs, Math.max(leftMs, 1)),
       maxReplyBytes,
       signal: asked.signal,
-      isAlone,
+      keeping,
       reader: reader && ((head) => (isGood(head.status) ? reader(head) : null)),
     },
   );

@@ -2,7 +2,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../base/errors.ts";
 import { loadUndici } from "./load-undici.ts";
-import { isStaleConnection, routeTo } from "./route.ts";
+import { isStaleConnection, type Keeping, routeTo } from "./route.ts";
 
 export interface ReplyHead {
   status: number;
@@ -54,8 +54,7 @@ export interface ExchangeLimits {
   /** After decompression. */
   maxReplyBytes: number;
   signal?: AbortSignal | undefined;
-  /** Use a new connection and close it after the request. */
-  isAlone?: boolean;
+  keeping?: Keeping;
   /** Reads the body; null or absent: it is collected as text. */
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
 }
@@ -74,13 +73,13 @@ export function exchange(
   { method, headers, body }: Outgoing,
   limits: ExchangeLimits,
 ): Promise<HttpReply | Failure> {
-  const { timeoutMs, signal, isAlone = false } = limits;
+  const { timeoutMs, signal, keeping } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason as Error);
       return;
     }
-    const { dispatcher, target, proxy } = routeTo(url, isAlone);
+    const { dispatcher, target, proxy } = routeTo(url, keeping);
     const sent = performance.now();
     let isSettled = false;
     let isComplete = false;

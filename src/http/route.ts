@@ -41,29 +41,40 @@ function connector(): buildConnector.connector {
 /** The clients set their own deadlines. Idle connections do not keep the process alive. */
 const OPTIONS = { headersTimeout: 0, bodyTimeout: 0 };
 
+/**
+ * How an idle connection is used again. `alone`: not at all. `brief`: for 4 s, before servers close it (uvicorn: 5 s). `long`: as long as the
+ * server keeps it, up to a minute, for requests that may be sent again when it closed. A server that states its own time is believed.
+ */
+export type Keeping = "alone" | "brief" | "long";
+
+const KEEPING = {
+  alone: { pipelining: 0 },
+  brief: {},
+  long: { keepAliveTimeout: 60_000 },
+} satisfies Record<Keeping, object>;
+
 const dispatchers = new Map<string, Dispatcher>();
 
 /**
  * The route to an address: over the proxy that HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names (lower case too), unless NO_PROXY lists
  * the host. Requests to this machine never use a proxy.
  *
- * @param isAlone use a new connection and close it after the request.
  * @throws {ConfigError} PROXY_BAD
  * @throws {ExternalError} ADDRESS_SPACE
  */
-export function routeTo(url: URL, isAlone = false): Route {
+export function routeTo(url: URL, keeping: Keeping = "brief"): Route {
   const named = isThisMachine(url.hostname) ? "" : getProxyForUrl(url.href);
-  const options = isAlone ? { ...OPTIONS, pipelining: 0 } : OPTIONS;
+  const options = { ...OPTIONS, ...KEEPING[keeping] };
   const path = url.pathname + url.search;
   const direct = (): Dispatcher =>
-    kept(`direct ${isAlone}`, () => new (loadUndici().Agent)({ ...options, connect: connector() }));
+    kept(`direct ${keeping}`, () => new (loadUndici().Agent)({ ...options, connect: connector() }));
   if (named === "")
     return { dispatcher: direct(), target: { origin: url.origin, path, headers: {} }, proxy: null };
   const { origin, authorization } = proxyAddress(named, url);
   if (url.protocol === "https:") {
     const tunnel = (): Dispatcher =>
       new (loadUndici().ProxyAgent)({ ...options, uri: origin, token: authorization ?? undefined });
-    const dispatcher = kept(`tunnel ${isAlone} ${named}`, tunnel);
+    const dispatcher = kept(`tunnel ${keeping} ${named}`, tunnel);
     return { dispatcher, target: { origin: url.origin, path, headers: {} }, proxy: origin };
   }
   const headers = definedValues({

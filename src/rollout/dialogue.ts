@@ -11,6 +11,8 @@ export interface Input {
   /** template: the first prompt. environment: a reply. inserted: a hint as prefill; an instruction where the server cannot prefill. */
   owner: "template" | "environment" | "inserted";
   text: string;
+  /** The tokens of `text` where they are known already. */
+  ids?: readonly number[] | undefined;
   /** Texts that the policy reads right after it. They are recorded as inserted, and training leaves them out. */
   withheld?: readonly string[];
   maxTokens?: number;

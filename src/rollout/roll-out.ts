@@ -14,7 +14,7 @@ import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajec
 import { agentRunner } from "./agents.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
 import { withAnswerEnd } from "./forced-answer.ts";
-import { firstTokens, takesPrefill } from "./policy.ts";
+import { firstTokens, type Policy, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
 import { shortened, spentBudget } from "./spent-budget.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
@@ -218,8 +218,11 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   const asShown =
     short === observations ? reply : game.environment.protocol.renderObservations(short);
   const shown = await shownReply(game, short, asShown);
-  markCuts(game, observations, { short, reply: shown.text });
-  standing.inputs = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
+  const maxTokens = observationLimit(game);
+  // Encoded once: whether it is cut is known before the policy reads it.
+  const ids = "open" in game.policy ? undefined : game.policy.tokenizer.encode(shown.text);
+  markCuts(observations, short, isWhole(game.policy, { ...shown, ids, maxTokens }));
+  standing.inputs = [{ owner: "environment", ...shown, ids, maxTokens }];
   standing.prefill = "";
   standing.turn += 1;
   if (game.environment.reissues === true) reissue(game, standing);
@@ -302,15 +305,23 @@ function beginning({ policy, environment, variant, prompt, task }: Play): {
 
 /** Marks observations that the policy reads only in part. All observations of a turn share one limit, which cuts the last ones. */
 function markCuts(
-  { policy, ...game }: Play,
   observations: readonly Observation[],
-  { short, reply }: { short: readonly Observation[]; reply: string },
+  short: readonly Observation[],
+  whole: boolean,
 ): void {
   for (const [i, observation] of observations.entries())
     if (short[i] !== observation) observation.cut = true;
   const last = observations.at(-1);
-  const isWhole = firstTokens(policy, reply, observationLimit(game)).length === reply.length;
-  if (last !== undefined && !isWhole) last.cut = true;
+  if (last !== undefined && !whole) last.cut = true;
+}
+
+/** Whether the policy reads all of an input. */
+function isWhole(
+  policy: Policy,
+  { text, ids, maxTokens = Infinity }: Omit<Input, "owner">,
+): boolean {
+  if (ids !== undefined && ids.length <= maxTokens) return true;
+  return firstTokens(policy, text, maxTokens).length === text.length;
 }
 
 async function shownReply(

@@ -79,14 +79,16 @@ function endedByToken(policy: TokenPolicy, { calls }: DialogueSetting, call: num
 function segmentsOf(policy: TokenPolicy, inputs: readonly Input[], ended: boolean): Segment[] {
   const { tokenizer, rendering } = policy;
   return inputs.flatMap(
-    ({ owner, text, withheld = [], maxTokens = Infinity, observations = [] }) => {
+    ({ owner, text, ids, withheld = [], maxTokens = Infinity, observations = [] }) => {
       if (owner === "template") return promptSegments(policy, text, withheld);
       const bare = rendering?.wrapsResults === true && observations.length > 0;
-      const shown = bare ? observations.map((each) => each.text).join("\n\n") : text;
+      const shown = bare
+        ? tokenizer.encode(observations.map((each) => each.text).join("\n\n"))
+        : (ids ?? tokenizer.encode(text));
       const { before, after } = rendering?.around(ended) ?? { before: "", after: "" };
       return [
         segment("template", tokenizer.encode(before)),
-        segment(owner, tokenizer.encode(shown).slice(0, maxTokens)),
+        segment(owner, shown.slice(0, maxTokens)),
         ...withheld.map((each) => segment("inserted", tokenizer.encode(each))),
         segment("template", tokenizer.encode(after)),
       ].filter(({ owner: of, ids }) => of === owner || ids.length > 0);

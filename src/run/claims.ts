@@ -7,6 +7,7 @@ import {
   type Claim,
   type PaperTable,
   type RecipeFile,
+  type Tier,
   TIERS,
 } from "./settings/recipe-schema.ts";
 
@@ -71,6 +72,16 @@ export function experiments({ claims }: Pick<RecipeFile, "claims">): Claim[] {
     arms: [{ name: "control", set, replicate: 0 }],
   };
   return [...tests, control];
+}
+
+/** The recipe with the metrics that its claims have at a tier. */
+export function claimsAt(recipe: RecipeFile, tier: Tier): RecipeFile {
+  if (tier !== "paper") return recipe;
+  const tests = recipe.claims.tests.map((claim) => ({
+    ...claim,
+    metric: claim.paperMetric ?? claim.metric,
+  }));
+  return { ...recipe, claims: { ...recipe.claims, tests } };
 }
 
 /** The comparisons that a claim's relation consists of; the relation was checked when the recipe was read. */

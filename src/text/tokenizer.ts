@@ -11,10 +11,10 @@ import {
   type TokenizerJson,
 } from "./tokenizer-files.ts";
 import { vocabularyMistake } from "./tokenizer-vocabulary.ts";
+import { wordEncoder, type WordSplitting } from "./word-cache.ts";
 
 /** The used part of the library; its own type declarations do not resolve under Node's module rules. */
-interface Inner {
-  encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
+interface Inner extends WordSplitting {
   decode(
     ids: number[],
     options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
@@ -86,6 +86,9 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
   const spaceless = withoutAddedSpace(json);
   // Most tokenizers add no space before a text: then one tokenizer serves both uses.
   const within = spaceless === null ? whole : innerTokenizer(prepared(spaceless), facts, where);
+  const library = (text: string): number[] =>
+    within.encode(text, { add_special_tokens: false }).ids;
+  const encode = wordEncoder(within, prepared(spaceless ?? json)) ?? library;
   const vocab = whole.get_vocab(true);
   let vocabSize = 0;
   for (const id of vocab.values()) vocabSize = Math.max(vocabSize, id + 1);
@@ -115,9 +118,9 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
     specialTokens,
     bytes,
     endIds: [...new Set([...(endId === null ? [] : [endId]), ...facts.endIds])],
-    encode: (text) => within.encode(text, { add_special_tokens: false }).ids,
+    encode,
     encodeStart(text) {
-      const { ids } = whole.encode(text, { add_special_tokens: false });
+      const ids = within === whole ? encode(text) : whole.encode(text, { add_special_tokens: false }).ids; // prettier-ignore
       return begin.every((id, i) => ids[i] === id) ? ids : [...begin, ...ids];
     },
     decode(ids) {
@@ -126,8 +129,9 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
         const asWritten = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
         return whole.decode([...ids], asWritten);
       }
+      // All bytes at once: a decoder called for each token takes most of the time of a rollout's reading.
       const flow = textFlow();
-      return ids.map((id) => flow.push(bytes(id))).join("") + flow.end();
+      return flow.push(Buffer.concat(ids.map(bytes))) + flow.end();
     },
   };
 }

@@ -58,7 +58,7 @@ describe("routeTo", () => {
     const route = routeTo(new URL("https://a.example"));
     expect(route.proxy).toBe("http://plain.example:3128");
     expect(routeTo(new URL("https://b.example")).dispatcher).toBe(route.dispatcher);
-    expect(routeTo(new URL("https://b.example"), true).dispatcher).not.toBe(route.dispatcher);
+    expect(routeTo(new URL("https://b.example"), "alone").dispatcher).not.toBe(route.dispatcher);
     expect(routeTo(new URL("http://b.example")).dispatcher).not.toBe(route.dispatcher);
   });
 

@@ -16,6 +16,7 @@ import { documentBlocks } from "../../view/terminal.ts";
 import { type ArmTraining, openArmProgress, trainArm } from "../arm-training.ts";
 import { claimWriting } from "../claim-output.ts";
 import { type CliCommand, type CliContext, defineCommand } from "../command.ts";
+import type { Measured } from "../given-results.ts";
 import { madeBy } from "../made-by.ts";
 import { notePaper } from "../paper-notes.ts";
 import { watchDownload } from "../model-download.ts";
@@ -61,6 +62,10 @@ const OPTIONS = options({
     "<folder>",
     "finished arms of all reproductions: those of equal settings, version and files are reused (default: agentrl/arms in the user's cache)",
   ],
+  from: [
+    "<file.yaml>",
+    'take results that were trained elsewhere instead of training, with --tier paper: a list of "{ arm: NAME, seed: 1, runs: FOLDER }", FOLDER from `agentrl eval --out` (docs/claims.md)',
+  ],
   out: outFlag("folder of the results; runs/reproduce-<recipe>-<tier> when absent"),
   keep: ["", "write the results to results/<recipe>.json beside the recipe, for --all"],
   all: ["", "all shipped recipes that have claims, and a page of them all"],
@@ -97,7 +102,12 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
           runArm(each, { ...use, onProgress: () => undefined });
         return showSpots(recipe, { json, out }, again, ONE_CORE, context);
       }
-      const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
+      const measure = (name: string) =>
+        flags.from === undefined
+          ? reproduceRecipe(name, flags, runArm, context)
+          : import("../given-results.ts").then(({ judgeGiven }) =>
+              judgeGiven(name, { ...flags, from: flags.from ?? "" }, context),
+            );
       if (recipe === undefined) {
         const { writeAtlas } = await import("../atlas.ts");
         await writeAtlas(flags, measure, context);
@@ -117,6 +127,12 @@ function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
     throw usage("A recipe is missing. Name one, or give --all.");
   if (recipe !== undefined && flags.all === true)
     throw usage(`--all stands beside the recipe ${recipe}. Give one of them.`);
+  if (flags.from !== undefined) {
+    const others = ["all", "stored", "stale", "spot", "keep", "seeds", "set", "arms"];
+    refuseStray(flags, others, "a reproduction that trains here, and --from trains nothing");
+    if (flags.tier !== "paper")
+      throw usage("--from takes results of the published settings. Add --tier paper.");
+  }
   if (recipe !== undefined && needsAll !== undefined)
     throw usage(`--${needsAll} has no effect on one recipe. Give --all instead.`);
   if (flags.all === true && flags.out !== undefined)
@@ -157,14 +173,6 @@ async function printReproduction(
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
   else context.out(documentBlocks(await reproductionDocument(result, [])));
   for (const file of files) context.note(`written to ${file}`);
-}
-
-/** A recipe's results, and the files that they were written to. */
-interface Measured {
-  result: Reproduction;
-  kept: KeptResults;
-  out: string;
-  files: string[];
 }
 
 async function reproduceRecipe(

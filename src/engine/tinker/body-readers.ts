@@ -9,7 +9,7 @@ export function collector(): Collector {
   const chunks: Uint8Array[] = [];
   return {
     push(bytes) {
-      chunks.push(Uint8Array.from(bytes));
+      chunks.push(new Uint8Array(bytes));
       return false;
     },
     needsEnd: true,

@@ -16,7 +16,8 @@ export function checkRows(
       new InternalError("LOSS_FIELD_MISSING", `row ${index}: ${what}.`);
     if (inputs.length !== targets.length)
       throw bad(`${inputs.length} inputs, but ${targets.length} targets`);
-    const stray = [...inputs, ...targets].find((id) => !(id >= 0 && id < vocabSize));
+    const isStray = (id: number): boolean => !(id >= 0 && id < vocabSize);
+    const stray = inputs.find(isStray) ?? targets.find(isStray);
     if (stray !== undefined) throw bad(`token ${stray} of a vocabulary of ${vocabSize}`);
     for (const [name, values] of Object.entries(fields)) {
       if (values.length !== targets.length)

@@ -35,7 +35,7 @@ export function checkedOutputs(
 ): Float32Array[] {
   return rows.map(({ tokens }, i) => {
     const logprobs = outputs[i]?.["logprobs"];
-    if (logprobs?.length === tokens.length) return Float32Array.from(logprobs);
+    if (logprobs?.length === tokens.length) return new Float32Array(logprobs);
     throw badReply(
       where,
       `row ${i} has ${logprobs?.length ?? "no"} log-probabilities for ${tokens.length} tokens`,

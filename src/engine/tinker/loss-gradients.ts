@@ -45,15 +45,22 @@ export function lossGradients(): LossGradients {
     );
   return {
     async of(rows, logprobs, loss) {
-      const places = rows.flatMap((row, r) =>
-        row.targets.flatMap((_, token) => (isScored(row, token) ? [{ r, token }] : [])),
-      );
+      // Row and target of each scored token, in pairs: an object for each would be millions.
+      const places: number[] = [];
+      rows.forEach((row, r) => {
+        for (let token = 0; token < row.targets.length; token++)
+          if (isScored(row, token)) places.push(r, token);
+      });
       // A graph has at least one token; one beyond the rows' own has weight 0.
-      const count = Math.max(1, places.length);
+      const count = Math.max(1, places.length / 2);
+      const each = (use: (r: number, token: number, k: number) => void): void => {
+        for (let k = 0; 2 * k < places.length; k++)
+          use(places[2 * k] ?? 0, places[2 * k + 1] ?? 0, k);
+      };
       const ready = await session(loss);
       const column = (value: (row: number, token: number) => number): Tensor => {
         const data = new Float32Array(count);
-        places.forEach(({ r, token }, k) => (data[k] = value(r, token)));
+        each((r, token, k) => (data[k] = value(r, token)));
         return tensorOf(data, [count, 1]);
       };
       const feeds: Record<string, Tensor> = {
@@ -69,7 +76,7 @@ export function lossGradients(): LossGradients {
       };
       const gradients = rows.map((row) => new Float32Array(row.targets.length));
       const all = read(GRADIENTS);
-      places.forEach(({ r, token }, k) => {
+      each((r, token, k) => {
         const row = gradients[r];
         if (row !== undefined) row[token] = all[k] ?? NaN;
       });

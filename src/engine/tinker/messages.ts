@@ -56,11 +56,11 @@ export const PROTOBUF = "application/x-protobuf";
 export function encodeCall(call: ForwardBackwardCall): Uint8Array {
   const message = new ProtobufWriter().text(1, call.modelId).int(2, call.seqId);
   for (const { tokens, fields } of call.rows) {
-    const text = new ProtobufWriter().bytes(1, Int32Array.from(tokens));
+    const text = new ProtobufWriter().bytes(1, new Int32Array(tokens));
     const row = new ProtobufWriter().message(1, new ProtobufWriter().message(1, text));
     for (const [name, values] of Object.entries(fields)) {
       const isTarget = name === "target_tokens";
-      const data = isTarget ? BigInt64Array.from(values, BigInt) : Float32Array.from(values);
+      const data = isTarget ? int64Of(values) : new Float32Array(values);
       const tensor = new ProtobufWriter()
         .bytes(1, data)
         .int(3, isTarget ? INT64 : FLOAT32)
@@ -73,6 +73,16 @@ export function encodeCall(call: ForwardBackwardCall): Uint8Array {
   for (const [name, value] of Object.entries(call.config))
     message.message(5, new ProtobufWriter().text(1, name).double(2, value));
   return (call.forwardOnly ? message.int(6, 1) : message).finish();
+}
+
+/** Numbers below 2³¹ as 64-bit integers, without a BigInt for each. */
+function int64Of(values: readonly number[]): Int32Array {
+  const halves = new Int32Array(2 * values.length);
+  values.forEach((value, i) => {
+    halves[2 * i] = value;
+    halves[2 * i + 1] = value < 0 ? -1 : 0;
+  });
+  return halves;
 }
 
 /** @throws {RangeError} when it is no such message, or uses pictures or sparse tensors. */
@@ -136,12 +146,19 @@ function entryOf(field: ProtobufField): { key: string; value: ProtobufField | un
 
 /** Elements of little-endian bytes, which may lie unaligned in their buffer. */
 function numbersOf(bytes: Uint8Array, type: number): number[] {
-  const { buffer } = Uint8Array.from(bytes);
+  const { buffer } = new Uint8Array(bytes);
   if (type === INT64) return Array.from(new BigInt64Array(buffer), Number);
-  if (type === INT32) return Array.from(new Int32Array(buffer));
-  if (type !== BFLOAT16) return Array.from(new Float32Array(buffer));
+  if (type === INT32) return listOf(new Int32Array(buffer));
+  if (type !== BFLOAT16) return listOf(new Float32Array(buffer));
   const wide = Uint32Array.from(new Uint16Array(buffer), (half) => half * 65_536);
   return Array.from(new Float32Array(wide.buffer));
+}
+
+/** As `Array.from`, several times faster. */
+function listOf(numbers: Int32Array | Float32Array): number[] {
+  const list = new Array<number>(numbers.length);
+  for (let i = 0; i < numbers.length; i++) list[i] = numbers[i] ?? NaN;
+  return list;
 }
 
 export function encodeReply({ outputs, metrics }: ForwardBackwardReply): Uint8Array {

@@ -213,11 +213,12 @@ export async function openTinkerEngine(options: TinkerEngineOptions): Promise<Po
     const sent = rows.filter((row) => row.targets.some((_, i) => isScored(row, i)));
     const answers = sent.length === 0 ? [] : await send(sent);
     const of = new Map(sent.map((row, i) => [row, answers[i]] as const));
-    return rows.map((row) =>
-      Float32Array.from(row.targets, (_, i) =>
-        isScored(row, i) ? (of.get(row)?.[i] ?? NaN) : NaN,
-      ),
-    );
+    return rows.map((row) => {
+      const answer = of.get(row);
+      const scored = new Float32Array(row.targets.length).fill(NaN);
+      for (let i = 0; i < scored.length; i++) if (isScored(row, i)) scored[i] = answer?.[i] ?? NaN;
+      return scored;
+    });
   }
 
   function noCritic(): ConfigError {

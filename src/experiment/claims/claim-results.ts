@@ -63,7 +63,7 @@ export interface ClaimResult {
   /** Level of the look that it was decided at. */
   level: number;
   verdict: Verdict;
-  /** For "not able to show" by the whole miniature: why, in words. */
+  /** For "not able to show" by the whole miniature, and for "not given" and "missing": why, in words. */
   instrument: string | null;
   /** Questions that every run of the claim measured; null where they are not known one by one. */
   questions: number | null;

@@ -44,7 +44,11 @@ export type Verdict =
   | "different"
   | "no difference"
   /** Tier smoke. */
-  | "not tested";
+  | "not tested"
+  /** Of given results: those of an arm are not among them. */
+  | "not given"
+  /** Of given results: the metric cannot be computed from them. */
+  | "missing";
 
 /** Level of all tests of a reproduction together, two-sided. */
 export const LEVEL = 0.05;
@@ -277,6 +281,8 @@ export function equalityOf(p: number | null, isIdentical: boolean, level = LEVEL
 
 /** Verdicts by what they decide about a claim of several comparisons: the first that occurs is the claim's. */
 const DECIDING: readonly Verdict[] = [
+  "not given",
+  "missing",
   "not tested",
   "reversed",
   "ruled out",

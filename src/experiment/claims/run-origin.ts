@@ -9,13 +9,25 @@ export interface RunOrigin {
   date: string;
   /** Command line that ran it. */
   command: string;
-  /** Processor, cores, platform, Node.js. */
+  /** Processor, cores, platform, Node.js; nothing of a run that was given. */
   machine: Record<string, unknown>;
+  /** The evaluations of a run that was trained elsewhere: nothing is known of its training. Absent: it was run by `command`. */
+  given?: GivenEvaluation[];
+}
+
+/** One evaluation of a run that was trained elsewhere. */
+export interface GivenEvaluation {
+  folder: string;
+  dataset: string;
+  policy: string;
+  /** Of its protocol. */
+  fingerprint: string;
 }
 
 /** @example "a processor, 2 cores, linux-x64" */
 export function machineText({ cpu, cores, platform }: RunOrigin["machine"]): string {
-  return `${String(cpu)}, ${String(cores)} cores, ${String(platform)}`;
+  if (typeof cpu !== "string") return "trained elsewhere";
+  return `${cpu}, ${String(cores)} cores, ${String(platform)}`;
 }
 
 /** First and last day of runs. @example "2026-11-21 to 2026-11-22" */

@@ -4,12 +4,13 @@ import type { ClaimResult, Reproduction } from "./claim-results.ts";
 import { namesAlike } from "./names-alike.ts";
 import { daysText } from "./run-origin.ts";
 
-type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "levels" | "prior">;
+type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "levels" | "prior" | "runs">;
 
 /** How intervals and p are made, for the end of every form of the results. */
-export function methodNote({ looks, levels, prior }: Reproduced): string {
-  const byRule =
-    looks.length === 1
+export function methodNote({ looks, levels, prior, runs }: Reproduced): string {
+  const byRule = runs.some(({ origin }) => origin.given !== undefined)
+    ? "The number of seeds is that of the given runs."
+    : looks.length === 1
       ? "The number of seeds was fixed: an exploration, which the atlas does not show."
       : `Claims are looked at after ${looks.slice(0, -1).join(", ")} and ${looks.at(-1)} seeds, at the levels ${levels.join(", ")}, which add up to .05.`;
   return (
@@ -73,6 +74,22 @@ function openReason({
   if (comparisons.some(({ verdict, isOpenEnded }) => isOpenEnded && verdict === "undecided"))
     return "runs ended before it happened, so the direction of the difference is open";
   return null;
+}
+
+/** What is given instead of trained, and where it was measured; nothing for runs of a reproduction. */
+export function givenText({ runs }: Pick<Reproduction, "runs">): string[] {
+  const given = runs.flatMap(({ seed, arms, origin }) =>
+    origin.given === undefined ? [] : [{ seed, arms, given: origin.given }],
+  );
+  if (given.length === 0) return [];
+  return [
+    `${plural(given.length, "run")} trained elsewhere: the evaluations are given, and nothing is known of the training.`,
+    ...given.map(({ seed, arms, given: evaluations }) => {
+      const sets = evaluations.map(({ dataset }) => dataset).join(", ");
+      const policies = [...new Set(evaluations.map(({ policy }) => policy))].join(", ");
+      return `${arms.join(", ")}, seed ${seed}: ${policies}; ${sets}.`;
+    }),
+  ];
 }
 
 /** What a reader must know of a claim's numbers. */

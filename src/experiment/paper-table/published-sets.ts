@@ -2,7 +2,12 @@ import { cardNames } from "../../data/cards/card-names.ts";
 import { placeOf } from "../../data/cards/card-dataset.ts";
 import { readCard } from "../../data/cards/card.ts";
 import { type DatasetSetting, datasetsWithin } from "../../data/dataset.ts";
-import { differenceLines, paperFacts, questionsIn } from "../../run/checks/paper-tier.ts";
+import {
+  differenceLines,
+  type PaperFacts,
+  paperFacts,
+  questionsIn,
+} from "../../run/checks/paper-tier.ts";
 import { protocolOf } from "../../run/evaluation.ts";
 import { setsOf } from "../../run/evaluation-sets.ts";
 import type { RecipeFile } from "../../run/settings/recipe-schema.ts";
@@ -56,12 +61,21 @@ export async function publishedSets(
   for (const { of, dataset } of measured) {
     const column = columnOf(dataset.name, names);
     if (column === null || sets.has(column)) continue;
-    const published = facts?.evaluation[dataset.name];
-    const questions = published === undefined ? questionsIn(dataset) : published;
-    sets.set(column, { dataset: resultName(dataset), questions, ...howMeasured(of) });
+    sets.set(column, measuredBy(of, dataset, facts));
   }
   const lines = differenceLines({ recipe, tier: "paper" });
   return { columns: names, sets, named: lines.filter((line) => !TRAINING.test(line)) };
+}
+
+/** How settings measure a dataset. @param facts of the paper; null: it has none on file. */
+export function measuredBy(
+  settings: Settings,
+  dataset: DatasetSetting,
+  facts: PaperFacts | null,
+): PublishedSet {
+  const published = facts?.evaluation[dataset.name];
+  const questions = published === undefined ? questionsIn(dataset) : published;
+  return { dataset: resultName(dataset), questions, ...howMeasured(settings) };
 }
 
 /** The name that an evaluation on a dataset has in its results. */

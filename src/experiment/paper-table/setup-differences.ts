@@ -20,7 +20,7 @@ export interface SetupComparison {
   unseen: string[];
 }
 
-type Difference = [part: string, ours: string, theirs: string];
+export type Difference = [part: string, ours: string, theirs: string];
 
 /** Parts that are compared by themselves, or are another thing on each side. */
 const APART = /^(dataset|questions|retriever|rendering|plugins|topK|prompt)(\.|$)/;
@@ -55,7 +55,7 @@ export function compareSetups(
     const label = policyLabel(set.policy);
     if (model === undefined || !namesAlike(label, model)) unseen.add(`model (ours: ${label})`);
     if (published === undefined) unseen.add(`protocol of ${column}`);
-    else for (const each of differencesOf(set, published, unseen)) add(column, each);
+    else for (const each of setDifferences(set, published, unseen)) add(column, each);
   }
   if (new Set([...cells.values()].map(policyOf)).size > 1) {
     for (const [column, set] of cells)
@@ -67,15 +67,16 @@ export function compareSetups(
 }
 
 /** A policy by name: a server has another port after each start, and answers of a file have a file for each set. */
-function policyOf({ policy, protocol }: MeasuredSet): string {
+export function policyOf({ policy, protocol }: MeasuredSet): string {
   if (protocol["environment"] === null) return "answers of files";
   return policy.model ?? policyLabel(policy);
 }
 
-function differencesOf(
+/** Every part in which an evaluation differs from how settings measure its set. @param unseen gets the parts that only one side states. */
+export function setDifferences(
   set: MeasuredSet,
   published: PublishedSet,
-  unseen: Set<string>,
+  unseen = new Set<string>(),
 ): Difference[] {
   const { protocol } = set;
   const differences: Difference[] = [];

@@ -37,11 +37,22 @@ export function checkMetricPath(
   ];
   const known = [
     ...evaluations.flatMap(({ at, names }) => names.map((name) => `${at}.${name}`)),
+    ...(evaluations[0]?.names ?? []).map((name) => `${AVERAGE}${name}`),
     ...["steps", "wallSeconds", ...stages],
   ];
   const openEnded = [...evaluations.map(({ at }) => `${at}.groups.`), ...stages];
   if (known.includes(path) || openEnded.some((each) => path.startsWith(each))) return;
   throw fail(`is no number of a run's results. ${suggest(path, [...known, "curve.em.area"])}`);
+}
+
+/** Begins the path of a mean over the run's evaluation after training and those of all its sets. */
+const AVERAGE = "eval.average.";
+
+/** The numbers of a run that an average is over; null for another metric. @example partsOfAverage("eval.average.em", ["musique"]) // ["eval.after.em", "eval.sets.musique.after.em"] */
+export function partsOfAverage(path: string, sets: readonly string[]): string[] | null {
+  if (!path.startsWith(AVERAGE)) return null;
+  const name = path.slice(AVERAGE.length);
+  return [`eval.after.${name}`, ...sets.map((set) => `eval.sets.${set}.after.${name}`)];
 }
 
 /** Where results have an evaluation before and after training, and its metrics. */

@@ -7,7 +7,7 @@ import { sha256Once } from "../../models/recorded-files.ts";
 
 /**
  * A hash of what decides what a model writes: configuration, weights (in one file, or shards with their index) and tokenizer; of
- * adapters, their own configuration and weights and all that of their base.
+ * adapters, their own configuration and weights and all that of their base. A folder for a training server may have no weights.
  * @param base the folder of the adapters' base; null for a whole model.
  * @throws {DataError} FILE_MISSING naming the file that a folder lacks.
  */
@@ -26,7 +26,8 @@ const WHOLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
 async function weightFiles(folder: string): Promise<string[]> {
-  if (existsSync(join(folder, WHOLE)) || !existsSync(join(folder, INDEX))) return [WHOLE];
+  if (existsSync(join(folder, WHOLE))) return [WHOLE];
+  if (!existsSync(join(folder, INDEX))) return [];
   const names = await readdir(folder);
   return [INDEX, ...names.filter((name) => /^model-.*\.safetensors$/.test(name)).sort()];
 }

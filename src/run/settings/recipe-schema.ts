@@ -46,6 +46,8 @@ const claim = z.strictObject({
   /** positive-control: an effect that must be found, else the miniature cannot show the other claims. equal-arms: one method twice, which must not differ. */
   role: z.enum(["claim", "positive-control", "equal-arms"]).default("claim"),
   metric: z.string(),
+  /** The metric at tier paper, where it is another one: `eval.average.em`, the mean over the paper's sets. */
+  paperMetric: z.string().optional(),
   /** Arms in the claimed order, and numbers: `search > no-search > rag`, `search >= 0.8`. */
   relation: z.string(),
   arms: z.array(arm).min(1),

@@ -9,6 +9,7 @@ import { formatDetectable } from "../../experiment/claims/power.ts";
 import {
   baseText,
   calibrationText,
+  givenText,
   methodNote,
   remarksOn,
   settingValue,
@@ -54,9 +55,12 @@ export async function reproductionDocument(
         note: tallyText(result),
         blocks: [
           { kind: "figures", figures: claims.map(verdictFigure) },
-          ...[...baseText(result), ...calibrationText(result), methodNote(result)].map((text) =>
-            note(text),
-          ),
+          ...[
+            ...givenText(result),
+            ...baseText(result),
+            ...calibrationText(result),
+            methodNote(result),
+          ].map((text) => note(text)),
         ],
       },
       ...claims.map((claim) => ({
@@ -139,7 +143,7 @@ export function claimBlocks(claim: ClaimResult): Block[] {
     { label: "Holm", format: formatP },
   ];
   const of = questions === null ? "" : `; ${formatCount(questions)} questions`;
-  return [
+  const blocks: Block[] = [
     { kind: "text", text: `${claim.statement} (${claim.source}; ${claim.metric}${of})` },
     ...remarksOn(claim).map((text) => note(text)),
     table(
@@ -184,6 +188,10 @@ export function claimBlocks(claim: ClaimResult): Block[] {
       ]),
     ),
   ];
+  // A claim without results has no table of them.
+  return blocks.filter(
+    (each) => each.kind !== "table" || each.groups.some(({ rows }) => rows.length > 0),
+  );
 }
 
 /** Colour of the paper's dots: the grey one. */
