@@ -117,11 +117,21 @@ export const trlRules: readonly Rule[] = [
       is: (name, settings) =>
         name === "k3" || (algorithmOf(settings) as { klCoef?: number }).klCoef === 0,
     },
+    differs: (_, settings) =>
+      (algorithmOf(settings) as { klCoef?: number }).klCoef === 0
+        ? null
+        : "TRL limits neither k3, which agentrl limits to 10, nor its exponent",
   }),
   rule("algorithm.klReward", {
     allowed: { says: "absent: GRPOTrainer has KL in the loss alone", is: () => false },
   }),
-  rule("algorithm.entropyCoef", { to: (coef) => ({ entropy_coef: coef }) }),
+  rule<number>("algorithm.entropyCoef", {
+    to: (coef) => ({ entropy_coef: coef }),
+    differs: (coef) =>
+      coef > 0
+        ? "the entropy is the mean over the tokens of each forward pass, whatever algorithm.lossAggregation says"
+        : null,
+  }),
   rule<Scheduled>("algorithm.optimizer.learningRate", {
     to: (_, { settings }) => ({ learning_rate: Math.max(...learningRates(settings)) }),
     file: EXPERIMENT_FILE,

@@ -44,9 +44,10 @@ def sample(model, tokenizer, episodes, sampling):
         else {"do_sample": False}
     )
     end = EndOfMessage(tokenizer, longest, len(episodes))
+    # The model's own generation_config.json would change the scores by its penalty.
     written = model.generate(
         input_ids=ids, attention_mask=seen, max_new_tokens=max(each.room() for each in episodes), pad_token_id=pad,
-        eos_token_id=tokenizer.eos_token_id, stopping_criteria=StoppingCriteriaList([end]), **drawn,
+        eos_token_id=tokenizer.eos_token_id, repetition_penalty=1.0, stopping_criteria=StoppingCriteriaList([end]), **drawn,
     )[:, longest:].tolist()  # fmt: skip
     for each, row, length in zip(episodes, written, end.lengths):
         yield each, row[:length][: each.room()]

@@ -50,7 +50,7 @@ def script(prompt, number):
         f"{call}{query}{end_call}",
         f"{call}{end_call}",
         f"{call}São Paulo, 東京 🦙{end_call}",
-        "I do not know.<|endoftext|>",
+        "I do not know.<EOS>",
         *own,
     ]
     right, wrong = f"{answer} {row['references'][0]} {end_answer}", f"{answer}nobody{end_answer}\n\n"
@@ -75,17 +75,19 @@ class Recorded(token_episode.TokenEpisode):
     def forced(self):
         number = len(self.episode.messages)
         text = self.script[number] if number < len(self.script) else None
-        return [] if text is None else self.tokenizer.encode(text, add_special_tokens=False)
+        return [] if text is None else self.tokenizer.encode(text.replace("<EOS>", self.tokenizer.eos_token), add_special_tokens=False)
 
 
 class Force(LogitsProcessor):
-    """The tokens of the scripts, as long as they last."""
+    """The tokens of the scripts, as long as they last. What it gets must be the model's own scores: no setting of the model's files counts."""
 
-    def __init__(self, forced, start):
-        self.forced, self.start = forced, start
+    def __init__(self, forced, start, own):
+        self.forced, self.start, self.own = forced, start, own
 
     def __call__(self, input_ids, scores):
         at = input_ids.shape[1] - self.start
+        if at == 0:
+            torch.testing.assert_close(scores, self.own, atol=1e-4, rtol=0)
         for row, ids in enumerate(self.forced):
             if at < len(ids):
                 scores[row] = float("-inf")
@@ -110,15 +112,21 @@ class Watch(StoppingCriteria):
         return torch.zeros(len(self.rows), dtype=torch.bool, device=input_ids.device)
 
 
+def positions(mask):
+    return (mask.cumsum(1) - 1).clamp(min=0)
+
+
 generate = transformers.GenerationMixin.generate
 
 
 def watched(model, *args, input_ids, stopping_criteria, **more):
     active = [each for each in EPISODES if not each.done]
     watch = Watch(active)
+    own = model(input_ids=input_ids, attention_mask=more["attention_mask"], position_ids=positions(more["attention_mask"])).logits[:, -1]
+    force = Force([each.forced() for each in active], input_ids.shape[1], own)
     written = generate(
         model, *args, input_ids=input_ids, stopping_criteria=StoppingCriteriaList([*stopping_criteria, watch]),
-        logits_processor=LogitsProcessorList([Force([each.forced() for each in active], input_ids.shape[1])]), **more,
+        logits_processor=LogitsProcessorList([force]), **more,
     )  # fmt: skip
     for each, row in zip(active, watch.rows):
         each.sampled.append(row)
