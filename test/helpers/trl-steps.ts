@@ -143,6 +143,8 @@ export const TRL_CASES: readonly TrlCase[] = [
         ]),
       ),
       retriever: "bm25",
+      // The paper's 500 take minutes.
+      "budgets.1.limit": 90,
       "algorithm.steps": 2,
       "algorithm.promptsPerStep": 2,
       "algorithm.minibatches": 2,

@@ -11,7 +11,7 @@ from config import MODEL, SETTINGS
 from datasets import load_dataset
 from episode import EXPERIMENT, FOLDER
 from scoring import score
-from token_episode import STOP, TokenEpisode
+from token_episode import STOP, TokenEpisode, end_ids
 from transformers import AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, StoppingCriteriaList
 from trl import GRPOConfig, GRPOTrainer
 
@@ -27,7 +27,7 @@ class EndOfMessage(StoppingCriteria):
         tails = self.tokenizer.batch_decode(newest, skip_special_tokens=False)
         ended = [any(mark in tail for mark in STOP) for tail in tails]
         for i, last in enumerate(input_ids[:, -1].tolist()):
-            if self.lengths[i] is None and (ended[i] or last == self.tokenizer.eos_token_id):
+            if self.lengths[i] is None and (ended[i] or last in end_ids(self.tokenizer)):
                 self.lengths[i] = input_ids.shape[1] - self.start
         return torch.tensor(ended, device=input_ids.device)
 
@@ -47,7 +47,7 @@ def sample(model, tokenizer, episodes, sampling):
     # The model's own generation_config.json would change the scores by its penalty.
     written = model.generate(
         input_ids=ids, attention_mask=seen, max_new_tokens=max(each.room() for each in episodes), pad_token_id=pad,
-        eos_token_id=tokenizer.eos_token_id, repetition_penalty=1.0, stopping_criteria=StoppingCriteriaList([end]), **drawn,
+        eos_token_id=sorted(end_ids(tokenizer)), repetition_penalty=1.0, stopping_criteria=StoppingCriteriaList([end]), **drawn,
     )[:, longest:].tolist()  # fmt: skip
     for each, row, length in zip(episodes, written, end.lengths):
         yield each, row[:length][: each.room()]

@@ -51,6 +51,7 @@ def script(prompt, number):
         f"{call}{end_call}",
         f"{call}São Paulo, 東京 🦙{end_call}",
         "I do not know.<EOS>",
+        "I do not know.<|endoftext|>",
         *own,
     ]
     right, wrong = f"{answer} {row['references'][0]} {end_answer}", f"{answer}nobody{end_answer}\n\n"
@@ -107,7 +108,7 @@ class Watch(StoppingCriteria):
                 continue
             self.rows[i].append(int(input_ids[i, -1]))
             text = each.tokenizer.decode(self.rows[i], skip_special_tokens=False)
-            ended = self.rows[i][-1] == each.tokenizer.eos_token_id or any(mark in text for mark in PROTOCOL["stop"])
+            ended = self.rows[i][-1] in token_episode.end_ids(each.tokenizer) or any(mark in text for mark in PROTOCOL["stop"])
             self.open[i] = not ended and len(self.rows[i]) < each.room()
         return torch.zeros(len(self.rows), dtype=torch.bool, device=input_ids.device)
 
