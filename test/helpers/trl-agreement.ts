@@ -8,7 +8,10 @@ import { expectClose } from "./expect-close.ts";
 import { type OwnUpdate, ownUpdates } from "./trl-replay.ts";
 import { settingsOf, type TrlCase, type TrlRow, type TrlRun, writeQwen2 } from "./trl-steps.ts";
 
-/** What must hold of a run of TRL, recorded or new. @param runOf gives the run; the settings name a policy that is there. */
+/**
+ * What must hold of a run of TRL, recorded or new.
+ * @param runOf gives the run; the settings name a policy that is there.
+ */
 export function describeTrlRun(
   trlCase: TrlCase,
   folder: string,
@@ -80,7 +83,7 @@ export function describeTrlRun(
       }
     });
 
-    it("have agentrl's losses within 1e-4 with agentrl's own epsilon too", async () => {
+    it("have agentrl's losses within 1e-4 with its own epsilon too", async () => {
       const own = await train(OWN_EPSILON);
       const expected = run.updates.map(({ loss }) => loss);
       expectClose(own.map(({ loss }) => loss), expected, { atol: 1e-4, rtol: 0 }); // prettier-ignore

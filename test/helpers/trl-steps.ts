@@ -107,6 +107,11 @@ export async function writeQwen2(folder: string, kind: "base" | "instruct"): Pro
   return folder;
 }
 
+/** trl-steps/<case>.json, written by trl-steps.nightly.test.ts with TRL; the versions and the seed are in it. */
+export async function recordedTrlRun({ name }: TrlCase): Promise<TrlRun> {
+  return (await readJson(join(golden, "trl-steps", `${name}.json`))) as TrlRun;
+}
+
 /** @param model folder of `writeQwen2`. */
 export function settingsOf(
   { tier, set }: TrlCase,
