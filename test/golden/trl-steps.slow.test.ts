@@ -3,4 +3,4 @@ import { describeTrlRun } from "../helpers/trl-agreement.ts";
 import { recordedTrlRun, TRL_CASES } from "../helpers/trl-steps.ts";
 
 const folder = temporaryFolder();
-for (const trlCase of TRL_CASES.slice(1)) describeTrlRun(trlCase, folder, () => recordedTrlRun(trlCase));
+for (const trlCase of TRL_CASES) describeTrlRun(trlCase, folder, () => recordedTrlRun(trlCase));

@@ -8,14 +8,19 @@ import { expectClose } from "./expect-close.ts";
 import { type OwnUpdate, ownUpdates } from "./trl-replay.ts";
 import { settingsOf, type TrlCase, type TrlRow, type TrlRun, writeQwen2 } from "./trl-steps.ts";
 
+const TRL_EPSILON = 1e-4;
+const OWN_EPSILON = 1e-6;
+
 /**
  * What must hold of a run of TRL, recorded or new.
  * @param runOf gives the run; the settings name a policy that is there.
+ * @param epsilons further ones than TRL's, for a training each.
  */
 export function describeTrlRun(
   trlCase: TrlCase,
   folder: string,
   runOf: (resolved: ResolvedSettings<Settings>) => Promise<TrlRun>,
+  epsilons: readonly number[] = [OWN_EPSILON],
 ): void {
   describe(`TRL's steps of ${trlCase.name}`, () => {
     let run: TrlRun;
@@ -83,16 +88,14 @@ export function describeTrlRun(
       }
     });
 
-    it("have agentrl's losses within 1e-4 with its own epsilon too", async () => {
-      const own = await train(OWN_EPSILON);
+    it.each(epsilons)("have agentrl's losses with epsilon %d, but for .03 %%", async (epsilon) => {
+      const own = await train(epsilon);
       const expected = run.updates.map(({ loss }) => loss);
-      expectClose(own.map(({ loss }) => loss), expected, { atol: 1e-4, rtol: 0 }); // prettier-ignore
+      // Deviations are .41 and more here: 1e-4 of that makes advantages .03 % smaller.
+      expectClose(own.map(({ loss }) => loss), expected, { atol: 1e-4, rtol: 3e-4 }); // prettier-ignore
     });
   });
 }
-
-const TRL_EPSILON = 1e-4;
-const OWN_EPSILON = 1e-6;
 
 /** The mask of a completion, token by token. */
 function maskOf({ mask }: Pick<TrlRow, "mask">): number[] {
