@@ -110,7 +110,8 @@ export const trlRules: readonly Rule[] = [
   rule("algorithm.clipLow", { to: (clip) => ({ epsilon: clip }) }),
   rule("algorithm.clipHigh", { to: (clip) => ({ epsilon_high: clip }) }),
   rule<number | null>("algorithm.dualClip", { to: (bound) => ({ delta: bound }) }),
-  rule("algorithm.klCoef", { to: (coef) => ({ beta: coef }) }),
+  // By default TRL multiplies the KL of a token by its ratio, which also changes the gradient where the ratio is 1.
+  rule("algorithm.klCoef", { to: (coef) => ({ beta: coef, use_bias_correction_kl: false }) }),
   rule<string>("algorithm.klEstimator", {
     allowed: {
       says: "k3, or any while algorithm.klCoef is 0",

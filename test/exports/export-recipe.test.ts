@@ -98,6 +98,7 @@ describe("exportRecipe", () => {
     const { text, config, written } = await exported("trl");
     expect(config).toMatchObject({
       beta: 0.001,
+      use_bias_correction_kl: false,
       epsilon: 0.2,
       epsilon_high: 0.2,
       delta: null,

@@ -88,12 +88,15 @@ export function describeTrlRun(
       }
     });
 
-    it.each(epsilons)("have agentrl's losses with epsilon %d, but for .03 %%", async (epsilon) => {
-      const own = await train(epsilon);
-      const expected = run.updates.map(({ loss }) => loss);
-      // Deviations are .41 and more here: 1e-4 of that makes advantages .03 % smaller.
-      expectClose(own.map(({ loss }) => loss), expected, { atol: 1e-4, rtol: 3e-4 }); // prettier-ignore
-    });
+    it.each(epsilons)(
+      "have agentrl's losses with epsilon %d, but for a share of 3e-4",
+      async (epsilon) => {
+        const own = await train(epsilon);
+        const expected = run.updates.map(({ loss }) => loss);
+        // Deviations are .41 and more here: 1e-4 of that makes advantages .03 % smaller.
+        expectClose(own.map(({ loss }) => loss), expected, { atol: 1e-4, rtol: 3e-4 }); // prettier-ignore
+      },
+    );
   });
 }
 
