@@ -22,12 +22,16 @@ export function serverOf({ name, ...options }: Settings["retriever"]): string | 
 }
 
 /** The content of experiment.json: all that the exported Python reads of a recipe. */
-export function experimentOf(settings: Settings, environment: Environment, model: string): object {
+export function experimentOf(
+  settings: Settings,
+  environment: Environment,
+  model: { path: string; endIds: readonly number[] },
+): object {
   const { chat = null, lora } = settings.policy;
   const { tools } = settings.environment as unknown as { tools: ExportedTool[] };
   const { turns, turnTokens = 500, ...budgets } = exportedBudgets(settings.budgets);
   return {
-    policy: { path: model, chat, lora: lora === undefined ? null : loraConfig(lora) },
+    policy: { ...model, chat, lora: lora === undefined ? null : loraConfig(lora) },
     protocol: {
       ...protocolOf(environment.protocol),
       onInvalid: (settings.environment as Record<string, unknown>)["onInvalid"],

@@ -9,6 +9,7 @@ import type { Dataset } from "../data/dataset.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
 import { type Environment, requirePrompt } from "../env/environments/environment.ts";
+import { readGenerationConfig } from "../models/generation-config.ts";
 import { environmentOver, openNamedDataset, policyFolder, searchlessFor } from "../run/assemble.ts";
 import { SHIPPED_POLICIES, findBase, folderOfName } from "../run/bases.ts";
 import { requirePaper } from "../run/checks/paper-tier.ts";
@@ -130,8 +131,11 @@ async function writeExport(
   if (to.plays === "agentrl") {
     const played = { ...resolved, settings: playedSettings(settings) };
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(played, out));
-  } else
-    await writeJson(join(out, "experiment.json"), experimentOf(settings, environment, model.path));
+  } else {
+    const { path, endIds } = model;
+    const experiment = experimentOf(settings, environment, { path, endIds });
+    await writeJson(join(out, "experiment.json"), experiment);
+  }
   await copyTemplates(to, out);
   const tokens = gpus === 1 ? undefined : to.passTokens?.(facts);
   const forecast = tokens === undefined ? null : await forecastOf(settings, { gpus, tokens });
@@ -201,16 +205,27 @@ interface Model {
   path: string;
   /** The folder to copy to `path`; null: none. */
   copy: string | null;
+  /** Tokens that end a completion beside the tokenizer's EOS, where the folder is here. */
+  endIds: readonly number[];
 }
 
 /** Policies of the package travel with the export; others stay where they are. Nothing is downloaded. */
 async function modelOf(from: string): Promise<Model> {
   const shipped = SHIPPED_POLICIES.get(from);
-  if (shipped !== undefined) return { path: "policy", copy: shipped };
+  if (shipped !== undefined)
+    return { path: "policy", copy: shipped, endIds: await endIdsOf(shipped) };
   const folder = await folderOfName(from);
-  if (existsSync(folder)) return { path: resolve(folder), copy: null };
-  if ((await findBase(from)) === null) return { path: from, copy: null };
-  return { path: await policyFolder(from), copy: null };
+  if (existsSync(folder))
+    return { path: resolve(folder), copy: null, endIds: await endIdsOf(folder) };
+  if ((await findBase(from)) === null) return { path: from, copy: null, endIds: [] };
+  const made = await policyFolder(from);
+  return { path: made, copy: null, endIds: await endIdsOf(made) };
+}
+
+async function endIdsOf(folder: string): Promise<readonly number[]> {
+  // A folder of adapters has none of its own.
+  if (!existsSync(join(folder, "config.json"))) return [];
+  return (await readGenerationConfig(folder)).eosIds;
 }
 
 /** The model in a configuration whose paths start from `agentrl.root`. */

@@ -97,7 +97,6 @@ export const skyrlRules: readonly Rule[] = [
   rule<string>("algorithm.klEstimator", {
     to: (name, { settings }) =>
       hasKlLoss(settings) ? { [`${ALGORITHM}.kl_estimator_type`]: name } : {},
-    differs: (name) => (name === "k3" ? "SkyRL clamps k3 at 10" : null),
   }),
   rule<KlRewardSettings>("algorithm.klReward", {
     allowed: {

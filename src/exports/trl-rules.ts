@@ -110,18 +110,29 @@ export const trlRules: readonly Rule[] = [
   rule("algorithm.clipLow", { to: (clip) => ({ epsilon: clip }) }),
   rule("algorithm.clipHigh", { to: (clip) => ({ epsilon_high: clip }) }),
   rule<number | null>("algorithm.dualClip", { to: (bound) => ({ delta: bound }) }),
-  rule("algorithm.klCoef", { to: (coef) => ({ beta: coef }) }),
+  // By default TRL multiplies the KL of a token by its ratio, which also changes the gradient where the ratio is 1.
+  rule("algorithm.klCoef", { to: (coef) => ({ beta: coef, use_bias_correction_kl: false }) }),
   rule<string>("algorithm.klEstimator", {
     allowed: {
       says: "k3, or any while algorithm.klCoef is 0",
       is: (name, settings) =>
         name === "k3" || (algorithmOf(settings) as { klCoef?: number }).klCoef === 0,
     },
+    differs: (_, settings) =>
+      (algorithmOf(settings) as { klCoef?: number }).klCoef === 0
+        ? null
+        : "TRL limits neither k3, which agentrl limits to 10, nor its exponent",
   }),
   rule("algorithm.klReward", {
     allowed: { says: "absent: GRPOTrainer has KL in the loss alone", is: () => false },
   }),
-  rule("algorithm.entropyCoef", { to: (coef) => ({ entropy_coef: coef }) }),
+  rule<number>("algorithm.entropyCoef", {
+    to: (coef) => ({ entropy_coef: coef }),
+    differs: (coef) =>
+      coef > 0
+        ? "the entropy is the mean over the tokens of each forward pass, whatever algorithm.lossAggregation says"
+        : null,
+  }),
   rule<Scheduled>("algorithm.optimizer.learningRate", {
     to: (_, { settings }) => ({ learning_rate: Math.max(...learningRates(settings)) }),
     file: EXPERIMENT_FILE,

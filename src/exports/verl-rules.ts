@@ -178,7 +178,6 @@ export const verlRules: readonly Rule[] = [
   }),
   rule<string>("algorithm.klEstimator", {
     to: (name) => ({ [`${ACTOR}.kl_loss_type`]: name === "k3" ? "low_var_kl" : name }),
-    differs: (name) => (name === "k3" ? "verl clamps k3 at 10" : null),
   }),
   rule<KlRewardSettings>("algorithm.klReward", {
     to: ({ coef, target, horizon }) => ({

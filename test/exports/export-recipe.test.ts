@@ -97,6 +97,7 @@ describe("exportRecipe", () => {
     const { text, config, written } = await exported("trl");
     expect(config).toMatchObject({
       beta: 0.001,
+      use_bias_correction_kl: false,
       epsilon: 0.2,
       epsilon_high: 0.2,
       delta: null,
@@ -116,6 +117,21 @@ describe("exportRecipe", () => {
       references: [expect.any(String)],
     });
     expect(written.rows).toEqual({ train: 16, validation: 16 });
+  });
+
+  it("names what TRL computes otherwise, and not the limit of k3 that verl and SkyRL share", async () => {
+    const differing = async (to: string, settings: Record<string, unknown>): Promise<string[]> => {
+      const { written } = await exported(to, { ...RATE, ...settings });
+      return written.keys.flatMap(({ from, differs }) => (differs === undefined ? [] : [from]));
+    };
+    const asked = { "algorithm.entropyCoef": 0.01 };
+    const trl = await differing("trl", asked);
+    expect(trl).toEqual(expect.arrayContaining(["algorithm.klEstimator", "algorithm.entropyCoef"]));
+    expect(await differing("trl", { "algorithm.klCoef": 0 })).not.toContain(
+      "algorithm.klEstimator",
+    );
+    for (const to of ["verl", "skyrl"])
+      expect(await differing(to, asked)).not.toContain("algorithm.klEstimator");
   });
 
   it("writes the protocol, budgets and rewards that the episodes are played and scored by", async () => {

@@ -41,9 +41,14 @@ def text_around(tokenizer):
     return before, after
 
 
+def end_ids(tokenizer):
+    """Tokens that end a message: EOS, and those of the policy's generation_config.json."""
+    return {tokenizer.eos_token_id, *EXPERIMENT["policy"]["endIds"]}
+
+
 def cut_tokens(tokenizer, ids):
     """A message up to its cut: its whole tokens, and its text. An EOS right after the cut stays."""
-    ended = bool(ids) and ids[-1] == tokenizer.eos_token_id
+    ended = bool(ids) and ids[-1] in end_ids(tokenizer)
     written = ids[:-1] if ended else ids
     text = decode(tokenizer, written)
     cut = find_cut(text)
@@ -79,9 +84,9 @@ class TokenEpisode:
         reply = self.episode.step(text)
         if reply is not None:
             before, after = text_around(self.tokenizer)
-            end = self.tokenizer.eos_token
-            if end and kept and kept[-1] == self.tokenizer.eos_token_id and before.startswith(end):
-                before = before[len(end) :]
+            if kept and kept[-1] in end_ids(self.tokenizer):
+                ends = [decode(self.tokenizer, [each]) for each in end_ids(self.tokenizer)]
+                before = before[len(next(filter(before.startswith, ends), "")) :]
             shown = encode(self.tokenizer, reply)[: BUDGETS["observationTokens"]]
             self._append(encode(self.tokenizer, before) + shown + encode(self.tokenizer, after), 0)
         self.done = reply is None or self.room() < 1

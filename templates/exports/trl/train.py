@@ -11,21 +11,24 @@ from config import MODEL, SETTINGS
 from datasets import load_dataset
 from episode import EXPERIMENT, FOLDER
 from scoring import score
-from token_episode import STOP, TokenEpisode
+from token_episode import STOP, TokenEpisode, end_ids
 from transformers import AutoModelForCausalLM, AutoTokenizer, StoppingCriteria, StoppingCriteriaList
 from trl import GRPOConfig, GRPOTrainer
 
 
-class StopAtTag(StoppingCriteria):
-    """Ends each message at the protocol's closing tags."""
+class EndOfMessage(StoppingCriteria):
+    """Ends each message at the protocol's closing tags. Knows how long each is: generate fills up those that end before others."""
 
-    def __init__(self, tokenizer, start):
-        self.tokenizer, self.start = tokenizer, start
+    def __init__(self, tokenizer, start, count):
+        self.tokenizer, self.start, self.lengths = tokenizer, start, [None] * count
 
     def __call__(self, input_ids, scores, **_):
         newest = input_ids[:, max(self.start, input_ids.shape[1] - 16) :]
         tails = self.tokenizer.batch_decode(newest, skip_special_tokens=False)
         ended = [any(mark in tail for mark in STOP) for tail in tails]
+        for i, last in enumerate(input_ids[:, -1].tolist()):
+            if self.lengths[i] is None and (ended[i] or last in end_ids(self.tokenizer)):
+                self.lengths[i] = input_ids.shape[1] - self.start
         return torch.tensor(ended, device=input_ids.device)
 
 
@@ -40,18 +43,14 @@ def sample(model, tokenizer, episodes, sampling):
         if sampling["temperature"] > 0
         else {"do_sample": False}
     )
+    end = EndOfMessage(tokenizer, longest, len(episodes))
+    # The model's own generation_config.json would change the scores by its penalty.
     written = model.generate(
         input_ids=ids, attention_mask=seen, max_new_tokens=max(each.room() for each in episodes), pad_token_id=pad,
-        eos_token_id=tokenizer.eos_token_id, stopping_criteria=StoppingCriteriaList([StopAtTag(tokenizer, longest)]), **drawn,
+        eos_token_id=sorted(end_ids(tokenizer)), repetition_penalty=1.0, stopping_criteria=StoppingCriteriaList([end]), **drawn,
     )[:, longest:].tolist()  # fmt: skip
-    for each, row in zip(episodes, written):
-        row = row[: each.room()]
-        if tokenizer.eos_token_id in row:
-            row = row[: row.index(tokenizer.eos_token_id) + 1]
-        # A row that ended earlier than others is filled up.
-        while row and row[-1] == pad and pad != tokenizer.eos_token_id:
-            row.pop()
-        yield each, row
+    for each, row, length in zip(episodes, written, end.lengths):
+        yield each, row[:length][: each.room()]
 
 
 def rollout(prompts, trainer):
