@@ -68,7 +68,7 @@ export async function exportRecipe(
   const to = exportTargets.get(target, "--to");
   await requirePaper(resolved);
   requireTranslation(resolved, to);
-  requireData(resolved.settings);
+  await requireData(resolved);
   if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",
