@@ -19,11 +19,13 @@ interface Writing {
   think: ((text: string) => string) | null;
   /** null if the environment has no search tool, or the protocol cannot write its call. */
   search: ((query: string) => string) | null;
+  /** Before a message after a result, whose thought the environment has opened; empty where it opens none. */
+  closesThought: string;
 }
 
 /** Every case of the check for one task that the protocol can write. @param tasks all tasks: wrong answers come from them. */
 export function scriptsOf(environment: Environment, task: Task, tasks: readonly Task[]): Script[] {
-  const { answer, think, opening, closing, search } = writingUnder(environment);
+  const { answer, think, opening, closing, search, closesThought } = writingUnder(environment);
   const [reference = ""] = task.references;
   const wrong = wrongAnswer(task, tasks);
   const everyAnswer = tasks.flatMap(({ references }) => references.slice(0, 1));
@@ -57,8 +59,16 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
   const found = search(task.question);
   return [
     ...scripts,
-    { case: "golden-after-search", messages: [found, answer(reference)], reference },
-    { case: "answer-in-observation", messages: [found, "I have seen it."], reference },
+    {
+      case: "golden-after-search",
+      messages: [found, closesThought + answer(reference)],
+      reference,
+    },
+    {
+      case: "answer-in-observation",
+      messages: [found, `${closesThought}I have seen it.`],
+      reference,
+    },
   ];
 }
 
@@ -104,6 +114,7 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
     closing: written.slice(written.lastIndexOf(MARK) + MARK.length),
     think: thought === undefined ? null : (text) => `${thought.opening}${text}${thought.closing}`,
     search: searches && hasSearch ? (query) => write("search", query) : null,
+    closesThought: protocol.messageOpening === undefined ? "" : `${thought?.closing ?? ""}\n`,
   };
 }
 
