@@ -38,7 +38,7 @@ export const paperScripts: Readonly<Record<string, readonly (readonly string[])[
     ...ending("</refine>", answerTag),
   ],
   "beta-grpo": searchR1,
-  corag: [[ANY, " which", " river", "?", END], ...ANSWERS.map((answer) => [ANY, answer, END])],
+  corag: [[ANY, " which river?", END], ...ANSWERS.map((answer) => [ANY, answer, END])],
   cort: hinted,
   exsearch: searchR1,
   inforage: searchR1,
