@@ -11,8 +11,8 @@ const boxed: Action = ["<answer>\\boxed{", [...ANSWERS], "}</answer>"];
 
 /** Messages of a thought and one of several actions, which the last token before it may all follow. */
 function thinking(actions: readonly Action[], [opening, closing] = ["<think>", "</think>"]) {
-  const think = [ANY, opening!, " so", closing!];
-  return [think, ...actions.flatMap((action) => ending(closing!, action))];
+  const think = [ANY, opening, " so", closing];
+  return [think, ...actions.flatMap((action) => ending(closing, action))];
 }
 
 function ending(before: string, [opening, contents, closing]: Action): string[][] {
