@@ -41,7 +41,7 @@ const budgetSchema = z
     /** What is counted. */
     unit: z.enum(UNITS),
     /** A tool's name, where only its calls or observations count. */
-    tool: z.string().optional(),
+    tool: z.string().meta({ names: "tool" }).optional(),
     limit: scheduled(z.int().min(1)),
     /** What happens at the limit. */
     onExhausted: z.enum(ON_EXHAUSTED),

@@ -82,7 +82,7 @@ export async function exportRecipe(
   await withParts(() => {
     requireTranslation(stage.resolved, to);
   });
-  requireData(stage.resolved.settings);
+  await requireData(stage.resolved);
   if (existsSync(out) && (await readdir(out)).length > 0)
     throw new ConfigError(
       "OUTPUT_EXISTS",

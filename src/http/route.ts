@@ -2,6 +2,7 @@ import { definedValues } from "../base/defined-values.ts";
 import { getProxyForUrl } from "proxy-from-env";
 import type { buildConnector, Dispatcher } from "undici";
 import { ConfigError } from "../base/errors.ts";
+import { holdEndWhilePaused } from "./held-end.ts";
 import { loadUndici } from "./load-undici.ts";
 
 /** How a request reaches an address: directly or over a proxy. */
@@ -31,6 +32,7 @@ function connector(): buildConnector.connector {
         callback(error, null);
         return;
       }
+      holdEndWhilePaused(socket);
       socket.on("error", (cause: Error) => {
         if (socket.bytesRead > 0) staleErrors.add(cause);
       });

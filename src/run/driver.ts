@@ -331,7 +331,8 @@ export function ownOverrides(
   });
 }
 
-function stageOrigin({ number, name }: Stage): string {
+/** How messages call a stage. */
+export function stageOrigin({ number, name }: Stage): string {
   return `stage ${number} (${name})`;
 }
 

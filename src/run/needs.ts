@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { ConfigError } from "../base/errors.ts";
 import { formatCount } from "../base/format.ts";
-import { leavesOf } from "../base/leaves.ts";
+import { leavesOf, valueAt } from "../base/leaves.ts";
 import { z } from "../base/schema.ts";
 import { placeOf } from "../data/cards/card-dataset.ts";
 import { cardNames } from "../data/cards/card-names.ts";
@@ -11,7 +12,10 @@ import { type DatasetSetting, datasetsWithin } from "../data/dataset.ts";
 import { cachedHubModel } from "../hub/hub-model.ts";
 import { hubSettings, parseHubName } from "../hub/hub-cache.ts";
 import { findBase, folderOfName, SHIPPED_POLICIES } from "./bases.ts";
-import type { Settings } from "./settings/settings-schema.ts";
+import { ownOverrides, stageOrigin } from "./driver.ts";
+import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import { type ResolvedSettings, withOverrides } from "./settings/settings.ts";
+import { stageList } from "./settings/stages.ts";
 
 /** Something outside the package that a recipe uses. */
 export interface Need {
@@ -31,35 +35,72 @@ export interface Need {
 /** After this long without an answer, a server counts as not here. */
 const SERVER_MS = 800;
 
-/** Whatever a recipe at a tier uses: data of training and of every evaluation, models, indexes, servers. Nothing is downloaded. */
-export async function needsOf(settings: Settings): Promise<Need[]> {
-  const found: Promise<Need>[] = [];
-  const leaves = [...leavesOf(settings)].flatMap(([keys, value]) =>
-    typeof value === "string" ? [{ keys, value }] : [],
-  );
-  for (const { keys, value } of leaves) {
-    const [key, last] = [keys.join("."), keys.at(-1)];
-    if (last === "from" || last === "encoder") found.push(modelNeed(key, value));
-    else if (last === "index") found.push(Promise.resolve(fileNeed(key, value)));
-    else if (last === "url") found.push(serverNeed(key, value));
-  }
-  const ofData = usedDatasets(settings).flatMap(datasetNeeds);
+/** Whatever a recipe at a tier uses: data of every stage and evaluation, models, indexes, servers. Nothing is downloaded. */
+export async function needsOf(resolved: ResolvedSettings<Settings>): Promise<Need[]> {
+  const used = await usedSettings(resolved);
+  const found = used.flatMap((each) => [...namedIn(each)]);
+  const ofData = datasetsOf(used).flatMap(datasetNeeds);
   return merged([...ofData, ...(await Promise.all(found))]);
+}
+
+/** Settings that hold for the recipe or for one stage of it. */
+interface UsedSettings {
+  settings: Settings;
+  /** A key for messages: a stage that changes its value is named before it. */
+  keyOf: (keys: readonly string[]) => string;
+  /** False for a recipe with stages: these train, each with its own settings. */
+  isTrained: boolean;
+}
+
+async function usedSettings(resolved: ResolvedSettings<Settings>): Promise<UsedSettings[]> {
+  const { settings: ofRecipe } = resolved;
+  const stages = stageList(ofRecipe.stages ?? []);
+  const own = await Promise.all(
+    stages.map(async (each) => {
+      const overrides = ownOverrides(resolved, each, []);
+      const { settings } = await withOverrides(settingsSchema, resolved, overrides);
+      const keyOf = (keys: readonly string[]): string =>
+        isDeepStrictEqual(valueAt(settings, keys), valueAt(ofRecipe, keys))
+          ? keys.join(".")
+          : `${stageOrigin(each)}: ${keys.join(".")}`;
+      return { settings, keyOf, isTrained: true };
+    }),
+  );
+  const keyOf = (keys: readonly string[]): string => keys.join(".");
+  return [{ settings: ofRecipe, keyOf, isTrained: stages.length === 0 }, ...own];
+}
+
+/** Models, indexes and servers. `stages` is left out: its \`from\` names a stage. */
+function* namedIn({ settings, keyOf }: UsedSettings): Generator<Promise<Need>> {
+  for (const [keys, value] of leavesOf({ ...settings, stages: undefined })) {
+    if (typeof value !== "string") continue;
+    const [key, last] = [keyOf(keys), keys.at(-1)];
+    if (last === "from" || last === "encoder") yield modelNeed(key, value);
+    else if (last === "index") yield Promise.resolve(fileNeed(key, value));
+    else if (last === "url") yield serverNeed(key, value);
+  }
+}
+
+/** The datasets of a recipe's training, stages and evaluation sets. */
+export async function usedDatasets(resolved: ResolvedSettings<Settings>): Promise<UsedDataset[]> {
+  return datasetsOf(await usedSettings(resolved));
 }
 
 type UsedDataset = { key: string; setting: DatasetSetting };
 
-function usedDatasets({ dataset, evaluation }: Settings): UsedDataset[] {
-  const sets = Object.entries(evaluation.sets ?? {}).flatMap(([name, set]) =>
-    set.dataset === undefined
-      ? []
-      : [{ key: `evaluation.sets.${name}.dataset`, setting: set.dataset }],
-  );
-  return [
-    { key: "dataset", setting: dataset },
-    { key: "evaluation.dataset", setting: evaluation.dataset },
-    ...sets,
-  ];
+function datasetsOf(used: readonly UsedSettings[]): UsedDataset[] {
+  return used.flatMap(({ settings: { dataset, evaluation }, keyOf, isTrained }) => {
+    const sets = Object.entries(evaluation.sets ?? {}).flatMap(([name, set]) =>
+      set.dataset === undefined
+        ? []
+        : [{ key: keyOf(["evaluation", "sets", name, "dataset"]), setting: set.dataset }],
+    );
+    return [
+      ...(isTrained ? [{ key: keyOf(["dataset"]), setting: dataset }] : []),
+      { key: keyOf(["evaluation", "dataset"]), setting: evaluation.dataset },
+      ...sets,
+    ];
+  });
 }
 
 function datasetNeeds({ key, setting }: UsedDataset): Need[] {
@@ -129,11 +170,12 @@ function merged(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Refuses a run whose questions are not all here, those of its last evaluation included, before anything is opened.
+ * Refuses a run whose questions are not all here, those of every stage and of the last evaluation included, before anything is opened.
  * @throws {ConfigError} DATASET_ABSENT with a command for each.
  */
-export function requireData(settings: Settings): void {
-  const absent = merged(usedDatasets(settings).flatMap(datasetNeeds)).filter(
+export async function requireData(resolved: ResolvedSettings<Settings>): Promise<void> {
+  const used = await usedDatasets(resolved);
+  const absent = merged(used.flatMap(datasetNeeds)).filter(
     ({ kind, here }) => kind === "dataset" && here === false,
   );
   if (absent.length === 0) return;

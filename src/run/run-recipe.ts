@@ -47,7 +47,7 @@ export async function runRecipe(
   // A resumed run has the settings that were checked when it began, with every default written out.
   if (!allowIgnored && !resume) await requireRunnable(resolved);
   if (!resume) await requirePaper(resolved);
-  requireData(settings);
+  await requireData(resolved);
   const isOne = settings.stages === undefined;
   const claim = { out, stage: isOne ? trainStage : STAGES, settings, use: session, signal };
   return withClaimedRun(claim, async () => {

@@ -8,7 +8,11 @@ import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { needsOf, requireData } from "../../src/run/needs.ts";
 import { parseRecipe } from "../../src/run/settings/recipe-file.ts";
 import { type Settings, settingsSchema } from "../../src/run/settings/settings-schema.ts";
-import { loadSettings, resolveSettings } from "../../src/run/settings/settings.ts";
+import {
+  type ResolvedSettings,
+  loadSettings,
+  resolveSettings,
+} from "../../src/run/settings/settings.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -21,9 +25,9 @@ afterAll(() => {
   else process.env["AGENTRL_DATA"] = before;
 });
 
-async function settingsOf(base: string): Promise<Settings> {
+async function settingsOf(base: string): Promise<ResolvedSettings<Settings>> {
   const recipe = parseRecipe(`summary: A recipe.\nbase:${base}\ntiers: { mini: {} }\n`, "a.yaml");
-  return (await loadSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }))).settings;
+  return loadSettings(settingsSchema, resolveSettings(recipe, { tier: "mini" }));
 }
 
 /** Puts a split where a download would. */
@@ -40,6 +44,17 @@ const SETS = `
   evaluation:
     dataset: { name: nq, source: flashrag, split: test }
     sets: { more: { dataset: { name: popqa, source: flashrag, split: test } } }
+`;
+
+const STAGES = `
+  dataset: { name: nq, source: flashrag, split: train }
+  evaluation: { dataset: { name: popqa, source: flashrag, split: test } }
+  stages:
+    - do: synth
+      set:
+        dataset.split: dev
+        synth.teacher: { name: model, from: Org/teacher }
+    - { do: sft }
 `;
 
 describe("what a recipe needs", () => {
@@ -79,6 +94,23 @@ describe("what a recipe needs", () => {
     expect(data.map(({ facts }) => facts)[0]).toBe("79,168 questions, CC BY-SA 3.0");
   });
 
+  it("has the data and models of each stage, and no model for the stage that another one starts from", async () => {
+    const needs = await needsOf(await settingsOf(STAGES));
+    expect(needs.map(({ kind, name, keys }) => [kind, name, keys])).toEqual([
+      ["dataset", "popqa:test", ["evaluation.dataset"]],
+      ["dataset", "nq:dev", ["stage 1 (synth): dataset"]],
+      ["dataset", "nq:train", ["dataset"]],
+      ["model", "base", ["policy.from"]],
+      ["model", "Org/teacher", ["stage 1 (synth): synth.teacher.from"]],
+    ]);
+    await expect(requireData(await settingsOf(STAGES))).rejects.toThrow(
+      errorWith(
+        "DATASET_ABSENT",
+        /nq --split dev --source flashrag .*stage 1 \(synth\): dataset$/m,
+      ),
+    );
+  });
+
   it("is a server that answers, whatever it says, and one that does not", async () => {
     const server = createServer((_, reply) => reply.writeHead(404).end());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -100,13 +132,13 @@ describe("a run whose questions are not here", () => {
     await download("nq", "train", "flashrag");
     await download("nq", "test", "flashrag");
     const settings = await settingsOf(SETS);
-    expect(() => requireData(settings)).toThrow(
+    await expect(requireData(settings)).rejects.toThrow(
       errorWith(
         "DATASET_ABSENT",
         /\n {2}agentrl data download popqa --split test --source flashrag {2}# popqa:test, .*: dataset, evaluation\.sets\.more\.dataset$/,
       ),
     );
     await download("popqa", "test", "flashrag");
-    expect(() => requireData(settings)).not.toThrow();
+    await expect(requireData(settings)).resolves.toBeUndefined();
   });
 });

@@ -16,7 +16,7 @@ export const recipesNeeds = defineCommand({
   async run({ json, ...flags }, context, recipe) {
     const { needsOf } = await import("../../run/needs.ts");
     const resolved = await settingsOf({ ...flags, recipe });
-    const needs = await needsOf(resolved.settings);
+    const needs = await needsOf(resolved);
     const { name } = resolved.recipe;
     if (json === true) context.out(JSON.stringify({ recipe: name, tier: resolved.tier, needs }));
     else context.out(`${name}, tier ${resolved.tier}\n\n${asText(needs)}`);

@@ -160,6 +160,8 @@ export function kvCache(config: DecoderConfig, shape: { slots: number; chunk: nu
         if (!active.has(slot)) move(slot, { store: storeOf(1, stepsOf(filled[slot]!)), row: 0 });
       }
       for (const { slot, position } of newest) {
+        // A shortened sequence has positions behind it that no token sees.
+        filled[slot] = Math.min(filled[slot]!, position);
         const { store } = spots[slot]!;
         if (!groups.includes(store as Group) || position >= store.capacity) seat(slot, position);
       }

@@ -31,7 +31,7 @@ export const tagOptions = {
   /** How the answer is read. */
   answer: answerRuleSchema.prefault({ pattern: ANSWER }),
   /** Tags around the input of a tool, by the tool's name; the others have their own name as tag. */
-  callTags: z.record(tagName, tagSchema).optional(),
+  callTags: z.record(tagName, tagSchema).meta({ names: "tool" }).optional(),
   /** Tags around the answer, in the same two forms. */
   answerTag: tagSchema.optional(),
   /** false: a message begins with its action, and has no tags for thoughts. */

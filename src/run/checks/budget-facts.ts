@@ -1,4 +1,4 @@
-import { DataError } from "../../base/errors.ts";
+import { AgentrlError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/dataset.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import { firstPrompt } from "../../env/environments/environment.ts";
@@ -97,6 +97,9 @@ export async function budgetFacts(
   };
 }
 
+/** Codes of a file of questions, and of a published dataset, without passages of their own. */
+const WITHOUT_PASSAGES: readonly string[] = ["DATA_LAYOUT_UNKNOWN", "DATASET_ABSENT"];
+
 /** None where the dataset is questions alone, which are searched for elsewhere. */
 async function sampledPassages(dataset: Dataset): Promise<Passage[]> {
   const sampled: Passage[] = [];
@@ -107,7 +110,8 @@ async function sampledPassages(dataset: Dataset): Promise<Passage[]> {
       if (sampled.length === SAMPLED_PASSAGES) break;
     }
   } catch (error) {
-    if (!(error instanceof DataError) || error.code !== "DATA_LAYOUT_UNKNOWN") throw error;
+    if (!(error instanceof AgentrlError) || !WITHOUT_PASSAGES.includes(error.code)) throw error;
+    return [];
   }
   return sampled;
 }

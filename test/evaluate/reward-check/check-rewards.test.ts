@@ -92,6 +92,14 @@ describe("checkRewards", () => {
     },
   );
 
+  it("finds accepted answers after a search where the environment opens the thought", async () => {
+    const protocol = { name: "hermes", thoughtTag: "think", opensThought: true };
+    const environment = searchEnvironment({ protocol, budgets }, goldRetriever());
+    const rewards = [{ name: "exact-match", weight: 1, options: {} }];
+    const found = await checkRewards({ environment, tasks, signal, rewards });
+    expect(found.rewards[0]?.cases.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
   it.each(["7 September 1993", "7", "%"])(
     "garbles an answer that shares nothing with %j",
     async (reference) => {
