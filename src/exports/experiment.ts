@@ -8,7 +8,7 @@ import { exportedBudgets, learningRates } from "./shared-rules.ts";
 const SERVED_URL = "http://127.0.0.1:8000/retrieve";
 
 /** The address of /retrieve: the retriever's own where it is such a server. */
-export function searchUrl({ retriever }: Settings): string {
+function searchUrl({ retriever }: Settings): string {
   const own = serverOf(retriever);
   return own === null ? SERVED_URL : `${own}/retrieve`;
 }

@@ -39,7 +39,7 @@ interface RowPlace {
 }
 
 /** A prompt of so many tokens holds the longest question, in its chat template. */
-export function promptTokens({ rows, settings }: ExportFacts): number {
+function promptTokens({ rows, settings }: ExportFacts): number {
   const template = settings.policy.chat === undefined ? 0 : 512;
   return Math.ceil((rows.longestPrompt + template) / 64) * 64;
 }

@@ -6,7 +6,7 @@ import { paperFacts } from "../../src/run/checks/paper-tier.ts";
 import { loadRecipe } from "../../src/run/settings/recipe-file.ts";
 
 /** The sets of Search-R1's tier paper in its order; "" is the run's own evaluation. */
-export const SETS = ["", "triviaqa", "popqa", "hotpotqa", "wikimultihop", "musique", "bamboogle"];
+const SETS = ["", "triviaqa", "popqa", "hotpotqa", "wikimultihop", "musique", "bamboogle"];
 
 /** Folders as `agentrl eval --out` writes them, measured as an arm's settings say. */
 export async function madeEvaluations(root: string, recipeName = "search-r1") {

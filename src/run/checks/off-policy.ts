@@ -5,7 +5,7 @@ import { cannotHold } from "../../engine/engine.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { BudgetFinding } from "./budget-facts.ts";
+import type { BudgetFinding } from "./budget-finding.ts";
 
 /** Whether the rollouts of a step are sampled while the step before trains. */
 export function samplesAhead({ algorithm }: Pick<Settings, "algorithm">): boolean {

@@ -4,7 +4,8 @@ import { loadTokenizer } from "../../text/tokenizer.ts";
 import { baseFolder, openNamedDataset } from "../assemble.ts";
 import { recordOf } from "../settings/resolved-yaml.ts";
 import type { PlannedRun } from "../plan/plan.ts";
-import { budgetFacts, type BudgetFacts, type BudgetFinding } from "./budget-facts.ts";
+import { budgetFacts, type BudgetFacts } from "./budget-facts.ts";
+import type { BudgetFinding } from "./budget-finding.ts";
 import { checkBudgets } from "./check-budgets.ts";
 import { type IgnoredSetting, ignoredSettings } from "./ignored-settings.ts";
 

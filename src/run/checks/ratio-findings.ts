@@ -1,7 +1,7 @@
 import { algorithms } from "../../algorithms/index.ts";
 import { lossesOf, type OnPolicyOptions } from "../../algorithms/algorithm.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { BudgetFinding } from "./budget-facts.ts";
+import type { BudgetFinding } from "./budget-finding.ts";
 
 /**
  * Whether the ratio of the loss compares one distribution with itself. Sampled log-probabilities are those of the whole vocabulary at the

@@ -1,6 +1,7 @@
 import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
 import { describe, expect, it } from "vitest";
-import type { BudgetFacts, BudgetFinding } from "../../../src/run/checks/budget-facts.ts";
+import type { BudgetFacts } from "../../../src/run/checks/budget-facts.ts";
+import type { BudgetFinding } from "../../../src/run/checks/budget-finding.ts";
 import { checkBudgets, requireSoundBudgets } from "../../../src/run/checks/check-budgets.ts";
 import { ignoredSettings, requireHonoured } from "../../../src/run/checks/ignored-settings.ts";
 import { loadRecipe } from "../../../src/run/settings/recipe-file.ts";

@@ -65,7 +65,7 @@ async function scaled(name: string): Promise<string[]> {
       ([set, { retriever }]) => [`evaluation.sets.${set}.retriever.url`, retriever] as const,
     ),
   ] as const;
-  const algorithm: { minibatches?: unknown } | undefined = settings.algorithm;
+  const algorithm = settings.algorithm as { minibatches?: unknown } | undefined;
   const teacher = settings.synth?.teacher;
   return [
     `policy.from=${model}`,
