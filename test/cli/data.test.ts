@@ -1,3 +1,4 @@
+import { cardNames } from "../../src/data/cards/card-names.ts";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -147,8 +148,7 @@ describe("agentrl data", () => {
         "arithmetic",
         "environment",
       ],
-      ...["2wikimultihopqa", "bamboogle", "fever"],
-      ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
+      ...cardNames("questions"),
     ]);
     expect(names("corpora")).toEqual(["wiki18"]);
     expect(names("questionLayouts")).toHaveLength(16);
