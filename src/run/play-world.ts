@@ -1,8 +1,10 @@
+import { rewards } from "../rewards/index.ts";
 import type { Rendering } from "../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import { renderingOf } from "./assemble.ts";
 import { type Episodes, openEpisodes } from "./episodes.ts";
 import { setsOf } from "./evaluation-sets.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 /** Questions of training or of one evaluation, and how they are put to the client's model. */
 export interface PlayedEpisodes {
@@ -41,8 +43,9 @@ export function openPlayWorld(
   const evaluations = async (): Promise<PlayedEpisodes[]> => {
     const { settings } = training;
     const found: PlayedEpisodes[] = [];
+    for (const { name } of MEASURED) await rewards.load(name, "rewards");
     for (const each of [settings, ...setsOf(settings).map((set) => set.settings)]) {
-      const episodes = await openEpisodes(each, "evaluation");
+      const episodes = await openEpisodes(measured(each, training), "evaluation");
       opened.push(episodes);
       found.push(await rendered(episodes));
     }
@@ -57,6 +60,21 @@ export function openPlayWorld(
     },
   };
 }
+
+/**
+ * The settings of an evaluation whose reward is what evaluations measure, exact match, with F1 beside it: rewards of training may need
+ * annotations that test questions lack. An environment without answers keeps its own.
+ */
+function measured(settings: Settings, { environment }: Episodes): Settings {
+  if (!environment.answers) return settings;
+  const { reward: _, ...rest } = settings;
+  return { ...rest, rewards: [...MEASURED] };
+}
+
+const MEASURED = [
+  { name: "exact-match", as: "em", weight: 1 },
+  { name: "token-f1", as: "f1", weight: 0 },
+] as const;
 
 /** Runs each function at its first call, and gives the same promise to all later ones. */
 function onceEach<K extends string, T>(made: Record<K, () => Promise<T>>): (name: K) => Promise<T> {
