@@ -119,12 +119,12 @@ async function writeExport(
   if (model.copy !== null) await cp(model.copy, join(out, model.path), { recursive: true });
   const rows = await writeData({ settings, environment, to, out, signal });
   const { stopStrings: stop } = environment.protocol;
-  const facts: ExportFacts = { settings, rows, model: modelKey(model), stop };
+  const facts: ExportFacts = { settings, rows, model: modelKey(model), gpus, stop };
   const keys = await withParts(() => [
     ...stageKeys(stage),
     ...exportedKeys(facts, origins, to.rules),
   ]);
-  const chosen = to.chosen(facts, { name: `${recipe.name}-${tier}`, gpus });
+  const chosen = to.chosen(facts, `${recipe.name}-${tier}`);
   const config = configEntries(chosen, keys);
   const title = `${recipe.name}, tier ${tier}, for ${to.name} ${to.version}; written by agentrl ${packageVersion()}.`;
   await writeConfig({ to, out, config, title, model: model.path });

@@ -9,6 +9,8 @@ export interface ExportFacts {
   rows: { train: number; validation: number; longestPrompt: number };
   /** The policy as the trainer loads it: a folder within the export, a folder elsewhere, or a name on the hub. */
   model: string;
+  /** Graphics cards of the machine that trains. */
+  gpus: number;
   /** Texts after which a message need not go on. */
   stop: readonly string[];
 }
@@ -41,7 +43,7 @@ export interface Rule<T = unknown> {
   /** Why the trainer needs nothing of it. */
   readonly unused?: string;
   /** How the trainer does it otherwise, in numbers that a run may show; null: it does not. */
-  readonly differs?: (value: T, settings: Settings) => string | null;
+  readonly differs?: (value: T, settings: Settings, facts: ExportFacts) => string | null;
 }
 
 /** A rule with the type of its value, which the recipe's schema has checked. */
@@ -137,7 +139,7 @@ export function exportedKeys(
   return [...rulesOf(settings, rules)].flatMap(([from, found]) => {
     if (found === null) return [];
     const value = valueOf(settings, from);
-    const differs = found.differs?.(value, settings) ?? null;
+    const differs = found.differs?.(value, settings, facts) ?? null;
     return [
       {
         from,

@@ -7,7 +7,14 @@ import { strategies } from "../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../rollout/token-dialogue.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { expressionProblem, rewardProblem } from "./exported-rewards.ts";
-import { type Allowed, type Rule, rule, type TrainerKeys, unused } from "./rule.ts";
+import {
+  type Allowed,
+  type ExportFacts,
+  type Rule,
+  rule,
+  type TrainerKeys,
+  unused,
+} from "./rule.ts";
 
 /** Holds the settings that the exported Python plays and scores episodes by. */
 export const EXPERIMENT_FILE = "experiment.json";
@@ -86,39 +93,57 @@ export function updatesPerStep(settings: Settings): number {
 export const stepsRule = (stepsKey: string, epochsKey: string): Rule =>
   rule<number>("algorithm.steps", {
     allowed: { says: "at least 1", is: (steps) => steps > 0 },
-    to: (steps, { settings, rows }) => ({
+    to: (steps, { settings, rows, gpus }) => ({
       [stepsKey]: steps,
-      [epochsKey]: Math.ceil(steps / Math.max(1, Math.floor(rows.train / wholePrompts(settings)))),
+      [epochsKey]: Math.ceil(
+        steps / Math.max(1, Math.floor(rows.train / wholeGroups({ settings, gpus }).step)),
+      ),
     }),
   });
 
-/** Prompts of a step, as many as divide into minibatches of whole groups. */
-function wholePrompts(settings: Settings): number {
-  const { promptsPerStep, minibatches } = algorithmOf(settings);
-  return promptsPerStep - (promptsPerStep % minibatches);
+/** Prompts of a minibatch and of a step: whole groups and, where the trainer deals them out evenly, as many trajectories for each card. */
+function wholeGroups({ settings, gpus }: Pick<ExportFacts, "settings" | "gpus">): {
+  minibatch: number;
+  step: number;
+} {
+  const { promptsPerStep, groupSize, minibatches } = algorithmOf(settings);
+  const most = Math.floor(promptsPerStep / minibatches);
+  let minibatch = most;
+  while (minibatch > 1 && (minibatch * groupSize) % gpus !== 0) minibatch -= 1;
+  if ((minibatch * groupSize) % gpus !== 0) minibatch = most;
+  return { minibatch, step: minibatch * minibatches };
 }
 
-/** Trainers that keep groups whole in a minibatch: their keys of the prompts of a step and of a minibatch. */
-export const wholeGroupsRules = (stepKey: string, minibatchKey: string): Rule[] => [
-  rule<number>("algorithm.promptsPerStep", {
-    to: (_, { settings }) => ({ [stepKey]: wholePrompts(settings) }),
-    differs: (count, settings) => {
-      const whole = wholePrompts(settings);
-      return whole === count
-        ? null
-        : `${whole} in place of ${count}, which ${algorithmOf(settings).minibatches} minibatches of whole groups divide`;
-    },
-  }),
-  rule<number>("algorithm.minibatches", {
-    allowed: {
-      says: "at most algorithm.promptsPerStep, since groups are kept whole",
-      is: (count, settings) => algorithmOf(settings).promptsPerStep >= count,
-    },
-    to: (count, { settings }) => ({ [minibatchKey]: wholePrompts(settings) / count }),
-    differs: (count) =>
-      count === 1 ? null : "a minibatch is whole groups, not single trajectories",
-  }),
-];
+/** Trainers that keep groups whole in a minibatch: their keys of the prompts of a step and of a minibatch. @param evenly whether each card gets as many trajectories. */
+export const wholeGroupsRules = (
+  stepKey: string,
+  minibatchKey: string,
+  { evenly = false }: { evenly?: boolean } = {},
+): Rule[] => {
+  const whole = (settings: Settings, gpus: number) =>
+    wholeGroups({ settings, gpus: evenly ? gpus : 1 });
+  return [
+    rule<number>("algorithm.promptsPerStep", {
+      to: (_, { settings, gpus }) => ({ [stepKey]: whole(settings, gpus).step }),
+      differs: (count, settings, { gpus }) => {
+        const { step } = whole(settings, gpus);
+        const cards = evenly && gpus > 1 ? `, evenly on ${gpus} cards` : "";
+        return step === count
+          ? null
+          : `${step} in place of ${count}, which ${algorithmOf(settings).minibatches} minibatches of whole groups divide${cards}`;
+      },
+    }),
+    rule<number>("algorithm.minibatches", {
+      allowed: {
+        says: "at most algorithm.promptsPerStep, since groups are kept whole",
+        is: (count, settings) => algorithmOf(settings).promptsPerStep >= count,
+      },
+      to: (_, { settings, gpus }) => ({ [minibatchKey]: whole(settings, gpus).minibatch }),
+      differs: (count) =>
+        count === 1 ? null : "a minibatch is whole groups, not single trajectories",
+    }),
+  ];
+};
 
 /** The length that `fixed-length-mean` divides by; other aggregations have none. */
 export const fixedLengthRule = (key: string): Rule =>

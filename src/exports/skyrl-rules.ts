@@ -56,7 +56,9 @@ export const skyrlRules: readonly Rule[] = [
   ...advantageRules(`${ALGORITHM}.advantage_estimator`, `${ALGORITHM}.grpo_norm_by_std`),
   stepsRule("trainer.max_training_steps", "trainer.epochs"),
   rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
-  ...wholeGroupsRules("trainer.train_batch_size", "trainer.policy_mini_batch_size"),
+  ...wholeGroupsRules("trainer.train_batch_size", "trainer.policy_mini_batch_size", {
+    evenly: true,
+  }),
   rule("algorithm.epochs", { to: (epochs) => ({ "trainer.update_epochs_per_batch": epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({

@@ -17,7 +17,7 @@ export interface ExportTarget extends Part {
   readonly plays: "agentrl" | "python";
   readonly rules: readonly Rule[];
   /** Keys that the trainer needs and no recipe has. */
-  chosen(facts: ExportFacts, run: { name: string; gpus: number }): TrainerKeys;
+  chosen(facts: ExportFacts, name: string): TrainerKeys;
   /** Tokens that a card computes at once in an update; absent: it trains on one card alone. */
   passTokens?(facts: ExportFacts): number;
   /** A row of data. */
@@ -78,7 +78,7 @@ const verl: ExportTarget = {
     hydra: { searchpath: ["pkg://verl.trainer.config"] },
     defaults: ["ppo_trainer", "_self_"],
   },
-  chosen: (facts, { name, gpus }) => ({
+  chosen: (facts, name) => ({
     "agentrl.root": ".",
     "data.train_files": `${ROOT}/data/train.parquet`,
     "data.val_files": `${ROOT}/data/validation.parquet`,
@@ -93,9 +93,9 @@ const verl: ExportTarget = {
     "actor_rollout_ref.actor.use_dynamic_bsz": true,
     "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": verlPass(facts),
     "trainer.nnodes": 1,
-    "trainer.n_gpus_per_node": gpus,
+    "trainer.n_gpus_per_node": facts.gpus,
     // Between rollouts and updates the states are in host memory, so that each has the card.
-    ...(gpus === 1
+    ...(facts.gpus === 1
       ? {}
       : {
           "actor_rollout_ref.actor.fsdp_config.param_offload": true,
@@ -139,7 +139,7 @@ const skyrl: ExportTarget = {
       },
     }),
   ],
-  chosen: ({ settings }, { name, gpus }) => ({
+  chosen: ({ settings, gpus }, name) => ({
     "agentrl.root": ".",
     "data.train_data": [`${ROOT}/data/train.parquet`],
     "data.val_data": [`${ROOT}/data/validation.parquet`],

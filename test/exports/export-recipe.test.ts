@@ -284,10 +284,13 @@ describe("exportRecipe", () => {
     const offload = "actor_rollout_ref.actor.fsdp_config.optimizer_offload";
     expect([one.config[cards], one.config[offload]]).toEqual([1, undefined]);
     expect([eight.config[cards], eight.config[offload]]).toEqual([8, true]);
-    const skyrl = (await exported("skyrl", RATE, 8)).config;
+    // 3 prompts of 4 trajectories are 12, which 8 cards do not share evenly; 2 are 8.
+    const skyrl = (await exported("skyrl", { ...RATE, "algorithm.promptsPerStep": 6 }, 8)).config;
     expect(skyrl).toMatchObject({
       "generator.inference_engine.num_engines": 8,
       "trainer.placement.policy_num_gpus_per_node": 8,
+      "trainer.policy_mini_batch_size": 2,
+      "trainer.train_batch_size": 4,
     });
   });
 

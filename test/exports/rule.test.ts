@@ -22,7 +22,7 @@ const origins = new Map([
   ["policy.lora.rank", "a.yaml:4"],
 ]);
 const rows = { train: 1, validation: 1, longestPrompt: 9 };
-const facts: ExportFacts = { settings, rows, model: "m", stop: [] };
+const facts: ExportFacts = { settings, rows, model: "m", gpus: 1, stop: [] };
 const rest = [...unused("own", ["reporters"]), rule("environment", {})];
 
 describe("rules of an export", () => {
