@@ -13,7 +13,7 @@ export const recipesExport = defineCommand({
   name: "export",
   summary: "Write a recipe's experiment for verl, SkyRL or TRL.",
   description:
-    "Write a recipe's experiment for another trainer: its configuration, data and code. For verl the episodes and rewards are agentrl's own, played by `agentrl serve env`; for SkyRL and TRL exported Python plays them and searches at `agentrl serve`. A setting that the trainer cannot have is refused. docs/servers.md",
+    "Write a recipe's experiment for another trainer: its configuration, data and code. For verl and SkyRL the episodes and rewards are agentrl's own, played by `agentrl serve env`; for TRL exported Python plays them and searches at `agentrl serve`. A setting that the trainer cannot have is refused. docs/servers.md",
   args: [["<recipe>", "name of a shipped recipe, or a path"]],
   options: {
     to: [

@@ -16,6 +16,12 @@ ENV_URL = os.environ.get("AGENTRL_ENV_URL", "ws://127.0.0.1:8002/play")
 PLACES = asyncio.Semaphore(int(os.environ.get("AGENTRL_ENV_SESSIONS", "400")))
 
 
+def vllm_params(params, max_tokens, stop, stop_ids):
+    """Parameters of one draw in vLLM's words. A tag may be a special token, which vLLM leaves out of the text that it compares with stop strings."""
+    own = {"stop": stop, "stop_token_ids": stop_ids, "include_stop_str_in_output": True, "skip_special_tokens": False}
+    return {**params, **own, "max_tokens": max_tokens}
+
+
 class EpisodeFailed(RuntimeError):
     """The episode has no reward, because a search or a judge failed; nothing is learned from it."""
 

@@ -15,7 +15,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(FOLDER), os.environ
 
 import ray  # noqa: E402
 from omegaconf import OmegaConf  # noqa: E402
-from played import play  # noqa: E402
+from played import play, vllm_params  # noqa: E402
 from skyrl.backends.skyrl_train.inference_servers.utils import resolve_policy_model_name  # noqa: E402
 from skyrl.train.config.config import SkyRLTrainConfig  # noqa: E402
 from skyrl.train.entrypoints.main_base import BasePPOExp  # noqa: E402
@@ -61,10 +61,8 @@ class PlayedGenerator(GeneratorInterface):
         }  # fmt: skip
 
     async def episode(self, info, params, step, session):
-        async def sample(ids, max_tokens, stop, stop_ids):
-            # A tag may be a special token, which vLLM leaves out of the text that it compares with stop strings.
-            own = {"stop": stop, "stop_token_ids": stop_ids, "include_stop_str_in_output": True, "skip_special_tokens": False}
-            request = {"prompt_token_ids": [ids], "session_ids": [session], "sampling_params": {**params, **own, "max_tokens": max_tokens}}
+        async def sample(ids, *limits):
+            request = {"prompt_token_ids": [ids], "session_ids": [session], "sampling_params": vllm_params(params, *limits)}
             output = await self.client.generate(request, model=self.model)
             return list(output["response_ids"][0]), [float(each) for each in output["response_logprobs"][0]]
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import torch
-from played import play
+from played import play, vllm_params
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput
 from verl.utils.profiler import simple_timer
 
@@ -27,12 +27,10 @@ class AgentrlLoop(AgentLoopBase):
     async def run(self, sampling_params, priority=0, **row):
         metrics, request = {}, uuid4().hex
 
-        async def sample(ids, max_tokens, stop, stop_ids):
-            # A tag may be a special token, which vLLM leaves out of the text that it compares with stop strings.
-            own = {"stop": stop, "stop_token_ids": stop_ids, "include_stop_str_in_output": True, "skip_special_tokens": False}
+        async def sample(ids, *limits):
             with simple_timer("generate_sequences", metrics):
                 output = await self.server_manager.generate(
-                    request_id=request, prompt_ids=ids, sampling_params={**sampling_params, **own, "max_tokens": max_tokens}
+                    request_id=request, prompt_ids=ids, sampling_params=vllm_params(sampling_params, *limits)
                 )
             return list(output.token_ids), [float(each) for each in output.log_probs]
 
@@ -45,6 +43,9 @@ class AgentrlLoop(AgentLoopBase):
             step=max(0, int(row.get("global_steps", 1)) - 1),
             max_positions=rollout.prompt_length + rollout.response_length,
         )
+        # Only a recipe that builds its prompts anew has several sequences; then each ends with the trajectory's reward.
+        for each in episode["sequences"][:-1]:
+            each["rewards"][-1] += episode["reward"]
         values = {name: math.nan if value is None else float(value) for name, value in episode["rewards"].items()}
         outputs = [
             PlayedOutput(
@@ -60,5 +61,4 @@ class AgentrlLoop(AgentLoopBase):
             )
             for each in episode["sequences"]
         ]
-        # Only a recipe that builds its prompts anew has several.
         return outputs[0] if len(outputs) == 1 else outputs
