@@ -1,4 +1,5 @@
 import type { CreditTokens } from "../advantages/estimator.ts";
+import { once } from "../base/once.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type PolicyRow, tokensOf } from "./training-rows.ts";
 
@@ -66,11 +67,6 @@ export function creditTokens(
       return penalty();
     },
   };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => (made ??= { value: make() }).value;
 }
 
 /**

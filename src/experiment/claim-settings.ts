@@ -2,7 +2,7 @@ import { leavesOf } from "../base/leaves.ts";
 import type { SettingDifference } from "./claims/claim-results.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { claimsAt, experiments } from "../run/claims.ts";
-import type { RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
+import type { Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
 import { effectOf, type Settings, settingsSchema } from "../run/settings/settings-schema.ts";
 import {
   armOverrides,
@@ -61,4 +61,14 @@ export function claimsHash(
     }),
   }));
   return shortHash({ tier, stated });
+}
+
+/** What results say of the recipe itself. */
+export function recipeHead({ name, summary, family, paper, notes }: RecipeFile) {
+  return { recipe: name, summary, family: family ?? null, paper: paper ?? null, notes };
+}
+
+/** What a claim's result says of the claim itself. */
+export function claimHead({ id, statement, role, metric, relation, source }: Claim) {
+  return { id, statement, role, metric, relation, source };
 }

@@ -22,6 +22,7 @@ import type { RelationPart, RelationSide } from "../run/claims/relation.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { inequalities, kindOf } from "./claim-kind.ts";
 import { testSides, turned } from "./test-sides.ts";
+import { claimHead } from "./claim-settings.ts";
 
 /** Runs of a claim's arm with one of the claim's metrics, in the order of the seeds. */
 export type RunsOf = (claim: Claim, arm: string, metric: string) => readonly MeasuredRun[];
@@ -65,16 +66,11 @@ export function judgeClaims(
           : detectableDifference(test.error, isAlone ? level : level / family),
       };
     });
-    const { id, statement, role, metric, relation, source } = claim;
+    const { metric } = claim;
     const settings = (arm: string): Settings => settingsOf(claim, arm);
     const size = effectOf(claim, isShareMetric(metric));
     return {
-      id,
-      statement,
-      role,
-      metric,
-      relation,
-      source,
+      ...claimHead(claim),
       kind: kindOf(claim, settings),
       effect: size === null ? null : { size, reason: claim.effect?.reason ?? "default of shares" },
       unequal: inequalities(claim, settings),

@@ -15,7 +15,7 @@ import { shortHash } from "../evaluate/fingerprint.ts";
 import { machineFacts } from "../run/folder/run-folder.ts";
 import { requirePaper } from "../run/checks/paper-tier.ts";
 import { CALIBRATION, claimsAt, experiments } from "../run/claims.ts";
-import { baseDifferences, claimsHash } from "./claim-settings.ts";
+import { baseDifferences, claimsHash, recipeHead } from "./claim-settings.ts";
 import { judgeClaims, type RunsOf } from "./judge-claims.ts";
 import { checkClaimMetrics, type Measures, openMeasures } from "./measured-runs.ts";
 import type { Claim, RecipeFile, Tier } from "../run/settings/recipe-schema.ts";
@@ -112,17 +112,12 @@ export async function reproduce(
   };
   const told = new Set<string>();
   const asFound = async (found: ClaimResult[]): Promise<Reproduction> => {
-    const { name, summary, family = null, paper = null, notes } = recipe;
     const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
     const own = new Set(runs.map(({ key }) => key));
     const packed = packMeasures(new Map([...measures.all()].filter(([key]) => own.has(key))));
     const calibration = tier === "smoke" ? null : calibrated(recipe, runsOf);
     return {
-      recipe: name,
-      summary,
-      family,
-      paper,
-      notes,
+      ...recipeHead(recipe),
       tier,
       seeds: plan.seeds.slice(0, Math.max(...taken)),
       looks: [...plan.looks],

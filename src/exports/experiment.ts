@@ -2,7 +2,8 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Protocol, ProtocolTag } from "../env/protocols/protocol.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { exportedRewards } from "./exported-rewards.ts";
-import { exportedBudgets, learningRates } from "./shared-rules.ts";
+import { learningRates } from "./shared-rules.ts";
+import { exportedBudgets } from "./translated-rules.ts";
 
 /** Where `agentrl serve` is started for an export. */
 const SERVED_URL = "http://127.0.0.1:8000/retrieve";

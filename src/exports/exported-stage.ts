@@ -1,9 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { ownOverrides } from "../run/driver.ts";
+import { atStage } from "../run/driver.ts";
 import { type Stage, stageList } from "../run/settings/stages.ts";
-import { type Settings, settingsSchema } from "../run/settings/settings-schema.ts";
-import { type ResolvedSettings, withOverrides } from "../run/settings/settings.ts";
+import type { Settings } from "../run/settings/settings-schema.ts";
+import type { ResolvedSettings } from "../run/settings/settings.ts";
 
 /** One training of a recipe, as a recipe without stages. */
 export interface ExportedStage {
@@ -34,7 +34,7 @@ export async function exportedStage(
     );
   }
   if (stage === undefined) return { resolved, before: [] };
-  const own = await withOverrides(settingsSchema, resolved, ownOverrides(resolved, stage, []));
+  const own = await atStage(resolved, stage);
   const { stages: _, ...settings } = own.settings;
   return { resolved: { ...own, settings }, before: stages.slice(0, stage.number - 1) };
 }

@@ -6,19 +6,22 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import { playedRules } from "./played-rules.ts";
 import { type Rule, rule } from "./rule.ts";
 import {
-  advantageRules,
   algorithmOf,
+  epsilonDiffers,
   fixedLengthRule,
-  isOfWhole,
+  grpoOfWhole,
   only,
+  plainAdvantage,
+  plainAdvantageKeys,
   plainSchedule,
   sampled,
-  stepsRule,
-  wholeGroupsRules,
+  scaleRule,
+  stepRules,
 } from "./shared-rules.ts";
 
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
+const BY_STD = `${ALGORITHM}.grpo_norm_by_std`;
 
 /** What the keys of a recipe are in SkyRL 0.4.0. */
 export const skyrlRules: readonly Rule[] = [
@@ -44,21 +47,24 @@ export const skyrlRules: readonly Rule[] = [
   // A trajectory of SkyRL's is one sequence.
   rule("environment.reissue", { allowed: only(false) }),
   // GAE of SkyRL takes what the environment wrote for time steps, and trains no value there.
-  rule<string>("algorithm.name", {
-    allowed: {
-      says: "grpo, where no reward has turns or tokens of its own (else algorithm.advantage: { name: group, addressed: trajectory })",
-      is: (name, settings) =>
-        name === "grpo" &&
-        (algorithmOf(settings).advantage !== undefined || isOfWhole({}, settings)),
-    },
+  rule("algorithm.name", {
+    allowed: grpoOfWhole,
     to: () => ({ [`${ALGORITHM}.advantage_estimator`]: "grpo" }),
   }),
-  ...advantageRules(`${ALGORITHM}.advantage_estimator`, `${ALGORITHM}.grpo_norm_by_std`),
-  stepsRule("trainer.max_training_steps", "trainer.epochs"),
-  rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
-  ...wholeGroupsRules("trainer.train_batch_size", "trainer.policy_mini_batch_size", {
+  rule("algorithm.advantage", {
+    allowed: plainAdvantage,
+    differs: epsilonDiffers,
+    to: plainAdvantageKeys(`${ALGORITHM}.advantage_estimator`, BY_STD),
+  }),
+  scaleRule(BY_STD),
+  ...stepRules({
+    steps: "trainer.max_training_steps",
+    epochs: "trainer.epochs",
+    prompts: "trainer.train_batch_size",
+    minibatch: "trainer.policy_mini_batch_size",
     evenly: true,
   }),
+  rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
   rule("algorithm.epochs", { to: (epochs) => ({ "trainer.update_epochs_per_batch": epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({

@@ -3,16 +3,15 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
-  EXPERIMENT_FILE,
   fixedLengthRule,
   learningRates,
   type NamedAdvantage,
   oneOf,
   plainAdvantage,
   responseTokens,
-  translatedRules,
   updatesPerStep,
 } from "./shared-rules.ts";
+import { EXPERIMENT_FILE, translatedRules } from "./translated-rules.ts";
 
 /** Most trajectories of one forward pass; a larger batch is accumulated. */
 const MOST_AT_ONCE = 8;

@@ -8,20 +8,21 @@ import type { Settings } from "../run/settings/settings-schema.ts";
 import { playedRules } from "./played-rules.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
-  advantageRules,
   algorithmOf,
   epsilonDiffers,
   fixedLengthRule,
+  grpoOfWhole,
   isOfWhole,
   type NamedAdvantage,
   oneOf,
   only,
   plainAdvantage,
+  plainAdvantageKeys,
   plainSchedule,
   sampled,
-  stepsRule,
+  scaleRule,
+  stepRules,
   updatesPerStep,
-  wholeGroupsRules,
 } from "./shared-rules.ts";
 
 const ACTOR = "actor_rollout_ref.actor";
@@ -71,35 +72,29 @@ const actorAdam =
     return { [place]: adamKeys(`${ACTOR}.optim`, algorithmOf(settings).optimizer)[place] };
   };
 
-const verlAdvantage: Omit<Rule<NamedAdvantage>, "from"> = {
+const BY_STD = "algorithm.norm_adv_by_std_in_grpo";
+const plainKeys = plainAdvantageKeys("algorithm.adv_estimator", BY_STD);
+
+const verlAdvantage: Omit<Rule<NamedAdvantage & ReinforcePp>, "from"> = {
   allowed: {
     says: `${plainAdvantage.says}; or reinforce-pp with baseline and its epsilon of 1e-8`,
-    is: (advantage, settings) =>
-      isReinforcePp(advantage)
-        ? isOfWhole(optionsOf(advantage), settings)
-        : plainAdvantage.is(advantage, settings),
+    is: (advantage, settings) => {
+      if (!isReinforcePp(advantage)) return plainAdvantage.is(advantage, settings);
+      const { name: _, epsilon: __, baseline: ___, ...rest } = advantage;
+      return isOfWhole(rest, settings);
+    },
   },
   differs: (advantage) => (isReinforcePp(advantage) ? null : epsilonDiffers(advantage)),
   to: (advantage) => {
-    const { name, scale = "group", baseline = "none" } = advantage as NamedAdvantage & ReinforcePp;
-    if (isReinforcePp(advantage))
-      return {
-        "algorithm.adv_estimator":
-          baseline === "none" ? "reinforce_plus_plus" : "reinforce_plus_plus_baseline",
-      };
-    return {
-      "algorithm.adv_estimator": name === "group" ? "grpo" : "rloo",
-      "algorithm.norm_adv_by_std_in_grpo": scale === "group",
-    };
+    if (!isReinforcePp(advantage)) return plainKeys(advantage);
+    const isPlain = (advantage.baseline ?? "none") === "none";
+    const name = isPlain ? "reinforce_plus_plus" : "reinforce_plus_plus_baseline";
+    return { "algorithm.adv_estimator": name };
   },
 };
 
 interface ReinforcePp {
   baseline?: string;
-}
-
-function optionsOf({ name: _, epsilon: __, baseline: ___, ...rest }: NamedAdvantage & ReinforcePp) {
-  return rest;
 }
 
 /** The reward, or its distance from the group's mean, whitened over the batch's tokens. */
@@ -129,19 +124,21 @@ export const verlRules: readonly Rule[] = [
   rule("policy.lora.rslora", { allowed: only(false) }),
   rule<string>("algorithm.name", {
     allowed: {
-      says: "ppo; or grpo, where no reward has turns or tokens of its own (else algorithm.advantage: { name: group, addressed: trajectory })",
-      is: (name, settings) =>
-        name === "ppo" ||
-        (name === "grpo" &&
-          (algorithmOf(settings).advantage !== undefined || isOfWhole({}, settings))),
+      says: `ppo; or ${grpoOfWhole.says}`,
+      is: (name, settings) => name === "ppo" || grpoOfWhole.is(name, settings),
     },
     to: (name) => ({ "algorithm.adv_estimator": name === "ppo" ? "gae" : "grpo" }),
   }),
-  ...advantageRules("algorithm.adv_estimator", "algorithm.norm_adv_by_std_in_grpo"),
-  rule<NamedAdvantage>("algorithm.advantage", verlAdvantage),
-  stepsRule("trainer.total_training_steps", "trainer.total_epochs"),
+  rule("algorithm.advantage", verlAdvantage),
+  scaleRule(BY_STD),
+  ...stepRules({
+    steps: "trainer.total_training_steps",
+    epochs: "trainer.total_epochs",
+    prompts: "data.train_batch_size",
+    minibatch: `${ACTOR}.ppo_mini_batch_size`,
+    evenly: false,
+  }),
   rule("algorithm.groupSize", { to: (size) => ({ [`${ROLLOUT}.n`]: size }) }),
-  ...wholeGroupsRules("data.train_batch_size", `${ACTOR}.ppo_mini_batch_size`),
   rule("algorithm.epochs", { to: (epochs) => ({ [`${ACTOR}.ppo_epochs`]: epochs }) }),
   rule<string>("algorithm.lossAggregation", {
     to: (mode) => ({

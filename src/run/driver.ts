@@ -312,7 +312,7 @@ function hasRecipeStages(resolved: ResolvedSettings<Settings>): boolean {
  * A stage's `set`. A text with `{name}`, the folder of the latest stage of that name, starts from the run's folder; other paths start from
  * the recipe's.
  */
-export function ownOverrides(
+function ownOverrides(
   resolved: ResolvedSettings<Settings>,
   stage: Stage,
   done: readonly StageOutcome[],
@@ -332,6 +332,14 @@ export function ownOverrides(
 }
 
 /** How messages call a stage. */
+/** The settings of a stage, before any has run. */
+export function atStage(
+  resolved: ResolvedSettings<Settings>,
+  stage: Stage,
+): Promise<ResolvedSettings<Settings>> {
+  return withOverrides(settingsSchema, resolved, ownOverrides(resolved, stage, []));
+}
+
 export function stageOrigin({ number, name }: Stage): string {
   return `stage ${number} (${name})`;
 }

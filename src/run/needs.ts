@@ -12,9 +12,9 @@ import { type DatasetSetting, datasetsWithin } from "../data/dataset.ts";
 import { cachedHubModel } from "../hub/hub-model.ts";
 import { hubSettings, parseHubName } from "../hub/hub-cache.ts";
 import { findBase, folderOfName, SHIPPED_POLICIES } from "./bases.ts";
-import { ownOverrides, stageOrigin } from "./driver.ts";
-import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import { type ResolvedSettings, withOverrides } from "./settings/settings.ts";
+import { atStage, stageOrigin } from "./driver.ts";
+import type { Settings } from "./settings/settings-schema.ts";
+import type { ResolvedSettings } from "./settings/settings.ts";
 import { stageList } from "./settings/stages.ts";
 
 /** Something outside the package that a recipe uses. */
@@ -57,8 +57,7 @@ async function usedSettings(resolved: ResolvedSettings<Settings>): Promise<UsedS
   const stages = stageList(ofRecipe.stages ?? []);
   const own = await Promise.all(
     stages.map(async (each) => {
-      const overrides = ownOverrides(resolved, each, []);
-      const { settings } = await withOverrides(settingsSchema, resolved, overrides);
+      const { settings } = await atStage(resolved, each);
       const keyOf = (keys: readonly string[]): string =>
         isDeepStrictEqual(valueAt(settings, keys), valueAt(ofRecipe, keys))
           ? keys.join(".")

@@ -1,3 +1,4 @@
+import { once } from "../base/once.ts";
 import { rewards } from "../rewards/index.ts";
 import type { Rendering } from "../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
@@ -51,10 +52,13 @@ export function openPlayWorld(
     }
     return found;
   };
-  const once = onceEach({ train: async () => [await rendered(training)], validation: evaluations });
+  const splits = {
+    train: once(async () => [await rendered(training)]),
+    validation: once(evaluations),
+  };
   return {
     tokenizer,
-    split: once,
+    split: (name) => splits[name](),
     async close() {
       for (const each of opened) await each.close();
     },
@@ -75,13 +79,3 @@ const MEASURED = [
   { name: "exact-match", as: "em", weight: 1 },
   { name: "token-f1", as: "f1", weight: 0 },
 ] as const;
-
-/** Runs each function at its first call, and gives the same promise to all later ones. */
-function onceEach<K extends string, T>(made: Record<K, () => Promise<T>>): (name: K) => Promise<T> {
-  const found = new Map<K, Promise<T>>();
-  return (name) => {
-    const promise = found.get(name) ?? made[name]();
-    found.set(name, promise);
-    return promise;
-  };
-}

@@ -1,3 +1,4 @@
+import { once } from "../../base/once.ts";
 import { type Part, registry } from "../../base/registry.ts";
 import { type Normalization, normalizeAnswer } from "../../text/answer-normalizations.ts";
 import { type WordOverlap, coversText, coversWords, wordOverlap } from "../../text/answers.ts";
@@ -166,11 +167,6 @@ function readAnswer(answer: ScoredAnswer, normalization: Normalization): ReadAns
     overlap: once(() => wordOverlap(plain?.predicted ?? "", plain?.accepted ?? [])),
     drop: once(() => dropScores(prediction, spans ? [references] : references)),
   };
-}
-
-function once<T>(compute: () => T): () => T {
-  let found: { value: T } | null = null;
-  return () => (found ??= { value: compute() }).value;
 }
 
 /** Where a question's answer can come from: yes and no from a guess, the question's own words from copying, the rest only from reading or memory. */

@@ -9,7 +9,7 @@ import { type MeasuredRun, packMeasures } from "../claims/kept-measures.ts";
 import { fixedSeeds } from "../claims/looks.ts";
 import type { RunOrigin } from "../claims/run-origin.ts";
 import { judgedByInstrument } from "../claims/instrument.ts";
-import { baseDifferences, claimsHash } from "../claim-settings.ts";
+import { baseDifferences, claimHead, claimsHash, recipeHead } from "../claim-settings.ts";
 import { claimMeasures, judgeClaims } from "../judge-claims.ts";
 import { type GivenArm, givenArms } from "./given-arms.ts";
 import type { GivenEntry } from "./given-file.ts";
@@ -56,14 +56,9 @@ export async function reproduceGiven(
     settingsOf,
   );
   const results = new Map(judgedByInstrument(judged, null).map((each) => [each.id, each]));
-  const { name, summary, family = null, paper = null, notes } = recipe;
   const packed = packMeasures(measures);
   return {
-    recipe: name,
-    summary,
-    family,
-    paper,
-    notes,
+    ...recipeHead(recipe),
     tier,
     seeds: [...plan.seeds],
     looks: [most],
@@ -141,18 +136,13 @@ function seedsOf(measured: Measured = new Map()): number[] {
 
 /** A claim that the given results do not decide, with the arms that they have. */
 function unjudged(
-  { id, statement, role, metric, relation, source, arms }: Claim,
+  claim: Claim,
   { lacks, verdict, measured, level }: { lacks: string[]; verdict: Verdict; measured: Measured; level: number }, // prettier-ignore
 ): ClaimResult {
   const most = 4;
   const more = lacks.length > most ? [`and ${plural(lacks.length - most, "other")}`] : [];
   return {
-    id,
-    statement,
-    role,
-    metric,
-    relation,
-    source,
+    ...claimHead(claim),
     kind: "method",
     effect: null,
     unequal: [],
@@ -162,8 +152,8 @@ function unjudged(
     questions: null,
     isShare: true,
     comparisons: [],
-    arms: arms.flatMap(({ name }): ArmResult[] => {
-      const runs = measured.get(`${name} ${metric}`) ?? [];
+    arms: claim.arms.flatMap(({ name }): ArmResult[] => {
+      const runs = measured.get(`${name} ${claim.metric}`) ?? [];
       const values = runs.map(({ value }) => value);
       const [first] = runs;
       if (first === undefined) return [];

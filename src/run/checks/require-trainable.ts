@@ -1,7 +1,7 @@
 import { environmentOver, searchlessFor } from "../assemble.ts";
-import { ownOverrides } from "../driver.ts";
-import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
-import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
+import { atStage } from "../driver.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
 import { stageList } from "../settings/stages.ts";
 import { requireHonoured } from "./ignored-settings.ts";
 
@@ -18,7 +18,7 @@ export async function requireTrainable(resolved: ResolvedSettings<Settings>): Pr
   }
   for (const stage of stageList(stages)) {
     if (stage.do !== "train") continue;
-    const own = await withOverrides(settingsSchema, resolved, ownOverrides(resolved, stage, []));
+    const own = await atStage(resolved, stage);
     const { stages: _, ...ofStage } = own.settings;
     requireOneTrainable({ ...own, settings: ofStage });
   }

@@ -6,10 +6,10 @@ import { algorithms, criticTrunkOf, readsReference } from "../../algorithms/inde
 import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../algorithms/algorithm.ts";
 import type { SftSamplesSettings } from "../../algorithms/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
-import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
-import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
-import { ownOverrides, partOf } from "../driver.ts";
+import { atStage, partOf } from "../driver.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
 import type { StageWork } from "../stages/stage.ts";
 import type { Work } from "./batch-plan.ts";
@@ -39,9 +39,7 @@ export async function plannableStages(
   if (settings.stages === undefined) return [{ resolved, stage: null, stages: null }];
   const list = stageList(settings.stages);
   const nameOf = ({ number, name }: Stage): string => `${number}-${name}`;
-  const own = await Promise.all(
-    list.map((each) => withOverrides(settingsSchema, resolved, ownOverrides(resolved, each, []))),
-  );
+  const own = await Promise.all(list.map((each) => atStage(resolved, each)));
   const work = list.map((stage, i) => {
     const { settings: of } = own[i] ?? resolved;
     const planned = partOf(stage).plan?.(of, longestSequence(of, maxPositions));
