@@ -1,6 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { atStage } from "../run/driver.ts";
+import { atStage } from "../run/stages/stage-settings.ts";
 import { type Stage, stageList } from "../run/settings/stages.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../run/settings/settings.ts";

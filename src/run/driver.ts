@@ -3,7 +3,6 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { removeAtOnce } from "../base/files.ts";
-import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
 import { RUN_FILE, type RunStage, readRunFile, runStage, writeRunFile } from "./folder/run-file.ts";
@@ -11,17 +10,13 @@ import { startRun } from "./folder/run-folder.ts";
 import type { Session } from "./session.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import {
-  type Override,
-  type ResolvedSettings,
-  isOfRecipe,
-  withOverrides,
-} from "./settings/settings.ts";
+import { type ResolvedSettings, withOverrides } from "./settings/settings.ts";
 import { inside, settingsHash } from "./settings/settings-hash.ts";
 import { stageHeads } from "./settings/stage-heads.ts";
 import { shippedStages } from "./stages/shipped.ts";
 import { withStageSession } from "./stages/open-session.ts";
 import type { StagePart, StageResult, StageSession } from "./stages/stage.ts";
+import { ownOverrides, stageOrigin } from "./stages/stage-settings.ts";
 
 type Resolved = ResolvedSettings<Settings>;
 
@@ -298,57 +293,6 @@ function drawsOf({ data }: Stage, done: readonly StageOutcome[]): string[] {
   return [data]
     .flat()
     .flatMap((name) => drawn.findLast((each) => each.name === name)?.folder ?? []);
-}
-
-/** Whether the recipe file has written the stages, rather than a flag. */
-function hasRecipeStages(resolved: ResolvedSettings<Settings>): boolean {
-  return [...resolved.origins].every(
-    ([key, origin]) =>
-      !key.startsWith("stages.") || origin === "default" || isOfRecipe(resolved, origin),
-  );
-}
-
-/**
- * A stage's `set`. A text with `{name}`, the folder of the latest stage of that name, starts from the run's folder; other paths start from
- * the recipe's.
- */
-function ownOverrides(
-  resolved: ResolvedSettings<Settings>,
-  stage: Stage,
-  done: readonly StageOutcome[],
-): Override[] {
-  const origin = stageOrigin(stage);
-  const isOfRecipe = hasRecipeStages(resolved);
-  return Object.entries(stage.set).flatMap(([key, value]) => {
-    const inFolders = [...leavesOf(value)].flatMap(([keys, leaf]): Override[] => {
-      const text = typeof leaf === "string" ? withFolders(leaf, done) : leaf;
-      if (text === leaf) return [];
-      return [
-        { key: [key, ...keys].join("."), value: text, origin: `${origin}: ${leaf as string}` },
-      ];
-    });
-    return [{ key, value, origin, isOfRecipe }, ...inFolders];
-  });
-}
-
-/** How messages call a stage. */
-/** The settings of a stage, before any has run. */
-export function atStage(
-  resolved: ResolvedSettings<Settings>,
-  stage: Stage,
-): Promise<ResolvedSettings<Settings>> {
-  return withOverrides(settingsSchema, resolved, ownOverrides(resolved, stage, []));
-}
-
-export function stageOrigin({ number, name }: Stage): string {
-  return `stage ${number} (${name})`;
-}
-
-/** Braces around anything but the name of a finished stage stay. */
-function withFolders(text: string, done: readonly StageOutcome[]): string {
-  return text.replace(/\{([a-z][a-z0-9-]*)\}/g, (whole, name: string) => {
-    return done.findLast((each) => each.name === name)?.folder ?? whole;
-  });
 }
 
 /** Before the first stage runs: every name that a stage uses is that of an earlier one. */

@@ -12,7 +12,7 @@ import { type DatasetSetting, datasetsWithin } from "../data/dataset.ts";
 import { cachedHubModel } from "../hub/hub-model.ts";
 import { hubSettings, parseHubName } from "../hub/hub-cache.ts";
 import { findBase, folderOfName, SHIPPED_POLICIES } from "./bases.ts";
-import { atStage, stageOrigin } from "./driver.ts";
+import { atStage, stageOrigin } from "./stages/stage-settings.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
 import { stageList } from "./settings/stages.ts";

@@ -1,5 +1,5 @@
 import { environmentOver, searchlessFor } from "../assemble.ts";
-import { atStage } from "../driver.ts";
+import { atStage } from "../stages/stage-settings.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { stageList } from "../settings/stages.ts";
