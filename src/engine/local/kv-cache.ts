@@ -61,6 +61,11 @@ export function kvCache(config: DecoderConfig, shape: { slots: number; chunk: nu
   const filled = new Array<number>(shape.slots).fill(0);
   let tables = tablesFor(config, CACHE_STEP + shape.chunk);
 
+  /** Whatever a sequence has behind its next position was dropped or is padding: no token sees it, and no copy has room for it. */
+  function shorten(slot: number, position: number): void {
+    filled[slot] = Math.min(filled[slot]!, position);
+  }
+
   /** Copies the first positions of one array. */
   function copyRow(name: number, from: Spot, to: Spot, count: number): void {
     const at = ({ store, row }: Spot, head: number): number =>
@@ -145,7 +150,7 @@ export function kvCache(config: DecoderConfig, shape: { slots: number; chunk: nu
 
   return {
     alone(slot, { at, chunk, room }) {
-      if (at === 0) filled[slot] = 0;
+      shorten(slot, at);
       const { store } = spots[slot]!;
       const isShort = store.capacity < room;
       if (isShort || groups.includes(store as Group))
@@ -160,8 +165,7 @@ export function kvCache(config: DecoderConfig, shape: { slots: number; chunk: nu
         if (!active.has(slot)) move(slot, { store: storeOf(1, stepsOf(filled[slot]!)), row: 0 });
       }
       for (const { slot, position } of newest) {
-        // A shortened sequence has positions behind it that no token sees.
-        filled[slot] = Math.min(filled[slot]!, position);
+        shorten(slot, position);
         const { store } = spots[slot]!;
         if (!groups.includes(store as Group) || position >= store.capacity) seat(slot, position);
       }

@@ -28,3 +28,12 @@ it("takes sequences that were shortened into rows for their own length", () => {
   const newest = slots.map((slot) => ({ slot, position: 60 }));
   expect(cache.together(newest, 8).order).toEqual(slots);
 });
+
+it("moves a sequence that was shortened into a cache for its own length", () => {
+  const cache = kvCache(tinyConfig, { slots: 2, chunk: 8 });
+  cache.alone(0, { at: 0, chunk: 300, room: 300 });
+  cache.write(fresh(300), { row: 0, slot: 0, at: 0 });
+  cache.together([{ slot: 0, position: 300 }], 1);
+  const feeds = cache.alone(0, { at: 40, chunk: 8, room: 48 });
+  expect(feeds[`${cacheNames(0).key}.0`]?.dims).toEqual([1, kvHeads, 64, headDim]);
+});
