@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { OnPolicyOptions } from "../algorithms/algorithm.ts";
 import { type Scheduled, valueAt } from "../base/schedule.ts";
 import { type Budget, budgetOf, largestBudgets, observationTokens } from "../env/budget.ts";
+import { rewards } from "../rewards/index.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../rollout/token-dialogue.ts";
@@ -37,12 +38,9 @@ export const plainAdvantage: Allowed<NamedAdvantage> = {
     (name === "group" || name === "leave-one-out") && isOfWhole(rest, settings),
 };
 
-/** Rewards with a value at each turn or token, beside those with `per: turn`. */
-const PLACED = new Set(["search-gain", "query-keywords", "distillation", "tool-count"]);
-
 /** Whether a reward counts at turns or tokens of its own, which trainers compare as a sum over the trajectory. */
 function isPlaced({ name, ...options }: Settings["rewards"][number]): boolean {
-  return PLACED.has(name) || (options as { per?: unknown }).per === "turn";
+  return rewards.get(name, "rewards").isPlaced(options);
 }
 
 /** What GRPO needs where a trainer compares each trajectory as a whole. */
@@ -101,7 +99,7 @@ interface StepKeys {
   epochs: string;
   /** Prompts of a step and of a minibatch. */
   prompts: string;
-  minibatch: string;
+  minibatch: readonly string[];
   /** Whether each card must get as many trajectories. */
   evenly: boolean;
 }
@@ -132,7 +130,10 @@ export function stepRules({ evenly, ...keys }: StepKeys): Rule[] {
         says: "at most algorithm.promptsPerStep, since groups are kept whole",
         is: (count, settings) => algorithmOf(settings).promptsPerStep >= count,
       },
-      to: (_, { settings, gpus }) => ({ [keys.minibatch]: whole(settings, gpus).minibatch }),
+      to: (_, { settings, gpus }) => {
+        const { minibatch } = whole(settings, gpus);
+        return Object.fromEntries(keys.minibatch.map((key) => [key, minibatch]));
+      },
       differs: (count) =>
         count === 1 ? null : "a minibatch is whole groups, not single trajectories",
     }),

@@ -1,15 +1,19 @@
+import type { CriticSettings } from "../algorithms/critic.ts";
 import type { KlRewardSettings } from "../algorithms/kl-reward.ts";
+import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { criticsOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
-import { type Rule, rule } from "./rule.ts";
+import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
   epsilonDiffers,
   fixedLengthRule,
   grpoOfWhole,
+  oneOf,
   only,
   plainAdvantage,
   plainAdvantageKeys,
@@ -22,6 +26,43 @@ import {
 const ALGORITHM = "trainer.algorithm";
 const POLICY = "trainer.policy";
 const BY_STD = `${ALGORITHM}.grpo_norm_by_std`;
+
+/** PyTorch's default, which SkyRL has no key for. */
+const EPSILON = 1e-8;
+
+/** SkyRL's schedules: constant, or a cosine that ends at 0; at most this share of the first rate counts as 0. */
+const NEARLY_NOTHING = 0.01;
+
+function isSkyrlRate(rate: Scheduled, settings: Settings): boolean {
+  const plain = plainSchedule(rate, settings);
+  return plain !== null && (plain.kind === "constant" || plain.end <= NEARLY_NOTHING);
+}
+
+/** AdamW's numbers for one of SkyRL's optimizers. */
+function optimizerKeys(
+  place: string,
+  { learningRate, beta1, beta2, weightDecay, gradClipNorm }: OptimizerSettings,
+  settings: Settings,
+): TrainerKeys {
+  const { kind, value, warmup } = plainSchedule(learningRate, settings) ?? {};
+  return {
+    [`${place}.optimizer_config.lr`]: value,
+    [`${place}.optimizer_config.scheduler`]: kind === "cosine" ? kind : "constant_with_warmup",
+    [`${place}.optimizer_config.num_warmup_steps`]: warmup,
+    [`${place}.optimizer_config.adam_betas`]: [beta1, beta2],
+    [`${place}.optimizer_config.weight_decay`]: weightDecay,
+    [`${place}.optimizer_config.max_grad_norm`]: gradClipNorm,
+  };
+}
+
+/** Some of the policy's. */
+const ofPolicy =
+  (...keys: readonly string[]): NonNullable<Rule["to"]> =>
+  (_, { settings }) => {
+    const all = optimizerKeys(POLICY, algorithmOf(settings).optimizer, settings);
+    const places = keys.map((key) => `${POLICY}.optimizer_config.${key}`);
+    return Object.fromEntries(places.map((place) => [place, all[place]]));
+  };
 
 /** What the keys of a recipe are in SkyRL 0.4.0. */
 export const skyrlRules: readonly Rule[] = [
@@ -46,10 +87,47 @@ export const skyrlRules: readonly Rule[] = [
   }),
   // A trajectory of SkyRL's is one sequence.
   rule("environment.reissue", { allowed: only(false) }),
-  // GAE of SkyRL takes what the environment wrote for time steps, and trains no value there.
-  rule("algorithm.name", {
-    allowed: grpoOfWhole,
-    to: () => ({ [`${ALGORITHM}.advantage_estimator`]: "grpo" }),
+  rule<string>("algorithm.name", {
+    allowed: {
+      says: `ppo; or ${grpoOfWhole.says}`,
+      is: (name, settings) => name === "ppo" || grpoOfWhole.is(name, settings),
+    },
+    to: (name) => ({ [`${ALGORITHM}.advantage_estimator`]: name === "ppo" ? "gae" : "grpo" }),
+  }),
+  // GAE of SkyRL has the environment's tokens as steps, whose values nobody trains: with 1 and 1 they cancel.
+  rule("algorithm.gamma", { allowed: only(1), to: (gamma) => ({ [`${ALGORITHM}.gamma`]: gamma }) }),
+  rule("algorithm.lambda", {
+    allowed: only(1),
+    to: (lambda) => ({ [`${ALGORITHM}.lambd`]: lambda }),
+  }),
+  rule("algorithm.timeAxis", {
+    allowed: oneOf("policy-tokens", "all-tokens"),
+    differs: (axis) =>
+      axis === "all-tokens"
+        ? "the critic learns, and advantages are whitened, at the policy's tokens alone"
+        : null,
+  }),
+  rule("algorithm.turnGamma", { unused: "only for turns-then-tokens" }),
+  rule("algorithm.whiten", { allowed: only(true) }),
+  rule<CriticSettings>("algorithm.critic", {
+    allowed: {
+      says: "trunk own, warmup 0, and an optimizer as algorithm.optimizer may be",
+      is: (critic, settings) => {
+        const { epsilon, learningRate } = criticsOptimizer(critic, settings);
+        const isPlain = epsilon === EPSILON && isSkyrlRate(learningRate, settings);
+        return critic.trunk === "own" && critic.warmup === 0 && isPlain;
+      },
+    },
+    differs: () => "the critic's loss is a mean over sequences",
+    to: (critic, { settings, model, gpus }) => {
+      const optimizer = criticsOptimizer(critic, settings);
+      return {
+        "trainer.critic.model.path": model,
+        "trainer.placement.critic_num_gpus_per_node": gpus,
+        [`${ALGORITHM}.value_clip`]: critic.clip,
+        ...optimizerKeys("trainer.critic", optimizer, settings),
+      };
+    },
   }),
   rule("algorithm.advantage", {
     allowed: plainAdvantage,
@@ -61,7 +139,7 @@ export const skyrlRules: readonly Rule[] = [
     steps: "trainer.max_training_steps",
     epochs: "trainer.epochs",
     prompts: "trainer.train_batch_size",
-    minibatch: "trainer.policy_mini_batch_size",
+    minibatch: ["trainer.policy_mini_batch_size", "trainer.critic_mini_batch_size"],
     evenly: true,
   }),
   rule("algorithm.groupSize", { to: (size) => ({ "generator.n_samples_per_prompt": size }) }),
@@ -128,35 +206,24 @@ export const skyrlRules: readonly Rule[] = [
   }),
   rule<Scheduled>("algorithm.optimizer.learningRate", {
     allowed: {
-      says: "a number, or a schedule constant",
-      is: (rate, settings) => plainSchedule(rate, settings)?.kind === "constant",
+      says: "a number, or a schedule constant, or cosine down to 1% or less",
+      is: isSkyrlRate,
     },
-    to: (rate, { settings }) => {
-      const { value, warmup } = plainSchedule(rate, settings) ?? {};
-      return {
-        [`${POLICY}.optimizer_config.lr`]: value,
-        [`${POLICY}.optimizer_config.scheduler`]: "constant_with_warmup",
-        [`${POLICY}.optimizer_config.num_warmup_steps`]: warmup,
-      };
+    differs: (rate, settings) => {
+      const { kind, warmup = 0 } = plainSchedule(rate, settings) ?? {};
+      const parts = [
+        ...(warmup > 0 ? ["the warm-up begins at 0"] : []),
+        ...(kind === "cosine" ? ["the cosine ends at 0"] : []),
+      ];
+      return parts.length === 0 ? null : parts.join("; ");
     },
-    differs: (rate, settings) =>
-      (plainSchedule(rate, settings)?.warmup ?? 0) > 0 ? "the warm-up begins at 0" : null,
+    to: ofPolicy("lr", "scheduler", "num_warmup_steps"),
   }),
-  ...["beta1", "beta2"].map((name) =>
-    rule(`algorithm.optimizer.${name}`, {
-      to: (_, { settings }) => {
-        const { beta1, beta2 } = algorithmOf(settings).optimizer;
-        return { [`${POLICY}.optimizer_config.adam_betas`]: [beta1, beta2] };
-      },
-    }),
-  ),
-  rule("algorithm.optimizer.epsilon", { allowed: only(1e-8) }),
-  rule("algorithm.optimizer.weightDecay", {
-    to: (decay) => ({ [`${POLICY}.optimizer_config.weight_decay`]: decay }),
-  }),
-  rule("algorithm.optimizer.gradClipNorm", {
-    to: (norm) => ({ [`${POLICY}.optimizer_config.max_grad_norm`]: norm }),
-  }),
+  rule("algorithm.optimizer.beta1", { to: ofPolicy("adam_betas") }),
+  rule("algorithm.optimizer.beta2", { to: ofPolicy("adam_betas") }),
+  rule("algorithm.optimizer.epsilon", { allowed: only(EPSILON) }),
+  rule("algorithm.optimizer.weightDecay", { to: ofPolicy("weight_decay") }),
+  rule("algorithm.optimizer.gradClipNorm", { to: ofPolicy("max_grad_norm") }),
   rule<Sampling>("sampling", { to: (sampling) => sampled("generator.sampling_params", sampling) }),
   rule<Sampling>("evaluation.sampling", {
     to: (sampling) => sampled("generator.eval_sampling_params", sampling),

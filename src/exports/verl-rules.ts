@@ -5,6 +5,7 @@ import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { criticsOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
@@ -135,7 +136,7 @@ export const verlRules: readonly Rule[] = [
     steps: "trainer.total_training_steps",
     epochs: "trainer.total_epochs",
     prompts: "data.train_batch_size",
-    minibatch: `${ACTOR}.ppo_mini_batch_size`,
+    minibatch: [`${ACTOR}.ppo_mini_batch_size`],
     evenly: false,
   }),
   rule("algorithm.groupSize", { to: (size) => ({ [`${ROLLOUT}.n`]: size }) }),
@@ -208,7 +209,7 @@ export const verlRules: readonly Rule[] = [
       "critic.model.path": model,
       "critic.cliprange_value": clip,
       "trainer.critic_warmup": warmup,
-      ...rateKeys("critic.optim", criticRate({ optimizer }, settings), settings),
+      ...rateKeys("critic.optim", criticsOptimizer({ optimizer }, settings).learningRate, settings),
       ...adamKeys("critic.optim", algorithmOf(settings).optimizer),
       "critic.grad_clip": algorithmOf(settings).optimizer.gradClipNorm,
     }),
@@ -244,23 +245,10 @@ export const verlRules: readonly Rule[] = [
   rule("checkpoints.keep", { to: (keep) => ({ "trainer.max_actor_ckpt_to_keep": keep }) }),
 ];
 
-/** The critic's own learning rate, or ten times the policy's. */
-function criticRate(
-  { optimizer }: Pick<CriticSettings, "optimizer">,
-  settings: Settings,
-): Scheduled {
-  if (optimizer !== undefined) return optimizer.learningRate;
-  const rate = algorithmOf(settings).optimizer.learningRate;
-  if (typeof rate === "number") return 10 * rate;
-  if (rate.schedule === "constant") return { ...rate, value: 10 * rate.value };
-  if (rate.schedule === "steps") return rate;
-  return { ...rate, from: 10 * rate.from, to: 10 * rate.to };
-}
-
 function isVerlCritic(critic: CriticSettings, settings: Settings): boolean {
-  const rate = plainSchedule(criticRate(critic, settings), settings);
-  const { learningRate } = algorithmOf(settings).optimizer;
-  const own = { ...(critic.optimizer ?? algorithmOf(settings).optimizer), learningRate };
-  const isPolicys = isDeepStrictEqual(own, algorithmOf(settings).optimizer);
-  return critic.trunk === "own" && critic.clip !== null && rate !== null && isPolicys;
+  const policys = algorithmOf(settings).optimizer;
+  const { learningRate, ...others } = criticsOptimizer(critic, settings);
+  const isPolicys = isDeepStrictEqual({ ...policys, ...others }, policys);
+  const isPlain = plainSchedule(learningRate, settings) !== null;
+  return critic.trunk === "own" && critic.clip !== null && isPlain && isPolicys;
 }

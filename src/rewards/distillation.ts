@@ -17,6 +17,7 @@ export const distillation = defineReward({
   name: "distillation",
   summary: "Per token: log-probability under a teacher, less the policy's own (reverse KL).",
   source: 'Thinking Machines, "On-policy distillation" (2025); GKD, arXiv 2306.13649',
+  placed: true,
   options: z.strictObject({
     /** The teacher. */
     role: roleName(),

@@ -33,6 +33,8 @@ export interface Reward extends PartWithOptions {
   readonly range: readonly [number, number];
   /** The paper or code that it follows; empty where there is none. */
   readonly source: string;
+  /** Whether it gives values for places under these options, not one for the trajectory: estimators and exports ask before anything runs. */
+  isPlaced(options: Readonly<Record<string, unknown>>): boolean;
   /** What it must see at once: one trajectory, the trajectories of a group, or those of a batch. */
   readonly scope: "trajectory" | "group" | "batch";
   /** The metric of every evaluation that is the same number: tables show it once. */
@@ -65,6 +67,8 @@ export interface RewardHead<S extends z.ZodObject> {
   range?: readonly [number, number];
   source?: string;
   metric?: string;
+  /** Whether it may return values for places; a function where options decide. False when absent: a list is then an error. */
+  placed?: boolean | ((options: z.output<S>) => boolean);
 }
 
 type RewardKind =
@@ -106,7 +110,7 @@ type RewardBody<S extends z.ZodObject> =
 export function defineReward<S extends z.ZodObject>(
   described: RewardHead<S> & RewardKind & RewardBody<S>,
 ): Reward {
-  const { name, kind } = described;
+  const { name, kind, placed = false } = described;
   // A plug-in in plain JavaScript may leave it out.
   if (kind === "answer" && !("expects" in described)) {
     throw new ConfigError(
@@ -132,7 +136,9 @@ export function defineReward<S extends z.ZodObject>(
               scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),
             )
         : undefined;
-  return define({ ...described, score } as Parameters<typeof define>[0]);
+  const isPlaced: Reward["isPlaced"] = (options) =>
+    typeof placed === "function" ? placed(options as z.output<S>) : placed;
+  return define({ ...described, score, isPlaced } as Parameters<typeof define>[0]);
 }
 
 const define = definer<Reward>()("reward", {

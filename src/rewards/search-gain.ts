@@ -32,6 +32,7 @@ export const searchGain = defineReward({
   summary: "Per turn: how much closer its passages come to the gold ones, less what it repeats.",
   range: [-1, 1],
   source: "StepSearch, arXiv 2505.15107, information gain and redundancy penalty",
+  placed: true,
   options,
   score: ({ trajectory: { turns }, task: { annotations } }, { gain, redundancy }) => {
     const gold = goldTexts(annotations.supportingPassages ?? [], annotations.context ?? []);

@@ -14,6 +14,7 @@ export const toolCount = defineReward({
   summary: "Per turn: its tool calls, or with cumulative all calls so far.",
   range: [0, Infinity],
   source: "MT-PPO, arXiv 2505.11821, search count",
+  placed: true,
   options: z.strictObject({
     /** All calls up to and with this turn count, not its own alone. */
     cumulative: z.boolean().default(false),

@@ -88,7 +88,7 @@ export async function scoreTrajectories(
       const values =
         result === undefined
           ? earlier(each, as)
-          : recordedValues(part, as, result, { trajectory, ...scoring });
+          : recordedValues(part, as, result, { trajectory, given, ...scoring });
       trajectory.rewards.push(...values);
       leaves[i]?.values.set(as, total(0, 1, values));
       if (weight !== 0) sums[i] = total(sums[i] ?? null, weight, values);
@@ -272,7 +272,11 @@ function noteFailures(
   unscored.push({ reward, trajectories: failures.length, code, message });
 }
 
-type RecordingPlace = { trajectory: Trajectory; tokenizer?: Tokenizer };
+type RecordingPlace = {
+  trajectory: Trajectory;
+  given: Record<string, unknown>;
+  tokenizer?: Tokenizer;
+};
 
 function recordedValues(
   reward: Reward,
@@ -285,6 +289,8 @@ function recordedValues(
     requireInRange(reward, result);
     return [{ name, value: result, at: null }];
   }
+  if (!reward.isPlaced(place.given))
+    throw failed(reward, "returned a list and does not declare placed: true");
   return result.map((placed) => {
     requireInRange(reward, placed.value);
     return { name, value: placed.value, at: addressOf(reward, placed, place) };

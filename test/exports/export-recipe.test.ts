@@ -27,6 +27,7 @@ async function refusalOf(exporting: Promise<unknown>): Promise<string> {
 
 /** A rate that every trainer can have. */
 const RATE = { "algorithm.optimizer.learningRate": 1e-4 };
+const HALF_COSINE = { schedule: "cosine", from: 1e-4, to: 5e-5 };
 
 async function exported(to: string, settings: Record<string, unknown> = RATE, gpus?: number) {
   const overrides = set(settings);
@@ -294,6 +295,28 @@ describe("exportRecipe", () => {
     });
   });
 
+  it("trains a critic with SkyRL where gamma and lambda are 1, and a cosine that ends at nothing", async () => {
+    const rate = { ...HALF_COSINE, to: 1e-7 };
+    const critic = { "algorithm.name": "ppo", "algorithm.optimizer.learningRate": rate };
+    const { config, text } = await exported("skyrl", critic, 8);
+    expect(config).toMatchObject({
+      "trainer.algorithm.advantage_estimator": "gae",
+      "trainer.algorithm.gamma": 1,
+      "trainer.algorithm.lambd": 1,
+      "trainer.algorithm.value_clip": 0.5,
+      "trainer.critic.model.path": "${agentrl.root}/policy",
+      "trainer.critic.optimizer_config.lr": 1e-3,
+      "trainer.critic.optimizer_config.scheduler": "cosine",
+      "trainer.policy.optimizer_config.lr": 1e-4,
+      "trainer.policy.optimizer_config.scheduler": "cosine",
+      "trainer.placement.critic_num_gpus_per_node": 8,
+    });
+    expect(config["trainer.critic_mini_batch_size"]).toBe(config["trainer.policy_mini_batch_size"]);
+    expect(text("README.md")).toContain(
+      "- algorithm.optimizer.learningRate: the cosine ends at 0.",
+    );
+  });
+
   it("leaves nothing behind when it fails on the way", async () => {
     const out = join(folder, "failed");
     const file = join(folder, "bad.jsonl");
@@ -330,7 +353,17 @@ describe("exportRecipe", () => {
   });
 
   it.each([
-    ["skyrl", { ...RATE, "algorithm.name": "ppo" }, "algorithm.name"],
+    ["skyrl", { ...RATE, "algorithm.name": "ppo", "algorithm.gamma": 0.99 }, "algorithm.gamma"],
+    [
+      "skyrl",
+      { ...RATE, "algorithm.name": "ppo", "algorithm.critic.warmup": 2 },
+      "algorithm.critic",
+    ],
+    [
+      "skyrl",
+      { "algorithm.optimizer.learningRate": HALF_COSINE },
+      "algorithm.optimizer.learningRate",
+    ],
     ["verl", { ...RATE, "sampling.minP": 0.1 }, "sampling.minP"],
     ["verl", { ...RATE, strategy: "tree-rollout" }, "strategy"],
     ["verl", { ...RATE, reward: "group_mean(turns)" }, "reward"],

@@ -26,6 +26,7 @@ function reward(name: string, scope: Reward["scope"], give: (id: string) => Rewa
     range: [-9, 9],
     kind: "shaping",
     options: z.strictObject({}),
+    isPlaced: () => true,
     score: (scored) => {
       shown.push(scored.map(({ trajectory }) => trajectory.id));
       return Promise.resolve(scored.map(({ trajectory }) => give(trajectory.id)));
@@ -367,14 +368,15 @@ describe("scoreTrajectories", () => {
     ["returns nothing", () => [undefined as never], /"made" returned undefined/],
     ["returns text", () => ["1" as never], /"made" returned '1'/],
     ["returns an object", () => [{ value: 1 } as never], /"made" returned { value: 1 }/],
-    ["places text", () => [[{ value: "1" as never, call: 0 }]], /"made" gave '1'/],
-    ["names a turn that is not there", () => [[{ value: 1, turn: 3 }]], /turn 3 of 0/],
-    ["names a call that is not there", () => [[{ value: 1, call: 3 }]], /call 3 of/],
-  ] satisfies [string, () => RewardResult[], RegExp][])(
+    ["places text", () => [[{ value: "1" as never, call: 0 }]], /"made" gave '1'/, true],
+    ["names a turn that is not there", () => [[{ value: 1, turn: 3 }]], /turn 3 of 0/, true],
+    ["names a call that is not there", () => [[{ value: 1, call: 3 }]], /call 3 of/, true],
+    ["has places in secret", () => [[{ value: 1, call: 0 }]], /does not declare placed: true/],
+  ] satisfies [string, () => RewardResult[], RegExp, placed?: boolean][])(
     "names a reward that %s",
-    async (_, scoreAll, message) => {
+    async (_, scoreAll, message, placed = false) => {
       // prettier-ignore
-      const made = defineReward({ name: "made", summary: "For tests.", range: [0, 1],
+      const made = defineReward({ name: "made", summary: "For tests.", range: [0, 1], placed,
       scoreAll,
     });
       await expect(
