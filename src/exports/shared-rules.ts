@@ -209,7 +209,7 @@ export const commonRules: readonly Rule[] = [
   rule("stages", { allowed: { says: "stages of which one is a training", is: () => false } }),
   ...unused("settings of agentrl's own engine", ["engine", "deadlines"]),
   ...unused("checks and reports of agentrl's own runs", [
-    ...["rewardCheck", "budgetCheck", "batchCheck", "reporters", "alarms", "rollback"],
+    ...["rewardCheck", "budgetCheck", "batchCheck", "alarms", "rollback"],
   ]),
   ...unused("settings of other commands", ["synth", "sft", "preference"]),
 ];

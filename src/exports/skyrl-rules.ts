@@ -7,6 +7,7 @@ import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { criticsOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
+import { reportersRule } from "./reporters-rule.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
@@ -67,6 +68,11 @@ const ofPolicy =
 /** What the keys of a recipe are in SkyRL 0.4.0. */
 export const skyrlRules: readonly Rule[] = [
   ...playedRules,
+  reportersRule({
+    known: ["wandb", "mlflow", "tensorboard"],
+    most: 1,
+    to: ([name = "console"]) => ({ "trainer.logger": name }),
+  }),
   rule("seed", { to: (seed) => ({ "trainer.seed": seed }) }),
   rule("policy.from", {
     to: (_, { model }) => ({ [`${POLICY}.model.path`]: model, "trainer.ref.model.path": model }),

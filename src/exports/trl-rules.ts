@@ -1,5 +1,6 @@
 import type { Scheduled } from "../base/schedule.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
+import { reportersRule } from "./reporters-rule.ts";
 import { type Rule, rule } from "./rule.ts";
 import {
   algorithmOf,
@@ -42,6 +43,10 @@ const steps: NonNullable<Rule["to"]> = (_, { settings }) => ({
 /** What the keys of a recipe are in GRPOConfig of TRL 1.16. */
 export const trlRules: readonly Rule[] = [
   ...translatedRules,
+  reportersRule({
+    known: ["wandb", "mlflow", "tensorboard", "trackio"],
+    to: (names) => ({ report_to: names }),
+  }),
   rule("seed", { to: (seed) => ({ seed }) }),
   rule("policy.from", { file: "config.py" }),
   rule("policy.chat", { file: EXPERIMENT_FILE }),

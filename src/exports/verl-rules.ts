@@ -7,6 +7,7 @@ import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
 import { criticsOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
+import { reportersRule } from "./reporters-rule.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
 import {
   algorithmOf,
@@ -106,6 +107,10 @@ function isReinforcePp(advantage: NamedAdvantage): boolean {
 /** What the keys of a recipe are in verl 0.9.1. */
 export const verlRules: readonly Rule[] = [
   ...playedRules,
+  reportersRule({
+    known: ["wandb", "mlflow", "tensorboard", "trackio"],
+    to: (names) => ({ "trainer.logger": ["console", ...names] }),
+  }),
   rule<number>("seed", {
     to: (seed) => ({
       "data.seed": seed,

@@ -317,6 +317,18 @@ describe("exportRecipe", () => {
     );
   });
 
+  it.each([
+    ["verl", "trainer.logger", ["console", "wandb", "mlflow"], null],
+    ["skyrl", "trainer.logger", "wandb", "; not logged: mlflow"],
+    ["trl", "report_to", ["wandb", "mlflow"], null],
+  ])("lets %s log to the recipe's reporters", async (to, key, logger, left) => {
+    const reporters = ["wandb", { name: "mlflow", url: "http://127.0.0.1:5000" }];
+    const { config, text } = await exported(to, { ...RATE, reporters });
+    expect(config[key]).toEqual(logger);
+    const says = "the trainer logs its own metrics, to where its environment variables say";
+    expect(text("README.md")).toContain(`- reporters: ${says}${left ?? ""}.`);
+  });
+
   it("leaves nothing behind when it fails on the way", async () => {
     const out = join(folder, "failed");
     const file = join(folder, "bad.jsonl");

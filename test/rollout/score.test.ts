@@ -374,7 +374,7 @@ describe("scoreTrajectories", () => {
     ["has places in secret", () => [[{ value: 1, call: 0 }]], /does not declare placed: true/],
   ] satisfies [string, () => RewardResult[], RegExp, placed?: boolean][])(
     "names a reward that %s",
-    async (_, scoreAll, message, placed = false) => {
+    async (_, scoreAll, message, placed?: boolean) => {
       // prettier-ignore
       const made = defineReward({ name: "made", summary: "For tests.", range: [0, 1], placed,
       scoreAll,
