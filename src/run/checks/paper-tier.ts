@@ -86,14 +86,14 @@ export function paperGaps(
   const isDefault = (key: string): boolean => originOf(key) === "default";
   const files = withBelow(recipe).map(({ path }) => `${path}:`);
   /** What a flag or an arm of a claim sets is meant so. */
-  const isMeant = (key: string): boolean =>
-    isNamed(differs, key) ||
+  const isGiven = (key: string): boolean =>
     [...origins].some(
       ([known, origin]) =>
         (known === key || known.startsWith(`${key}.`)) &&
         origin !== "default" &&
         !files.some((file) => origin.startsWith(file)),
     );
+  const isMeant = (key: string): boolean => isNamed(differs, key) || isGiven(key);
   const gaps: PaperGap[] = [];
   const add = (key: string, problem: string): void => {
     if (!isMeant(key)) gaps.push({ key, message: `${key} ${problem}` });
@@ -109,7 +109,10 @@ export function paperGaps(
   ];
   for (const [key, dataset] of datasets) {
     const madeUp = namesIn(dataset).find((name) => MADE_UP_DATASETS.includes(name));
-    if (madeUp !== undefined) add(key, `is the made-up world ${madeUp}`);
+    // Other data of a named evaluation may be meant; a made-up world is named at its own key.
+    const isMeantSo = differs.some((each) => each.key === key) || isGiven(key);
+    if (madeUp !== undefined && !isMeantSo)
+      gaps.push({ key, message: `${key} is the made-up world ${madeUp}` });
   }
   const { tools } = settings.environment as { tools?: unknown };
   const searches = openStrategy(strategy, "strategy").searches && !isEmptyList(tools);

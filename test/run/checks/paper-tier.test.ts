@@ -107,6 +107,13 @@ describe("a tier paper", () => {
     expect(await keysOf(WHOLE.replace(from, to))).toEqual([key]);
   });
 
+  it("may have a made-up world where differs names its own key, and not the key above it", async () => {
+    const base = WHOLE.replace("{ name: nq, source: flashrag, split: test }", "tinyworld");
+    const named = (key: string) => `differs: [{ key: ${key}, paper: NQ, why: not here }]`;
+    expect(await keysOf(base, { differs: named("evaluation") })).toEqual(["evaluation.dataset"]);
+    expect(await keysOf(base, { differs: named("evaluation.dataset") })).toEqual([]);
+  });
+
   it("may have what differs names, with everything below, and what a flag sets", async () => {
     const base = WHOLE.replace("steps: 500, ", "").replace("groupSize: 5, ", "");
     expect(await keysOf(base)).toEqual(["algorithm.steps", "algorithm.groupSize"]);
