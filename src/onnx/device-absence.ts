@@ -1,3 +1,6 @@
+import { ExternalError } from "../base/errors.ts";
+import type { DeviceName } from "./device-names.ts";
+
 /** Documentation that messages name. */
 const DOCS = "docs/devices.md";
 
@@ -28,4 +31,12 @@ export function absenceIn(message: string): string | null {
     if (match !== null) return say(match[1] ?? "");
   }
   return null;
+}
+
+export function missingDevice(device: DeviceName, why: string, cause?: unknown): ExternalError {
+  return new ExternalError(
+    "DEVICE_MISSING",
+    `device "${device}": ${why}. Choose another; \`agentrl doctor\` tests each device.`,
+    { cause },
+  );
 }

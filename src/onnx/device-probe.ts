@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { errorMessage } from "../base/errors.ts";
+import { missingDevice } from "./device-absence.ts";
 import type { DeviceName } from "./device-names.ts";
 
 /** Whether a device works on this machine, and its float32 matrix-product speed. */
@@ -24,6 +25,12 @@ export async function probeDevice(device: DeviceName): Promise<DeviceProbe> {
   } catch (error) {
     return { works: false, why: `the probe ended without an answer (${errorMessage(error)})` };
   }
+}
+
+/** @throws {ExternalError} DEVICE_MISSING where it does not work on this machine. */
+export async function requireDevice(device: DeviceName): Promise<void> {
+  const probe = await probeDevice(device);
+  if (!probe.works) throw missingDevice(device, probe.why);
 }
 
 /** Models with fewer parameters always use the CPU: on a GPU, kernel launches would take longer than the computation. */

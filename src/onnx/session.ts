@@ -3,7 +3,7 @@ import * as ort from "onnxruntime-node";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { givenAs, type DType, type Graph, type Value } from "../autodiff/graph.ts";
 import { loadProblem, providerProblem } from "./cuda-provider.ts";
-import { absenceIn } from "./device-absence.ts";
+import { absenceIn, missingDevice } from "./device-absence.ts";
 import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
 import { requireTelemetryOff } from "../base/telemetry.ts";
@@ -163,7 +163,7 @@ export async function createSession(
       const message = errorMessage(error);
       const isUnloaded = device === "cuda" && /Failed to load/.test(message);
       const absence = absenceIn(isUnloaded ? `${message}: ${loadProblem()}` : message);
-      throw absence === null ? error : missing(device, absence, error);
+      throw absence === null ? error : missingDevice(device, absence, error);
     }
   });
   return {
@@ -202,22 +202,14 @@ async function requireProvider(device: DeviceName): Promise<void> {
   const known = ort.listSupportedBackends().map(({ name }) => name);
   const here = `${process.platform} ${process.arch}`;
   if (!known.includes(device))
-    throw missing(device, `onnxruntime-node has no such provider for ${here}`);
+    throw missingDevice(device, `onnxruntime-node has no such provider for ${here}`);
   if (device !== "cuda") return;
   const problem = await (cudaProblem ??= providerProblem(ort.env.versions.node ?? ""));
-  if (problem !== null) throw missing(device, problem);
+  if (problem !== null) throw missingDevice(device, problem);
 }
 
 /** Looked for once: the provider is large. */
 let cudaProblem: Promise<string | null> | undefined;
-
-function missing(device: DeviceName, why: string, cause?: unknown): ExternalError {
-  return new ExternalError(
-    "DEVICE_MISSING",
-    `device "${device}": ${why}. Choose another; \`agentrl doctor\` tests each device.`,
-    { cause },
-  );
-}
 
 function count(
   traffic: Traffic,

@@ -51,6 +51,20 @@ function flagsOf(...args: string[]): DenseFlags & { encoder: string } {
   return command.opts();
 }
 
+it("--device is tested before anything is encoded", async () => {
+  const absent = process.platform === "darwin" ? "dml" : "coreml";
+  const flags = flagsOf("--encoder", join(folder, "e5-tiny"), "--device", absent);
+  await expect(
+    buildDense(await opened(), { ...flags, out: join(folder, "none") }, context),
+  ).rejects.toThrow(errorWith("DEVICE_MISSING", new RegExp(`device "${absent}"`)));
+  const { dimensions } = await planDense(
+    await opened(),
+    flagsOf("--encoder", join(folder, "e5-tiny"), "--device", "cpu"),
+    context,
+  );
+  expect(dimensions).toBe(16);
+});
+
 it("the flags of a dense index build one that any command opens and that checks out", async () => {
   const flags = flagsOf(
     ...["--encoder", join(folder, "e5-tiny"), "--vectors", "f16", "--graph", "hnsw", "--m", "8"],

@@ -2,6 +2,8 @@
 import { definedValues } from "../../base/defined-values.ts";
 import { formatBytes, formatDuration, formatFineScore } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
+import { type DeviceName, deviceNames } from "../../onnx/device-names.ts";
+import { requireDevice } from "../../onnx/device-probe.ts";
 import type { Agreement } from "../../retrieval/dense/adopt-faiss.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
 import type { DenseManifest } from "../../retrieval/dense/dense-manifest.ts";
@@ -31,6 +33,7 @@ export const DENSE_OPTIONS = options({
   ],
   innerProduct: ["", "keep the lengths of vectors (default: the model's, else cosines)"],
   maxTokens: ["<n>", "cut longer texts at the end (default: the model's limit)", wholeNumber(4)],
+  device: ["<name>", "where the encoder runs while the index is built (default: cpu)", deviceNames],
   dtype: ["<name>", "model file to use: fp32, fp16, q8, … (default: the first that exists)"],
   vectors: [
     "<type>",
@@ -245,7 +248,8 @@ async function withEncoder<T>(
     import("../../retrieval/dense/encoder-settings.ts"),
     import("../../base/schema.ts"),
   ]);
-  const { queryPrefix, passagePrefix, pooling, innerProduct, maxTokens, dtype } = flags;
+  const { queryPrefix, passagePrefix, pooling, innerProduct, maxTokens, dtype, device } = flags;
+  if (device !== undefined) await requireDevice(device as DeviceName);
   const normalize = innerProduct === true ? false : undefined;
   const options = definedValues({
     queryPrefix,
@@ -258,6 +262,7 @@ async function withEncoder<T>(
   const encoder = await openEncoder(
     flags.encoder,
     parseOptions(encoderOptions, options, "--encoder"),
+    { device },
   );
   try {
     return await work(encoder);

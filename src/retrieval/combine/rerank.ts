@@ -134,7 +134,7 @@ export async function openCrossEncoder(
 
 async function load(files: ModelFiles, threads: number) {
   const { AutoTokenizer, AutoModelForSequenceClassification } = files.library;
-  const options = loadOptions(files, threads);
+  const options = loadOptions(files, { threads });
   try {
     const tokenizer = await AutoTokenizer.from_pretrained(files.source, options);
     const classifier = await AutoModelForSequenceClassification.from_pretrained(

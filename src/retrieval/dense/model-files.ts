@@ -69,10 +69,17 @@ export async function findModel(model: string, dtype?: ModelDtype): Promise<Mode
   return { source: model, local: false, folder, dtype: dtype ?? "fp32", library };
 }
 
+/** Where a model runs: threads of an operator, and a device by the name of the runtime's provider. */
+export interface ModelPlace {
+  threads: number;
+  device?: string | undefined;
+}
+
 /** Options for the library when it loads a part of the model. */
-export function loadOptions({ local, dtype }: ModelFiles, threads: number): object {
+export function loadOptions({ local, dtype }: ModelFiles, { threads, device }: ModelPlace): object {
   return {
     dtype,
+    device,
     local_files_only: local,
     session_options: { intraOpNumThreads: threads, interOpNumThreads: 1, logSeverityLevel: 3 },
   };

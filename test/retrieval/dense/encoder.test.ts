@@ -5,6 +5,8 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openEncoder } from "../../../src/retrieval/dense/encoder.ts";
+import { expectClose } from "../../helpers/expect-close.ts";
+import { describeOnGpu } from "../../helpers/gpu.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { runNode } from "../../helpers/run-node.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -34,6 +36,15 @@ async function vectorsOf(
   const { dimensions } = encoder;
   return texts.map((_, i) => all.subarray(i * dimensions, (i + 1) * dimensions));
 }
+
+describeOnGpu("an encoder on WebGPU", () => {
+  it("gives the vectors of the CPU but for rounding", async () => {
+    const texts = ["oslo is the capital of norway", "rain", "the capital of norway is oslo"];
+    const onCpu = await vectorsOf(plain, {}, texts);
+    const onGpu = await vectorsOf(plain, {}, texts, { device: "webgpu" });
+    onGpu.forEach((vector, i) => expectClose(vector, onCpu[i]!, { atol: 1e-5 }));
+  });
+});
 
 describe("an encoder", () => {
   it("gives no vector from weights that are not finite", async () => {
