@@ -16,7 +16,13 @@ export interface Measures {
 export function measuresOf({ rewards, models, evaluation }: Measuring): Measures {
   const isSnapshot = (option: unknown): boolean =>
     typeof option === "string" && "every" in Object(models?.[option]);
-  const unweighted = ({ name, as, weight: _, ...options }: NamedMeasure): WeightedReward => {
+  const unweighted = ({
+    name,
+    as,
+    weight: _,
+    lazy: __,
+    ...options
+  }: NamedMeasure): WeightedReward => {
     return { name, as, options, weight: 0 };
   };
   return {
@@ -35,7 +41,7 @@ interface Measuring {
   evaluation: { metrics?: readonly NamedMeasure[] };
 }
 
-type NamedMeasure = { name: string; as?: string; weight?: unknown };
+type NamedMeasure = { name: string; as?: string; weight?: unknown; lazy?: unknown };
 
 /** The names under which they stand in rows, results and claims. */
 export function measureNames({ rewards, metrics }: Measures): string[] {

@@ -30,6 +30,8 @@ export interface WeightedReward {
   as?: string | undefined;
   /** Its share in the combined reward; 0 computes and records it without training on it. */
   weight: Scheduled;
+  /** Beside an expression: scored only where this reads it. */
+  lazy?: boolean | undefined;
   options: Record<string, unknown>;
 }
 
@@ -71,17 +73,28 @@ export async function scoreTrajectories(
   const leaves = scored.map(({ trajectory }) => {
     return { trajectory, values: new Map<string, number | null>() };
   });
+  const { history = NO_HISTORY } = scoring;
+  const time = { step, totalSteps, history };
   const names = weighted.map(({ name, as = name }) => as);
   const earlier = takeRecorded(scored, expression === undefined ? names : [...names, EXPRESSION]);
-  for (const { name, as = name, weight: setWeight, options } of weighted) {
+  const lazy = weighted.filter((each) => each.lazy === true && expression !== undefined);
+  const score = async (reward: WeightedReward, wanted: readonly Scored[]): Promise<void> => {
+    const { name, as = name, weight: setWeight, options } = reward;
     const part = await registry.load(name, "rewards");
+    if (part.scope !== "trajectory" && lazy.includes(reward))
+      throw new ConfigError(
+        "RECIPE_BAD_VALUE",
+        `rewards (${name}).lazy is true: it compares the trajectories of a ${part.scope}, so it needs all of them. Leave lazy out.`,
+      );
     const weight = valueAt(setWeight, step, totalSteps);
     const given = resolveSchedules(options, step, totalSteps);
-    const fresh = withoutValues(part.scope, scored, (each) => earlier(each, as).length > 0);
+    const fresh = withoutValues(part.scope, wanted, (each) => earlier(each, as).length > 0);
     const outcomes = await outcomesOf(part, fresh, given, contextOf(name, given, scoring));
     noteFailures(as, outcomes, unscored);
     const found = new Map(fresh.map((each, i) => [each, outcomes[i] ?? null]));
+    const asked = new Set(wanted);
     scored.forEach((each, i) => {
+      if (!asked.has(each)) return;
       const { trajectory } = each;
       const outcome = found.get(each);
       const result = outcome instanceof RolloutError ? null : outcome;
@@ -93,11 +106,29 @@ export async function scoreTrajectories(
       leaves[i]?.values.set(as, total(0, 1, values));
       if (weight !== 0) sums[i] = total(sums[i] ?? null, weight, values);
     });
+  };
+  for (const each of weighted) if (!lazy.includes(each)) await score(each, scored);
+  for (const each of lazy) {
+    const { name, as = name } = each;
+    await score(
+      each,
+      scored.filter((row) => earlier(row, as).length > 0),
+    );
   }
-  const { history = NO_HISTORY } = scoring;
   if (expression !== undefined) {
+    // A value that was missing may decide which others are read.
+    for (let isNew = lazy.length > 0; isNew;) {
+      isNew = false;
+      for (const each of lazy) {
+        const { name, as = name } = each;
+        const reads = expression.reads(as, leaves, time);
+        const wanted = scored.filter((_, i) => reads[i] && leaves[i]?.values.has(as) === false);
+        await score(each, wanted);
+        isNew ||= wanted.length > 0;
+      }
+    }
     const isAlone = weighted.every(({ weight }) => weight === 0);
-    expression.combine(leaves, { step, totalSteps, history }).forEach((value, i) => {
+    expression.combine(leaves, time).forEach((value, i) => {
       const values = [{ name: EXPRESSION, value, at: null }];
       if (!isAlone) scored[i]?.trajectory.rewards.push(...values);
       sums[i] = total(sums[i] ?? null, 1, values);

@@ -317,12 +317,9 @@ export function environmentOver(
 /** The recipe's rewards, options apart from name and weight. Beside an expression only those with a weight of their own count. */
 export function weightedRewards({ rewards, reward }: Settings): WeightedReward[] {
   const absent = reward === undefined ? 1 : 0;
-  return rewards.map(({ name, as, weight = absent, ...options }) => ({
-    name,
-    weight,
-    options,
-    as,
-  }));
+  return rewards.map(({ name, as, weight = absent, lazy, ...options }) => {
+    return { name, weight, lazy, options, as };
+  });
 }
 
 /** The recipe's `reward:`; undefined: the weighted sum. */

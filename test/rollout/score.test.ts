@@ -13,6 +13,7 @@ import {
 import { scoreTrajectories, weightsAt } from "../../src/rollout/score.ts";
 import type { Call } from "../../src/trajectory/trajectory.ts";
 import type { Role } from "../../src/trajectory/role.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { answered, task, tokenizer } from "../helpers/search-world.ts";
 
 /** A reward that gives what a function says and notes what it was shown at once. */
@@ -109,6 +110,34 @@ describe("scoreTrajectories", () => {
       registry: registry<Reward>("reward", [part]),
     });
     expect(shown).toEqual([["a1", "b2"]]);
+  });
+
+  it("asks a lazy reward about the trajectories at which the expression reads its value, each once", async () => {
+    const rule = reward("rule", "trajectory", (id) => (id === "right" ? 1 : 0));
+    const strict = reward("strict", "trajectory", (id) => (id === "like" ? 1 : 0));
+    const loose = reward("loose", "trajectory", (id) => (id === "far" ? 0 : 1));
+    const known = registry<Reward>("reward", [rule.part, loose.part, strict.part]);
+    const weighted = [use("rule", 0), ...["loose", "strict"].map((name) => ({ ...use(name, 0), lazy: true }))]; // prettier-ignore
+    const expression = rewardExpression("rule or 0.5 * (strict and loose)", ["rule", "loose", "strict"]); // prettier-ignore
+    const scored = ["right", "like", "near", "far"].map((id) => of(id));
+    const score = () => scoreTrajectories(scored, weighted, { registry: known, expression });
+    await score();
+    await score();
+    expect(rule.shown).toEqual([["right", "like", "near", "far"]]);
+    expect(strict.shown).toEqual([["like", "near", "far"]]);
+    expect(loose.shown).toEqual([["like"]]);
+    expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([1, 1, 0, 0]);
+    const names = scored.map(({ trajectory }) => trajectory.rewards.map(({ name }) => name));
+    expect(names).toEqual([["rule"], ["rule", "loose", "strict"], ["rule", "strict"], ["rule", "strict"]]); // prettier-ignore
+  });
+
+  it("refuses a lazy reward that compares trajectories", async () => {
+    const { part } = reward("relative", "group", () => 0);
+    const lazy = { ...use("relative", 0), lazy: true };
+    const expression = rewardExpression("relative", ["relative"]);
+    await expect(
+      scoreTrajectories([of("one")], [lazy], { registry: registry("reward", [part]), expression }),
+    ).rejects.toThrow(errorWith("RECIPE_BAD_VALUE", /compares the trajectories of a group/));
   });
 
   it("scores what a later call adds, and again only the groups and batches that it is added to", async () => {

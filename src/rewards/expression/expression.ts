@@ -13,6 +13,8 @@ export interface RewardExpression {
    * A trajectory that ended in an error has none, and is left out of groups and batches.
    */
   combine(batch: readonly LeafValues[], time: ScoringTime): (number | null)[];
+  /** For each trajectory, whether combining the batch looks at its value of this reward: `em or judge` does so where em is 0. */
+  reads(leaf: string, batch: readonly LeafValues[], time: ScoringTime): boolean[];
 }
 
 /**
@@ -33,16 +35,29 @@ export function rewardExpression(text: string, leaves: readonly string[]): Rewar
     }
   }
   const whole = numeric(parseExpression(text), { leaves, fail });
+  const combine: RewardExpression["combine"] = (batch, time) => {
+    const scored = batch.filter(({ trajectory }) => trajectory.error === undefined);
+    const setting = { batch: scored, time, figures: new Map() };
+    return batch.map((row) => {
+      if (row.trajectory.error !== undefined) return null;
+      const value = numberOf(whole, row, setting);
+      return value !== null && Number.isFinite(value) ? value : null;
+    });
+  };
   return {
     text,
-    combine(batch, time) {
-      const scored = batch.filter(({ trajectory }) => trajectory.error === undefined);
-      const setting = { batch: scored, time, figures: new Map() };
-      return batch.map((row) => {
-        if (row.trajectory.error !== undefined) return null;
-        const value = numberOf(whole, row, setting);
-        return value !== null && Number.isFinite(value) ? value : null;
+    combine,
+    reads(leaf, batch, time) {
+      const isRead = batch.map(() => false);
+      const watched = batch.map(({ trajectory, values }, i): LeafValues => {
+        const get = (name: string): number | null | undefined => {
+          if (name === leaf) isRead[i] = true;
+          return values.get(name);
+        };
+        return { trajectory, values: { get } };
       });
+      combine(watched, time);
+      return isRead;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ScoringTime } from "./facts.ts";
 /** A trajectory with the value of every reward by name; null: it could not be scored. */
 export interface LeafValues {
   trajectory: Trajectory;
-  values: ReadonlyMap<string, number | null>;
+  values: Pick<ReadonlyMap<string, number | null>, "get">;
 }
 
 /** What an expression is evaluated in. */

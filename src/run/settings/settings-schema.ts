@@ -181,6 +181,8 @@ const settingsShape = z.strictObject({
           weight: scheduled(z.number()).optional(),
           /** Its name in `reward` and in metrics, where its own would be unclear. */
           as: rewardAlias.optional(),
+          /** Scored only where `reward` reads it: `em or judge` asks the judge about what em rejects. Evaluations score it always. */
+          lazy: z.boolean().optional(),
         },
         { scheduled: true },
       ),
@@ -336,6 +338,15 @@ export const settingsSchema = settingsShape.superRefine((settings, context) => {
     const names = named.map(({ name: own, as = own }) => as);
     const message = unwrittenField(algorithm, names);
     if (message !== null) context.addIssue({ code: "custom", path: ["algorithm"], message });
+  }
+  for (const [i, { lazy, weight }] of named.entries()) {
+    if (lazy !== true) continue;
+    const refuse = (message: string): void =>
+      context.addIssue({ code: "custom", path: ["rewards", i, "lazy"], message });
+    if (reward === undefined)
+      refuse("is true, and no `reward` reads its value. Set reward, or leave lazy out");
+    if (weight !== undefined && weight !== 0)
+      refuse("is true, and its weight counts it everywhere. Leave one of them out");
   }
   if (reward === undefined) return;
   try {
