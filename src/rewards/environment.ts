@@ -10,6 +10,7 @@ export const environment = defineReward({
   name: "environment",
   summary: "What the environment gave for each turn.",
   metric: "return",
+  placed: true,
   source: "arXiv 2504.20073, 2207.01206, 2308.03688: rewards of the environment",
   score: ({ trajectory }) =>
     trajectory.turns.flatMap(({ reward }, turn) =>

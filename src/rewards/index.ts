@@ -16,6 +16,7 @@ export const rewards = registry<Reward>("reward", {
   "query-keywords": async () => (await import("./query-keywords.ts")).queryKeywords,
   "retrieval-hit": async () => (await import("./retrieval-hit.ts")).retrievalHit,
   "search-gain": async () => (await import("./search-gain.ts")).searchGain,
+  "small-judge": async () => (await import("./small-judge.ts")).smallJudge,
   "sub-answers": async () => (await import("./sub-answers.ts")).subAnswers,
   "tag-format": async () => (await import("./tag-format.ts")).tagFormat,
   "tag-share": async () => (await import("./tag-share.ts")).tagShare,

@@ -74,6 +74,8 @@ function models(
 
 /** The verdict of a rule in the words that a judge's prompt asks for: the accepting one is the first, or the highest grade. */
 function judged(prompt: string): string {
+  const small = /^Question: Is it true\? Right: (.*) Answer: (.*)\n<answer>$/.exec(prompt);
+  if (small !== null) return small[1]!.split(" or ").includes(small[2]!) ? "yes" : "no";
   const words = JSON.parse(`[${/"verdict": one of (.*?)\}/.exec(prompt)?.[1] ?? ""}]`) as string[];
   const isGrade = words.includes("10");
   const isRight = ruleAccepts(shownIn([{ role: "user", content: prompt }]));
