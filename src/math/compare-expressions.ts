@@ -87,5 +87,5 @@ function isReal(value: Fraction | Complex): boolean {
 }
 
 function asComplex(value: Fraction | Complex, math: Mathjs): Complex {
-  return math.isComplex(value) ? value : math.complex(Number(value.valueOf()), 0);
+  return math.isComplex(value) ? value : math.complex(value.valueOf(), 0);
 }

@@ -1,4 +1,5 @@
 /** Evaluates expressions at points, in exact fractions as long as they stay rational, else in complex numbers. */
+import type * as mathjs from "mathjs";
 import type { Complex, Fraction, MathNode } from "mathjs";
 import { random } from "../base/random.ts";
 import { once } from "../base/once.ts";
@@ -24,7 +25,7 @@ export interface Work {
   operations: number;
 }
 
-export type Mathjs = typeof import("mathjs");
+export type Mathjs = typeof mathjs;
 
 // The bundle loads in .2 s, the package's entry (a file per function) in 2 s. It has no types of its own.
 const BUNDLE: string = "mathjs/lib/browser/math.js";
@@ -113,7 +114,7 @@ export function evaluate(
       const constant = CONSTANTS[each.name];
       return constant === undefined ? (point.get(each.name) ?? fail()) : math.complex(...constant);
     }
-    if (math.isOperatorNode(each)) return apply(each.fn as string, each.args.map(of));
+    if (math.isOperatorNode(each)) return apply(each.fn, each.args.map(of));
     if (math.isFunctionNode(each)) return apply(each.fn.name, each.args.map(of));
     return fail();
   }
@@ -174,7 +175,7 @@ export function evaluate(
 
   function complex(value: Value | number): Complex {
     if (math.isComplex(value)) return value;
-    return math.complex(Number(value.valueOf()), 0);
+    return math.complex(value.valueOf(), 0);
   }
 
   /** mathjs throws for arguments where a function is not defined. */

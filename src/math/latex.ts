@@ -13,7 +13,7 @@ const FUNCTIONS = new Map<string, string>([
 /** Functions of arguments in brackets. */
 const LISTED = new Set(["gcd", "lcm", "min", "max"]);
 const OPERATORS = new Map(
-  [..."+-*/"].map(same).concat([
+  ["+", "-", "*", "/"].map(same).concat([
     ["\\cdot", "*"],
     ["\\times", "*"],
     ["\\ast", "*"],
@@ -55,7 +55,9 @@ export function toMathText(text: string): string {
   let at = 0;
   let depth = 0;
   const take = (): string => tokens[at++] ?? fail();
-  const expect = (token: string): void => void (take() === token || fail());
+  const expect = (token: string): void => {
+    if (take() !== token) fail();
+  };
 
   function sequence(stops: readonly string[]): string {
     if (++depth > MAX_DEPTH) fail();
@@ -109,9 +111,12 @@ export function toMathText(text: string): string {
   function inBase(token: string): string {
     at += 1;
     const base = Number(argument());
-    const isNumber = base >= 2 && base <= 10 && [...token].every((digit) => Number(digit) < base);
+    const isNumber =
+      base >= 2 && base <= 10 && Array.from(token).every((digit) => Number(digit) < base);
     if (!isNumber) return fail();
-    return [...token].reduce((sum, digit) => sum * BigInt(base) + BigInt(digit), 0n).toString();
+    return Array.from(token)
+      .reduce((sum, digit) => sum * BigInt(base) + BigInt(digit), 0n)
+      .toString();
   }
 
   /** What \frac or \sqrt takes: braces, or one digit, letter or command. */

@@ -32,9 +32,9 @@ const MUTATIONS: ((text: string, draw: Random) => string)[] = [
   (text, draw) => text.replace(/\d/, "7".repeat(1 + draw.int(300))),
   (text, draw) =>
     Array.from(text)
-      .map((sign) => (draw.int(9) === 0 ? draw.pick([...text]) : sign))
+      .map((sign) => (draw.int(9) === 0 ? draw.pick(Array.from(text)) : sign))
       .join(""),
-  (text) => [...text].reverse().join(""),
+  (text) => Array.from(text).reverse().join(""),
 ];
 
 function cut(text: string, from: number, length: number): string {
@@ -72,30 +72,29 @@ describe("10 000 mutated answers", () => {
     const draw = random("math fuzz");
     let most = 0;
     let computed = 0;
-    let slowest: [number, string] = [0, ""];
+    let unjudged = 0;
     for (let i = 0; i < CASES; i++) {
       const text = draw.pick(texts);
       const prediction = mutated(text, draw);
       const reference = draw.pick([text, draw.pick(texts), mutated(text, draw)]);
-      const t = performance.now();
       const { isEqual, operations } = await compareMath(prediction, reference);
-      const dt = performance.now() - t;
-      if (dt > slowest[0] && i > 200) slowest = [dt, `${prediction}  ||| ${reference}`];
-      expect(typeof isEqual).toBe("boolean");
+      if (typeof isEqual !== "boolean") unjudged += 1;
       most = Math.max(most, operations);
       computed += Number(operations > 0);
     }
-    console.log(most, computed, slowest);
+    expect(unjudged).toBe(0);
     expect(most).toBeLessThanOrEqual(MATH_LIMITS.operations + 2 * MATH_LIMITS.characters);
     expect(computed).toBeGreaterThan(CASES / 20);
   });
 
   it("each give an answer by every extraction, or none", () => {
     const draw = random("extraction fuzz");
+    let longer = 0;
     for (let i = 0; i < CASES; i++) {
       const text = mutated(draw.pick(texts), draw);
       const answer = finalAnswer(text, EXTRACTIONS[i % EXTRACTIONS.length]);
-      if (answer !== null) expect(answer.length).toBeLessThanOrEqual(text.length);
+      longer += Number((answer?.length ?? 0) > text.length);
     }
+    expect(longer).toBe(0);
   });
 });
