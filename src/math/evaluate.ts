@@ -200,7 +200,8 @@ export function evaluate(
 const MAX_EXPONENT = 100_000n;
 
 function bits({ n, d }: Fraction): number {
-  return 4 * Math.max(n.toString(16).length, d.toString(16).length);
+  const hex = (n > d ? n : d).toString(16);
+  return 4 * hex.length - Math.clz32(parseInt(hex.charAt(0), 16)) + 28;
 }
 
 function fail(): never {

@@ -27,7 +27,6 @@ from sympy.parsing.sympy_parser import (
 )
 
 HERE = Path(__file__).parent / "math-verify"
-SEED = 0
 TRANSFORMATIONS = (
     *standard_transformations,
     factorial_notation,
@@ -158,7 +157,7 @@ def pairs(file):
             continue
         gold, sign, prediction = re.fullmatch(r"(.*?) ([!=]=) (.*)", line).groups()
         prediction = prediction.replace("⏎", "\n")
-        completion = topic == "completions" or bool(re.search(r"(The|So|She) .* ", prediction))
+        completion = topic == "completions"
         yield {
             "part": file.stem,
             "topic": topic,
@@ -176,7 +175,6 @@ def main():
         "tool": f"math-verify {importlib.metadata.version('math-verify')}, sympy {sympy.__version__}, "
         f"latex2sympy2_extended {importlib.metadata.version('latex2sympy2_extended')}, python {sys.version.split()[0]}",
         "script": "test/golden/math-verify.py",
-        "seed": SEED,
     }
     rows = [row for name in ("pairs.txt", "held-out.txt") for row in pairs(HERE / name)]
     body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)

@@ -13,6 +13,7 @@ const FAMILIES = [
   ["odd roots of negative numbers", "\\sqrt[3]{-8}", "-2", "2"],
   ["towers of powers", "2^3^2", "512", "64"],
   ["long integers", "2^{64}", "18446744073709551616", "18446744073709551615"],
+  ["powers of thousands of bits", "2^{2023}", "2 \\cdot 2^{2022}", "2^{2022}"],
   ["small numbers", "2^{-60}", "\\frac{1}{2^{60}}", "2^{-61}"],
   ["logarithms", "\\log_2 12", "2+\\log_2 3", "2\\log_2 3"],
   ["trigonometry", "\\sin^2 x", "1-\\cos^2 x", "1-\\cos x"],
