@@ -66,6 +66,7 @@ export function toMathText(text: string): string {
     for (let next = tokens[at]; next !== undefined && !stops.includes(next); next = tokens[at]) {
       const operator = OPERATORS.get(next);
       if (operator !== undefined) at += 1;
+      else if (isAfterOperand && isNumber(next) && isNumber(tokens[at - 1])) fail();
       else if (isAfterOperand) out.push("*");
       out.push(operator ?? withPostfix(atom()));
       isAfterOperand = operator === undefined;
@@ -76,7 +77,7 @@ export function toMathText(text: string): string {
 
   function atom(): string {
     const token = take();
-    if (/^[\d.]/.test(token)) return number(token);
+    if (isNumber(token)) return number(token);
     const closing = CLOSING[token];
     if (closing !== undefined) {
       const inner = sequence([closing]);
@@ -196,6 +197,11 @@ export function toMathText(text: string): string {
 
   const whole = sequence([]);
   return at === tokens.length ? whole : fail();
+}
+
+/** "1 1 1" repeats a number, and is no product. */
+function isNumber(token: string | undefined): boolean {
+  return /^[\d.]/.test(token ?? "");
 }
 
 function isFactor(token: string | undefined): boolean {

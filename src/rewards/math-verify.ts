@@ -4,6 +4,9 @@ import { mathEqual } from "../math/math-equal.ts";
 import { answerExpectations } from "./expectations.ts";
 import { defineReward } from "./reward.ts";
 
+/** A question that is an expression, as "(21 + 40) - 7", equals its own answer. */
+const anything = { from: 0, below: 1.01 };
+
 /**
  * 1 if the final answer is mathematically equal to any reference, else 0; no answer is wrong, not unscorable.
  *
@@ -22,7 +25,7 @@ export const mathVerify = defineReward({
   source: "huggingface/Math-Verify 0.9; accuracy reward of DeepSeek-R1, arXiv 2501.12948",
   options: z.strictObject({ extract: z.enum(EXTRACTIONS).default("answer") }),
   kind: "answer",
-  expects: answerExpectations(),
+  expects: answerExpectations({ "question-as-answer": anything }),
   async score({ trajectory, task }, { extract }) {
     const answer = trajectory.answer === null ? null : finalAnswer(trajectory.answer, extract);
     if (answer === null) return 0;

@@ -62,6 +62,11 @@ describe("two answers", () => {
     expect(await mathEqual("1/0", "1/0")).toBe(true);
   });
 
+  it("are not equal where one repeats a number", async () => {
+    expect(await mathEqual("1 1 1 1", "1")).toBe(false);
+    expect(await mathEqual("2 3", "6")).toBe(false);
+  });
+
   it("are compared as words where one is no mathematics", async () => {
     expect(await mathEqual("\\foo{3}", "\\foo{4}")).toBe(false);
     expect(await mathEqual("f(x)=x; import(1)", "3")).toBe(false);
