@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
 // smaller layer, nothing else. Import circles within a folder: scripts/check-circles.mjs.
 const layers = [
   ["base"],
-  ["text", "http", "trajectory", "autodiff"],
+  ["text", "http", "trajectory", "autodiff", "math"],
   ["data", "retrieval", "onnx", "losses", "advantages", "chat", "hub"],
   ["models", "env", "rewards"],
   ["worlds"],
@@ -42,6 +42,7 @@ const owners = {
   react: "cli",
   yaml: "base",
   "lossless-json": "base",
+  mathjs: "math",
   franc: "text",
   "html-to-text": "data",
   unpdf: "data",

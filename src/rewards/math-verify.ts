@@ -1,0 +1,35 @@
+import { z } from "../base/schema.ts";
+import { EXTRACTIONS, finalAnswer } from "../math/extract-answer.ts";
+import { mathEqual } from "../math/math-equal.ts";
+import { answerExpectations } from "./expectations.ts";
+import { defineReward } from "./reward.ts";
+
+/** A question that is an expression, as "(21 + 40) - 7", equals its own answer. */
+const anything = { from: 0, below: 1.01 };
+
+/**
+ * 1 if the final answer is mathematically equal to any reference, else 0; no answer is wrong, not unscorable.
+ *
+ * @param options.extract where the answer stands in `trajectory.answer`. "any" and "last-number" pay for the last number of prose,
+ *   so that a policy may name several.
+ *
+ * Source: math-verify 0.9 of Hugging Face, as the rewards of Open R1 and TRL use it.
+ * Different here: 1.5e3, "12 clips", complex numbers and numbers below 1e-6 are read; the test of the golden table lists every
+ * verdict that differs. Work is bounded by counting (`MATH_LIMITS`), not by a timer.
+ */
+export const mathVerify = defineReward({
+  name: "math-verify",
+  summary:
+    "1 if the final answer is mathematically equal to any reference (numbers, LaTeX, sets, …), else 0.",
+  range: [0, 1],
+  source: "huggingface/Math-Verify 0.9; accuracy reward of DeepSeek-R1, arXiv 2501.12948",
+  options: z.strictObject({ extract: z.enum(EXTRACTIONS).default("answer") }),
+  kind: "answer",
+  expects: answerExpectations({ "question-as-answer": anything }),
+  async score({ trajectory, task }, { extract }) {
+    const answer = trajectory.answer === null ? null : finalAnswer(trajectory.answer, extract);
+    if (answer === null) return 0;
+    for (const reference of task.references) if (await mathEqual(answer, reference)) return 1;
+    return 0;
+  },
+});
