@@ -16,6 +16,8 @@ export interface RolloutRequest {
   rollouts: number;
   /** Number of the first one in its group: above 0 where the group has some already. */
   first?: number;
+  /** Rollouts that the group has from earlier steps; it begins with them, and they are not counted again. */
+  earlier?: readonly Trajectory[];
   /** "baseline" is scored and not trained. "train" when absent. */
   purpose?: Trajectory["purpose"];
   /** What is drawn otherwise than the recipe says, such as greedily for a baseline. */
