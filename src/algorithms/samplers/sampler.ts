@@ -64,6 +64,8 @@ export interface SamplerPart extends PartWithOptions {
   readonly source?: string;
   /** Whether each group has a rollout of purpose "baseline". False when absent. */
   readonly givesBaselines?: boolean;
+  /** Whether a batch may have rollouts of an earlier step, and so of older weights. False when absent. */
+  readonly keepsRollouts?: boolean;
   /** @param state of an earlier `state()`; null at the start. */
   open(
     options: Readonly<Record<string, unknown>>,

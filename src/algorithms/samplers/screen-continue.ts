@@ -38,6 +38,7 @@ export const screenContinue = defineSampler({
   summary:
     "Screens many prompts with few rollouts and continues those of mixed success (SPEED-RL).",
   source: "SPEED-RL, arXiv 2506.09016",
+  keepsRollouts: true,
   options,
   open({ reward = null, above, below, screen, screenedBatches, maxRounds }, context, state) {
     const { promptsPerStep, groupSize, tasks } = context;
