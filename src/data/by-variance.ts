@@ -10,7 +10,7 @@ import { datasetSchema, defineDataset } from "./dataset.ts";
  * The questions of another dataset whose accuracy varied most over the epochs of an earlier training, in the order of their rank. A batch
  * with more prompts than questions repeats them, each time as a group of its own.
  *
- * Source: one-shot RLVR, arXiv 2504.20571, the historical variance score: variance over n (not n − 1) epochs, of equal ones the earlier
+ * Source: One-shot RLVR, arXiv 2504.20571, the historical variance score: variance over n (not n − 1) epochs, of equal ones the earlier
  * question first. Different here: an epoch is a visit of the question, of which a history keeps the newest 64.
  *
  * @example accuracies 0, .5, 1 have variance (.25 + 0 + .25) / 3 = .167
