@@ -17,7 +17,7 @@ import { datasetSchema, defineDataset } from "./dataset.ts";
  */
 export const byVariance = defineDataset({
   name: "by-variance",
-  summary: "Questions of another dataset whose accuracy varied most in a training.",
+  summary: "Questions whose accuracy varied most in a training.",
   options: z.strictObject({
     of: datasetSchema,
     ...epochsShape,

@@ -195,7 +195,10 @@ export const commonRules: readonly Rule[] = [
       says: "shuffled",
       is: (sampler) => (sampler as { name: string }).name === "shuffled",
     },
-    differs: () => "the questions come in another random order",
+    differs: (_, { dataset }) =>
+      "weights" in dataset && dataset.weights !== undefined
+        ? "the questions come in another random order, by the sizes of the joined datasets and not in the ratio of dataset.weights"
+        : "the questions come in another random order",
   }),
   rule("algorithm.filters", { allowed: only([]) }),
   rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),

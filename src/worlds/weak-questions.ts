@@ -22,9 +22,7 @@ export const weakShape = {
   budget: z.enum(["failures", "failure-rate"]).default("failures"),
 };
 
-const weakSettings = z.object(weakShape).extend({ seed: z.int(), split: z.string() });
-
-type WeakSettings = z.output<typeof weakSettings>;
+type WeakSettings = z.output<z.ZodObject<typeof weakShape>> & { seed: number; split: string };
 
 /** What a world knows of its questions. C: a category. */
 export interface WeakWorld<C> {
@@ -106,7 +104,7 @@ function categoryBudgets<C>(
     const message = `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falls ? " and fell" : ""}. Raise "below"${falls ? ', or "falling" to false' : ""}, or ask harder questions.`;
     throw new DataError("DATA_EMPTY", message);
   }
-  const shares = weak.map(([, cell]) => (budget === "failures" ? cell.weak : cell.weak / cell.asked)); // prettier-ignore
+  const shares = weak.map(([, cell]) => cell.weak / (budget === "failures" ? 1 : cell.asked));
   const counts = shareOut(questions, shares);
   return weak.map(([, { category }], i) => ({ category, count: counts[i] ?? 0 }));
 }

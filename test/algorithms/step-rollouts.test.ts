@@ -230,6 +230,15 @@ describe("rollouts of the next step", () => {
     for (const { metrics } of old) expect(metrics["rollout/staleness"]).toBeGreaterThan(0);
   });
 
+  it("may all wait for the next step: a step without a batch changes no weights", async () => {
+    const sampler = { name: "screen-continue", screen: 2, screenedBatches: 2, maxRounds: 1 };
+    const steps = await train({ given: { sampler, steps: 2, maxStepsOffPolicy: 0 } });
+    expect(steps[0]!.trajectories).toEqual([]);
+    expect(steps[0]!.tokens.sampled).toBeGreaterThan(0);
+    expect(steps[1]!.trajectories.length).toBeGreaterThan(0);
+    expect(versions(steps)).toEqual([[], [0]]);
+  });
+
   it("end before a run that is interrupted, so that its last step is whole", async () => {
     const stop = new AbortController();
     const engine = countingEngine();

@@ -1,8 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { meanOrZero } from "../../base/statistics.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { type ScoredGroup, scoresOf } from "../scored-group.ts";
+import { type ScoredGroup, hasMeanBetween } from "../scored-group.ts";
 import { defineSampler, type RolloutRequest, type SamplerContext } from "./sampler.ts";
 import { shuffledTasks } from "./shuffled.ts";
 
@@ -27,6 +26,7 @@ const options = z.strictObject({
  *
  * The screened rollouts of a group are then one or more optimiser steps older than the rest of it. The loss corrects for it:
  * its ratio divides by the probabilities that they were sampled with (`oldLogprobs: sampled`), and `rollout/staleness` reports the mean age.
+ * The history has one visit for a screening, and one more for the whole group.
  *
  * Source: SPEED-RL, arXiv 2506.09016: 4 + 20 rollouts, 64 prompts screened for batches of 16. Different here: the waiting rollouts keep
  * their sampled log-probabilities, where the authors' trainer computes old log-probabilities again (`oldLogprobs: recomputed`) and so does
@@ -40,7 +40,7 @@ export const screenContinue = defineSampler({
   source: "SPEED-RL, arXiv 2506.09016",
   keepsRollouts: true,
   options,
-  open({ reward = null, above, below, screen, screenedBatches, maxRounds }, context, state) {
+  open({ screen, screenedBatches, maxRounds, ...band }, context, state) {
     const { promptsPerStep, groupSize, tasks } = context;
     requireContinuation(screen, groupSize);
     const taskAt = shuffledTasks(context);
@@ -50,11 +50,6 @@ export const screenContinue = defineSampler({
     let continued = new Set<string>();
     let judged = new Set<string>();
 
-    const qualifies = (group: ScoredGroup): boolean => {
-      const scores = scoresOf(group, reward);
-      const centre = meanOrZero(scores);
-      return scores.length > 0 && centre > above && centre < below;
-    };
     const continuation = (): RolloutRequest[] => {
       const missing = promptsPerStep - continued.size;
       const next = waiting.slice(0, missing);
@@ -88,11 +83,14 @@ export const screenContinue = defineSampler({
           ({ groupId }) => !continued.has(groupId) && !judged.has(groupId),
         );
         for (const { groupId } of screened) judged.add(groupId);
-        waiting = [...waiting, ...screened.filter(qualifies)];
+        waiting = [...waiting, ...screened.filter((group) => hasMeanBetween(group, band))];
         const isLast = batch.length === promptsPerStep || round >= maxRounds;
         return { batch, more: isLast ? [] : [...continuation(), ...screening(step)] };
       },
-      state: () => ({ place, waiting: waiting.map(({ task, ...rest }) => ({ taskId: task.id, ...rest })) }), // prettier-ignore
+      state() {
+        const kept = waiting.map(({ task, ...rest }) => ({ taskId: task.id, ...rest }));
+        return { place, waiting: kept };
+      },
     };
   },
 });

@@ -29,7 +29,7 @@ const options = numberWorldSchema.omit({ concepts: true }).extend({
  */
 export const weakNumberWorld = defineDataset({
   name: "weak-numberworld",
-  summary: "New problems with the concepts that a policy answers wrong.",
+  summary: "New problems with concepts that a policy gets wrong.",
   options,
   version: NUMBER_WORLD_VERSION,
   open(settings, context) {
