@@ -196,9 +196,9 @@ export const commonRules: readonly Rule[] = [
       is: (sampler) => (sampler as { name: string }).name === "shuffled",
     },
     differs: (_, { dataset }) =>
-      "weights" in dataset && dataset.weights !== undefined
-        ? "the questions come in another random order, by the sizes of the joined datasets and not in the ratio of dataset.weights"
-        : "the questions come in another random order",
+      (dataset as { weights?: unknown }).weights === undefined
+        ? "the questions come in another random order"
+        : "the questions come in another random order, by the sizes of the joined datasets and not in the ratio of dataset.weights",
   }),
   rule("algorithm.filters", { allowed: only([]) }),
   rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),
