@@ -2,8 +2,8 @@ import type { ScoredGroup } from "./scored-group.ts";
 import { scoreOf } from "./scored-group.ts";
 import { mean } from "../base/statistics.ts";
 
-/** Visits of a task that are kept, the newest. */
-const KEPT_VISITS = 8;
+/** Visits of a task that are kept, the newest: more than the passes of one-shot RLVR (53) or SwS (17) over their questions. */
+const KEPT_VISITS = 64;
 /** Steps whose reward means are kept, the newest. */
 const KEPT_STEPS = 64;
 

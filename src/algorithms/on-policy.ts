@@ -62,7 +62,8 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     const begun = performance.now() - waited;
     const { trajectories, sampledTokens, metrics } = await rollouts.batch(step);
     const sampledAt = performance.now();
-    const stale = options.maxStepsOffPolicy === 0 ? {} : staleness(trajectories, run.engine);
+    const age = staleness(trajectories, run.engine);
+    const isOnPolicy = options.maxStepsOffPolicy === 0 && age["rollout/staleness"] === 0;
     const coef = klCoef === undefined ? {} : { klCoef };
     const { update, updatedAt, ...updated } = await rollouts.during(step, async () => {
       await run.onBatch?.(trajectories, step + 1);
@@ -76,7 +77,13 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     klCoef = updated.klCoef;
     const continues = await run.onStep({
       step: step + 1,
-      metrics: { ...rolloutMetrics(trajectories), ...metrics, ...stale, ...updated.metrics },
+      metrics: {
+        ...rolloutMetrics(trajectories),
+        "rollout/tokens": sampledTokens,
+        ...metrics,
+        ...(isOnPolicy ? {} : age),
+        ...updated.metrics,
+      },
       timings: { rollout: sampledAt - begun, update },
       tokens: { sampled: sampledTokens, trained: updated.trained },
       trajectories,

@@ -42,7 +42,6 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
     "rollout/first_answer": firstAnswers.length === 0 ? undefined : meanOrZero(firstAnswers),
     "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
-    "rollout/tokens": lengths.reduce((a, b) => a + b, 0),
     "rollout/entropy": -meanLogprob(trajectories),
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),

@@ -1,3 +1,4 @@
+import { meanOrZero } from "../base/statistics.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 
@@ -21,6 +22,16 @@ export function scoresOf({ trajectories }: RolloutGroup, reward: string | null):
   return trajectories.flatMap((each) =>
     each.purpose === "train" ? (scoreOf(each, reward) ?? []) : [],
   );
+}
+
+/** Whether the mean score of a group lies strictly between two bounds; false where nothing could be scored. */
+export function hasMeanBetween(
+  group: RolloutGroup,
+  { reward = null, above, below }: { reward?: string | null; above: number; below: number },
+): boolean {
+  const scores = scoresOf(group, reward);
+  const centre = meanOrZero(scores);
+  return scores.length > 0 && centre > above && centre < below;
 }
 
 /** @returns null where it could not be scored. */

@@ -147,7 +147,7 @@ interface SamplingRun extends RolloutRun {
 interface SampledStep {
   /** The batch. */
   trajectories: Trajectory[];
-  /** Everything that was sampled. */
+  /** Everything that was sampled in this step. */
   sampled: Trajectory[];
   metrics: Record<string, number>;
 }
@@ -156,22 +156,23 @@ interface SampledStep {
 async function rollOutStep(run: SamplingRun, step: number): Promise<SampledStep> {
   const { sampler, history } = run;
   const groups: ScoredGroup[] = [];
+  const sampled: Trajectory[] = [];
   let requests = sampler.next(step, history);
   let batch: readonly ScoredGroup[] = [];
   for (let round = 1; requests.length > 0; round++) {
-    addRollouts(groups, requests, await rollOutRequests(run, step, requests));
+    const made = await rollOutRequests(run, step, requests);
+    sampled.push(...made.flat());
+    addRollouts(groups, requests, made);
     await scoreStep(run, step, groups);
     const accepted = sampler.accept(groups, step, round);
     batch = accepted.batch;
     requests = accepted.more;
   }
   history.record(step, groups);
-  const trajectoriesOf = (some: readonly ScoredGroup[]) =>
-    some.flatMap(({ trajectories }) => trajectories);
   const rejected = groups.length - batch.length;
   return {
-    trajectories: trajectoriesOf(batch),
-    sampled: trajectoriesOf(groups),
+    trajectories: batch.flatMap(({ trajectories }) => trajectories),
+    sampled,
     metrics: rejected === 0 ? {} : { "sampler/accepted_share": batch.length / groups.length },
   };
 }
@@ -221,20 +222,20 @@ async function scoreStep(
   if (unscored.length > 0) await run.onUnscored?.(unscored, step + 1);
 }
 
-/** Adds each request's rollouts to its group, which may have some already. */
+/** Adds each request's rollouts to its group, which may have some already, of this step or of earlier ones. */
 function addRollouts(
   groups: ScoredGroup[],
   requests: readonly RolloutRequest[],
   rollouts: readonly Trajectory[][],
 ): void {
   const places = new Map(groups.map(({ groupId }, at) => [groupId, at]));
-  requests.forEach(({ groupId, task }, i) => {
+  requests.forEach(({ groupId, task, earlier = [] }, i) => {
     const made = rollouts[i] ?? [];
     const at = places.get(groupId);
     const known = at === undefined ? undefined : groups[at];
     if (at === undefined || known === undefined) {
       places.set(groupId, groups.length);
-      groups.push({ groupId, task, trajectories: made });
+      groups.push({ groupId, task, trajectories: [...earlier, ...made] });
     } else groups[at] = { ...known, trajectories: [...known.trajectories, ...made] };
   });
 }

@@ -196,7 +196,10 @@ export const commonRules: readonly Rule[] = [
       says: "shuffled",
       is: (sampler) => (sampler as { name: string }).name === "shuffled",
     },
-    differs: () => "the questions come in another random order",
+    differs: (_, { dataset }) =>
+      (dataset as { weights?: unknown }).weights === undefined
+        ? "the questions come in another random order"
+        : "the questions come in another random order, by the sizes of the joined datasets and not in the ratio of dataset.weights",
   }),
   rule("algorithm.filters", { allowed: only([]) }),
   rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),

@@ -72,6 +72,8 @@ export interface TaskAnnotations {
   answerable?: boolean;
   /** The store (`Passage.source`) of each step of the decomposition, where the corpus has several. */
   route?: string[];
+  /** The part of a mixture that the question is of, and that part's share of each batch, in any sum (dataset `joined` with `weights`). */
+  mixture?: { part: string; weight: number };
   /** Annotations of the user's own, as a question file or a plugin has them. */
   [own: string]: unknown;
 }

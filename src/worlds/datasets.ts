@@ -14,7 +14,7 @@ export const DEFAULT_DATASET = "tinyworld";
 
 /** Datasets of worlds that were made up to test on: no paper's. */
 export const MADE_UP_DATASETS: readonly string[] = [
-  ...["tinyworld", "weak-tinyworld", "numberworld", "arithmetic"],
+  ...["tinyworld", "weak-tinyworld", "numberworld", "weak-numberworld", "arithmetic"],
   ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
 ];
 
@@ -36,10 +36,12 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
   "entailment-exercises": async () =>
     (await import("./tiny/exercises/exercises.ts")).entailmentExercises,
   numberworld: async () => ownDataset((await import("./numbers/index.ts")).numbers),
+  "weak-numberworld": async () => (await import("./numbers/weak-numberworld.ts")).weakNumberWorld,
   "knights-knaves": async () => ownDataset((await import("./knights/index.ts")).knights),
   files: async () => (await import("../data/file-datasets.ts")).filesDataset,
   beir: async () => (await import("../data/file-datasets.ts")).beirDataset,
   "by-tries": async () => (await import("../data/by-tries.ts")).byTries,
+  "by-variance": async () => (await import("../data/by-variance.ts")).byVariance,
   joined: async () => (await import("../data/joined.ts")).joined,
   "one-hop": async () => (await import("../data/one-hop.ts")).oneHop,
   arithmetic: async () => (await import("../data/arithmetic.ts")).arithmetic,

@@ -13,6 +13,7 @@ import {
   type SampleResult,
   heldWeights,
 } from "../../src/engine/engine.ts";
+import { type Trajectory, policyTokenCount } from "../../src/trajectory/trajectory.ts";
 import { enginePolicy } from "../../src/rollout/policy.ts";
 import "../helpers/all-parts.ts";
 import { errorWith } from "../helpers/error-with.ts";
@@ -194,6 +195,48 @@ describe("rollouts of the next step", () => {
       expect(rest).toEqual(straight.slice(done));
     }
     expect(straight[3]!.state).not.toHaveProperty("ahead");
+  });
+
+  it("that wait for their continuation are kept with a step, and every token is counted once", async () => {
+    // Two rollouts of a task are alike where their seeds are both even or both odd: some tasks wait, some are left.
+    const given = {
+      sampler: { name: "screen-continue", screen: 2, screenedBatches: 2 },
+      steps: 5,
+      maxStepsOffPolicy: 0,
+      minibatches: 1,
+    };
+    const straight = await train({ given });
+    const waiting = straight.map(({ state }) => (state.sampler as { waiting: unknown[] }).waiting);
+    expect(Math.max(...waiting.map(({ length }) => length))).toBeGreaterThan(0);
+    for (const done of [1, 2, 3, 4]) {
+      const state: LoopState = straight[done - 1]!.state;
+      const rest = await train({ given, engine: countingEngine(done), state, firstStep: done });
+      expect(rest).toEqual(straight.slice(done));
+    }
+    // A batch's rollouts, those that wait and those that were left: what each step sampled is counted in it.
+    const tokensOf = (trajectories: readonly Trajectory[]): number =>
+      trajectories.reduce((sum, each) => sum + policyTokenCount(each), 0);
+    for (const { metrics, tokens } of straight)
+      expect(metrics["rollout/tokens"]).toBe(tokens.sampled);
+    const sampled = straight.reduce((sum, { tokens }) => sum + tokens.sampled, 0);
+    const trained = straight.flatMap(({ trajectories }) => trajectories);
+    expect(new Set(trained.map(({ id }) => id)).size).toBe(trained.length);
+    expect(sampled).toBeGreaterThan(tokensOf(trained));
+    // A group with rollouts of the weights before: its age is told.
+    const old = straight.filter(({ trajectories, step }) =>
+      trajectories.some(({ calls }) => calls.some((call) => call.policyVersion !== step - 1)),
+    );
+    expect(old.length).toBeGreaterThan(0);
+    for (const { metrics } of old) expect(metrics["rollout/staleness"]).toBeGreaterThan(0);
+  });
+
+  it("may all wait for the next step: a step without a batch changes no weights", async () => {
+    const sampler = { name: "screen-continue", screen: 2, screenedBatches: 2, maxRounds: 1 };
+    const steps = await train({ given: { sampler, steps: 2, maxStepsOffPolicy: 0 } });
+    expect(steps[0]!.trajectories).toEqual([]);
+    expect(steps[0]!.tokens.sampled).toBeGreaterThan(0);
+    expect(steps[1]!.trajectories.length).toBeGreaterThan(0);
+    expect(versions(steps)).toEqual([[], [0]]);
   });
 
   it("end before a run that is interrupted, so that its last step is whole", async () => {

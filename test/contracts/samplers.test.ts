@@ -10,21 +10,21 @@ import { answered, task } from "../helpers/search-world.ts";
 import "../helpers/all-parts.ts";
 
 const tasks = Array.from({ length: 7 }, (_, i): Task => ({ ...task, id: `t${i}` }));
-const context = { tasks, seed: 3, promptsPerStep: 3, groupSize: 4 };
+const context = { tasks, seed: 3, promptsPerStep: 3, groupSize: 6 };
 
 /** Rollouts whose rewards derive from their ids alone; some cannot be scored. */
 function play(request: RolloutRequest): ScoredGroup {
-  const { task: of, groupId, rollouts, first = 0, purpose = "train" } = request;
+  const { task: of, groupId, rollouts, first = 0, purpose = "train", earlier = [] } = request;
   const trajectories = Array.from({ length: rollouts }, (_, k) => {
     const draw = random(`${groupId}-${first + k}`).next();
     const reward = draw < 0.1 ? null : Number(draw < 0.6);
     const id = `${groupId}-${first + k}`;
     return answered("x", { id, groupId, taskId: of.id, purpose, reward });
   });
-  return { groupId, task: of, trajectories };
+  return { groupId, task: of, trajectories: [...earlier, ...trajectories] };
 }
 
-/** Runs steps with a sampler. @returns the ids of each step's batch. */
+/** Runs steps with a sampler. @returns the groups of each step's batch, each with its rollouts. */
 function run(sampler: Sampler, history = openHistory(null), steps = [0, 1, 2, 3]): string[][] {
   return steps.map((step) => {
     const groups: ScoredGroup[] = [];
@@ -43,7 +43,10 @@ function run(sampler: Sampler, history = openHistory(null), steps = [0, 1, 2, 3]
     history.record(step, groups);
     const ids = groups.flatMap(({ trajectories }) => trajectories.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
-    return batch.map(({ groupId, task: of }) => `${groupId} ${of.id}`);
+    return batch.map(
+      ({ groupId, task: of, trajectories }) =>
+        `${groupId} ${of.id}: ${trajectories.map(({ id }) => id).join(" ")}`,
+    );
   });
 }
 
@@ -63,20 +66,26 @@ describe.each(samplers.parts.map((part) => ({ name: part.name, part })))(
 
     it("has a baseline in each group, or in none, as it says", () => {
       const requests = open().next(0, openHistory(null));
-      const baselines = requests.filter(({ purpose }) => purpose === "baseline");
-      expect(requests.length - baselines.length).toBe(context.promptsPerStep);
-      expect(baselines.length).toBe(part.givesBaselines === true ? context.promptsPerStep : 0);
+      const groupsOf = (wanted: RolloutRequest["purpose"]): string[] =>
+        requests.flatMap(({ purpose, groupId }) => (purpose === wanted ? [groupId] : []));
+      expect(groupsOf(undefined).length).toBeGreaterThanOrEqual(context.promptsPerStep);
+      expect(groupsOf("baseline")).toEqual(part.givesBaselines === true ? groupsOf(undefined) : []);
     });
 
     it("continues from its state, through JSON, as if it had not stopped", () => {
       const whole = run(open());
-      const before = { sampler: open(), history: openHistory(null) };
-      const first = run(before.sampler, before.history, [0, 1]);
-      const state = JSON.parse(
-        JSON.stringify([before.sampler.state(), before.history.state()]),
-      ) as [unknown, ReturnType<typeof before.history.state>];
-      const second = run(open(state[0]), openHistory(state[1]), [2, 3]);
-      expect([...first, ...second]).toEqual(whole);
+      for (const killedAfter of [1, 2, 3]) {
+        const before = { sampler: open(), history: openHistory(null) };
+        const first = run(before.sampler, before.history, [0, 1, 2].slice(0, killedAfter));
+        const state = JSON.parse(
+          JSON.stringify([before.sampler.state(), before.history.state()]),
+        ) as [unknown, ReturnType<typeof before.history.state>];
+        // What it does until it is killed is lost.
+        run(before.sampler, before.history, [killedAfter]);
+        const rest = [1, 2, 3].slice(killedAfter - 1);
+        const second = run(open(state[0]), openHistory(state[1]), rest);
+        expect([...first, ...second]).toEqual(whole);
+      }
     });
   },
 );

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Dataset } from "../../src/data/dataset.ts";
 import { openDataset } from "../../src/worlds/open-dataset.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -57,6 +58,25 @@ describe("dataset joined", () => {
     const ids: string[] = [];
     for await (const { id } of dataset.passages()) ids.push(id);
     expect(ids).toEqual(["files:p1", "files:p2", "files:2:p1", "files:2:p2"]);
+  });
+
+  it("gives each question the share of its dataset in a batch, where weights are given", async () => {
+    const [one, two] = [
+      await fileOf("w1", [flashrag(0, "a")]),
+      await fileOf("w2", [flashrag(0, "b")]),
+    ];
+    const of = [one, two].map((tasks) => ({ name: "files", tasks }));
+    const weighted = await openDataset({ name: "joined", of, weights: [1, 3] }, "test");
+    expect((await weighted.tasks()).map(({ annotations }) => annotations)).toEqual([
+      { mixture: { part: "files", weight: 1 } },
+      { mixture: { part: "files:2", weight: 3 } },
+    ]);
+    const plain = await openJoined([one, two]);
+    expect((await plain.tasks()).map(({ annotations }) => annotations)).toEqual([{}, {}]);
+    expect(weighted.fingerprint).not.toBe(plain.fingerprint);
+    await expect(openDataset({ name: "joined", of, weights: [1] }, "test")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /as many weights as datasets/),
+    );
   });
 
   it("changes its fingerprint with any of its parts", async () => {

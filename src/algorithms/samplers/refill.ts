@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { meanOrZero } from "../../base/statistics.ts";
-import { scoresOf } from "../scored-group.ts";
+import { hasMeanBetween } from "../scored-group.ts";
 import { defineSampler } from "./sampler.ts";
 import { groupRequest, shuffledTasks } from "./shuffled.ts";
 
@@ -26,7 +25,7 @@ export const refill = defineSampler({
   summary: "Replaces groups that are all right or all wrong by groups of further tasks (DAPO).",
   source: "DAPO, arXiv 2503.14476, section 3.2",
   options,
-  open: ({ reward = null, above, below, maxRounds }, context, state) => {
+  open: ({ maxRounds, ...band }, context, state) => {
     const taskAt = shuffledTasks(context);
     let place = stateSchema.parse(state ?? { place: 0 }).place;
     let asked = 0;
@@ -38,11 +37,7 @@ export const refill = defineSampler({
         return request(step, context.promptsPerStep);
       },
       accept(groups, step, round) {
-        const kept = groups.filter((group) => {
-          const scores = scoresOf(group, reward);
-          const centre = meanOrZero(scores);
-          return scores.length > 0 && centre > above && centre < below;
-        });
+        const kept = groups.filter((group) => hasMeanBetween(group, band));
         const missing = context.promptsPerStep - kept.length;
         const isLast = round >= maxRounds || asked >= context.tasks.length;
         const more = missing > 0 && !isLast ? request(step, missing) : [];

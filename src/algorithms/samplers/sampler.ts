@@ -16,6 +16,8 @@ export interface RolloutRequest {
   rollouts: number;
   /** Number of the first one in its group: above 0 where the group has some already. */
   first?: number;
+  /** Rollouts that the group has from earlier steps; it begins with them, and they are not counted again. */
+  earlier?: readonly Trajectory[];
   /** "baseline" is scored and not trained. "train" when absent. */
   purpose?: Trajectory["purpose"];
   /** What is drawn otherwise than the recipe says, such as greedily for a baseline. */
@@ -62,6 +64,8 @@ export interface SamplerPart extends PartWithOptions {
   readonly source?: string;
   /** Whether each group has a rollout of purpose "baseline". False when absent. */
   readonly givesBaselines?: boolean;
+  /** Whether a batch may have rollouts of an earlier step, and so of older weights. False when absent. */
+  readonly keepsRollouts?: boolean;
   /** @param state of an earlier `state()`; null at the start. */
   open(
     options: Readonly<Record<string, unknown>>,

@@ -1,4 +1,5 @@
-import { random } from "../../base/random.ts";
+import { groupedBy } from "../../base/grouped-by.ts";
+import { type Random, random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { defineSampler, type RolloutRequest, type SamplerContext } from "./sampler.ts";
@@ -22,17 +23,56 @@ export const shuffled = defineSampler({
   },
 });
 
-/** The task at each place of an endless sequence of shuffled passes. */
+/**
+ * The task at each place of an endless sequence of shuffled passes. Tasks of a mixture (`annotations.mixture`) have passes of their own in
+ * each part, and stand in the sequence in the ratio of the parts' weights.
+ */
 export function shuffledTasks({ tasks, seed }: SamplerContext): (place: number) => Task {
+  const parts = [...groupedBy(tasks, ({ annotations }) => annotations.mixture?.part ?? "")];
+  if (parts.length < 2) return passesOf(tasks, (pass) => random(seed).derive("tasks", pass));
+  const taskOf = parts.map(([part, own]) =>
+    passesOf(own, (pass) => random(seed).derive("tasks", part, pass)),
+  );
+  const turnAt = turns(parts.map(([, [first]]) => first?.annotations.mixture?.weight ?? 1));
+  return (place) => {
+    const { part, index } = turnAt(place);
+    return taskOf[part]!(index);
+  };
+}
+
+function passesOf(
+  tasks: readonly Task[],
+  drawOf: (pass: number) => Random,
+): (place: number) => Task {
   let pass = -1;
   let order: readonly Task[] = [];
   return (place) => {
     const wanted = Math.floor(place / tasks.length);
     if (wanted !== pass) {
       pass = wanted;
-      order = random(seed).derive("tasks", pass).shuffle(tasks);
+      order = drawOf(pass).shuffle(tasks);
     }
     return order[place % tasks.length]!;
+  };
+}
+
+/**
+ * Whose turn each place of a sequence is, and how many turns that part had before: turn k of a part is due at (k + ½) / weight. Every
+ * stretch of places has the ratio of the weights, but for rounding.
+ * @example weights 1 and 3: 1 0 1 1, 1 0 1 1, ...
+ */
+function turns(weights: readonly number[]): (place: number) => { part: number; index: number } {
+  const counts = weights.map(() => 0);
+  const known: { part: number; index: number }[] = [];
+  return (place) => {
+    while (known.length <= place) {
+      const due = weights.map((weight, part) => ((counts[part] ?? 0) + 0.5) / weight);
+      const part = due.indexOf(Math.min(...due));
+      const index = counts[part] ?? 0;
+      known.push({ part, index });
+      counts[part] = index + 1;
+    }
+    return known[place]!;
   };
 }
 

@@ -1,5 +1,6 @@
 import { type OnPolicyOptions, lossesOf, recomputesOld } from "../../algorithms/algorithm.ts";
 import { algorithms } from "../../algorithms/index.ts";
+import { samplers } from "../../algorithms/samplers/index.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { cannotHold } from "../../engine/engine.ts";
 import { losses } from "../../losses/index.ts";
@@ -32,8 +33,14 @@ export function requireAheadFits(settings: Settings): void {
 /** Losses that take rollouts of older weights for rollouts of the present ones. */
 export function staleFindings(settings: Settings): Omit<BudgetFinding, "origin">[] {
   const { algorithm } = settings;
-  if (algorithm === undefined || !samplesAhead(settings)) return [];
+  if (algorithm === undefined) return [];
   const options = algorithm as unknown as OnPolicyOptions;
+  const { name: sampler } = options.sampler;
+  const isAhead = samplesAhead(settings);
+  if (!isAhead && samplers.get(sampler, "algorithm.sampler").keepsRollouts !== true) return [];
+  const [key, what] = isAhead
+    ? ["algorithm.maxStepsOffPolicy", "rollouts are one step behind"]
+    : ["algorithm.sampler", `${sampler} keeps rollouts for a later step`];
   const recomputed = recomputesOld(options);
   return lossesOf(algorithms.get(algorithm.name, "algorithm"), options)
     .filter((loss) => !corrects(loss, recomputed))
@@ -50,8 +57,8 @@ export function staleFindings(settings: Settings): Omit<BudgetFinding, "origin">
             ];
       return {
         severity: "warning",
-        key: "algorithm.maxStepsOffPolicy",
-        message: `rollouts are one step behind, and the loss ${name} ${why}: its gradient is biased by the step between (mismatch/kl says how far). ${remedy}.`,
+        key,
+        message: `${what}, and the loss ${name} ${why}: its gradient is biased by the step between (mismatch/kl says how far). ${remedy}.`,
       };
     });
 }

@@ -7,6 +7,7 @@ import { checkNumberWorld } from "./check.ts";
 import { languageWords } from "./language.ts";
 import { NUMBER_WORLD_VERSION, numberWorld, numberWorldSchema } from "./number-world.ts";
 import { numberTeacher } from "./teacher.ts";
+import { weakNumberWorld } from "./weak-numberworld.ts";
 
 const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
 
@@ -51,6 +52,7 @@ export const numbers = defineWorld({
     const { questions, strata, problems } = checkNumberWorld(tasks);
     return { counts: { questions, ...strata }, problems };
   },
+  datasets: [weakNumberWorld],
   teachers: [numberTeacher],
   bases: ["numbers", "numbers-long", "coder"],
   vocabulary: numberWorldVocabulary,

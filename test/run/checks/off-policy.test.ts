@@ -69,4 +69,17 @@ describe("asynchronous rollouts", () => {
     const off = await findings(...REMOTE, ...own);
     expect(off.filter(({ key }) => key === "algorithm.maxStepsOffPolicy")).toEqual([]);
   });
+
+  it("warn as well where a sampler keeps rollouts for a later step", async () => {
+    const sampler = "algorithm.sampler={ name: screen-continue, screen: 1 }";
+    const found = async (...sets: string[]) => {
+      const read = await resolved(sampler, ...sets);
+      const all = await checkBudgets(read.settings, recordOf(read), null);
+      return all.flatMap(({ key, message }) => (key === "algorithm.sampler" ? message : []));
+    };
+    expect(await found()).toEqual([]);
+    expect(await found("algorithm.oldLogprobs=recomputed")).toEqual([
+      expect.stringMatching(/^screen-continue keeps .* compares the trainer with itself/),
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/worlds/open-dataset.ts";
@@ -122,6 +122,33 @@ describe("dataset weak-tinyworld", () => {
     await expect(categoriesOf({ rows: [late, late] })).rejects.toThrow(errorWith("DATA_EMPTY"));
     const counts = await categoriesOf({ rows: [late, late], falling: false, questions: 50 });
     expect(Object.keys(counts).length).toBeGreaterThan(10);
+  });
+
+  it("takes the visits of a training for epochs, with the dataset that it trained on", async () => {
+    const of = { name: "tinyworld", seed: 7, split: "train", people: 300, questions: 400 };
+    const tasks = [...world.questions(400)];
+    // Questions of one hop fall from .4 to .2; those of two reach the half once; all others rise.
+    const meansOf = (question: string): number[] => {
+      const category = categoryOf(question);
+      if (category.startsWith("bridge1")) return [0.4, 0.3, 0.2];
+      return category.startsWith("bridge2") ? [0.5, 0.2, 0.1] : [0.1, 0.2, 0.3];
+    };
+    const visits = tasks.map(({ id, question }) => [
+      id,
+      meansOf(question).map((em, step) => ({ step, rollouts: 8, means: { reward: 1, em } })),
+    ]);
+    const checkpoint = join(folder, "run", "checkpoints", "step-4");
+    await mkdir(checkpoint, { recursive: true });
+    const state = { history: { tasks: Object.fromEntries(visits) as unknown, steps: [] } };
+    await writeFile(join(checkpoint, "method-state.json"), JSON.stringify(state));
+    const rows = join(folder, "run");
+    const counts = await categoriesOf({ rows, of, reward: "em", questions: 60 });
+    const kinds = new Set(Object.keys(counts).map((category) => category.split(" ")[0]));
+    expect([...kinds]).toEqual(["bridge1"]);
+    await expect(categoriesOf({ rows, of })).rejects.toThrow(errorWith("DATA_EMPTY"));
+    await expect(categoriesOf({ rows })).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /Name its dataset in "of"/),
+    );
   });
 
   it("refuses the world that the rows are of, and questions of no tiny world", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shareOut, weakQuestions } from "../../../src/worlds/tiny/weak-tinyworld.ts";
+import { shareOut, weakQuestions } from "../../src/worlds/weak-questions.ts";
 
 /** An epoch's pass rates by question. */
 const epoch = (rates: Record<string, number>) =>
