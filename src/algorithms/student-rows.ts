@@ -76,8 +76,20 @@ export function areTokensOf(tokenizer: Tokenizer, trajectory: Trajectory): boole
     const call = calls[turn.call];
     if (call === undefined) return false;
     const written = call.completion.map(say).join("");
-    return openings(call, say).some((opening) => (opening + written).startsWith(turn.text));
+    // A strategy closes the tag that it opened, where the writer ended its message by a token instead.
+    const unended = withoutLast(call.completion).map(say).join("");
+    return openings(call, say).some(
+      (opening) =>
+        (opening + written).startsWith(turn.text) ||
+        (unended !== "" && turn.text.startsWith(opening + unended)),
+    );
   });
+}
+
+function withoutLast(segments: readonly Segment[]): Segment[] {
+  return segments.map((each, i) =>
+    i < segments.length - 1 ? each : { ...each, ids: each.ids.slice(0, -1) },
+  );
 }
 
 /** One call of a trajectory that is read. */

@@ -140,6 +140,23 @@ describe("a trajectory of token ids", () => {
     expect(studentRows(trajectory, { tokenizer }, options)).toEqual(tokenRows(trajectory));
   });
 
+  it("keeps them where a strategy closed the tag of a message that its writer ended by a token", async () => {
+    const trajectory = await played();
+    const [turn, ...others] = trajectory.turns;
+    const call = trajectory.calls[turn!.call]!;
+    const opened = {
+      owner: "inserted" as const,
+      ids: tokenizer.encode("<answer>"),
+      logprobs: null,
+    };
+    const said = { ...call.completion[0]!, ids: tokenizer.encode(" Oslo<|end|>") };
+    const calls = trajectory.calls.with(turn!.call, { ...call, completion: [opened, said] });
+    const turns = [{ ...turn!, text: "<answer> Oslo</answer>" }, ...others];
+    expect(areTokensOf(tokenizer, { ...trajectory, calls, turns })).toBe(true);
+    const wrong = [{ ...turn!, text: "<answer> Bergen</answer>" }, ...others];
+    expect(areTokensOf(tokenizer, { ...trajectory, calls, turns: wrong })).toBe(false);
+  });
+
   it("is put through the chat template where it was drawn without", async () => {
     const [row] = read(await played(), { tokenizer, rendering: chat });
     expect(row?.[0]).toMatch(/^template:<\|im_start\|>user\n/);
