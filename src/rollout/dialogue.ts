@@ -26,6 +26,18 @@ export interface Message {
   text: string;
   call: number;
   put: readonly PutText[];
+  /** It ended at the length of a part: the same message goes on in a call without a prompt. */
+  isUnfinished?: boolean;
+}
+
+/** A part of a message: a call of its own. */
+export interface MessagePart {
+  /** The message before this part, with its prefill. */
+  text: string;
+  /** Tokens that the policy wrote of it in earlier parts. */
+  tokens: number;
+  /** Most tokens of this part; Infinity where it is the last. */
+  most: number;
 }
 
 /** A hint to insert into a message. */
@@ -73,12 +85,14 @@ export interface Dialogue {
   /**
    * Sends the new inputs, asks the policy for its next message and records it; null when the context is full.
    * @param interject may insert hints, for policies with prefill; one that does not fit with one more token is left out.
+   * @param part for policies whose tokens are here: writes this part of a message alone.
    * @throws {RolloutError} when a remote policy gives no message. @throws the signal's reason when it aborts.
    */
   write(
     inputs: readonly Input[],
     signal: AbortSignal,
     interject?: Interject,
+    part?: MessagePart,
   ): Promise<Message | null>;
   /** Sends the inputs and records a given message, without log-probabilities. @returns index of its call. */
   give(inputs: readonly Input[], message: PrefixMessage): number;

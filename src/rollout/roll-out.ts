@@ -31,7 +31,7 @@ export interface RolloutVariant {
   /** Turns in which tools run, instead of the environment's budget; 0: only the final turn. */
   maxTurns?: number;
   /** Writes and plays a turn; default: one message. */
-  playTurn?: (place: TurnPlace) => Promise<PlayedTurn | null>;
+  playTurn?: (place: TurnPlace) => Promise<PlayedTurn | UnfinishedTurn | null>;
   /** Changes the observations that the policy reads; the record keeps the originals. */
   readObservations?: (
     observations: readonly Observation[],
@@ -47,8 +47,10 @@ export interface TurnPlace {
   dialogue: Dialogue;
   episode: Episode;
   inputs: readonly Input[];
-  /** Prefill of its message; also the last of `inputs`. */
+  /** Prefill of its message; also the last of `inputs`. Or the message so far, where calls before wrote parts of it (`partTokens`). */
   prefill: string;
+  /** Tokens of its message in earlier parts. */
+  partTokens?: number;
   /** May insert hints into its message; it reads the message with the prefill. */
   interject?: Interject;
   /** Hints in `inputs`, for the record. */
@@ -59,6 +61,9 @@ export interface TurnPlace {
 
 /** Result of a turn: the rollout continues with its dialogue and episode. */
 export type PlayedTurn = { dialogue: Dialogue; episode: Episode; result: StepResult };
+
+/** A part of a message that goes on in the next call. */
+export type UnfinishedTurn = { unfinished: string; tokens: number };
 
 /** One trajectory: the policy writes a message, the environment answers, until it ends. */
 export function rollOut(
@@ -184,7 +189,10 @@ export interface Play extends RolloutOptions {
 }
 
 /** State of a trajectory between two turns. */
-export type Standing = Pick<TurnPlace, "dialogue" | "episode" | "inputs" | "prefill" | "turn">;
+export type Standing = Pick<
+  TurnPlace,
+  "dialogue" | "episode" | "inputs" | "prefill" | "partTokens" | "turn"
+>;
 
 /** @param standing at the first turn; updated after each turn. */
 export async function playOut(game: Play, standing: Standing): Promise<EndReason> {
@@ -207,6 +215,11 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   if (turn > 0 && standing.prefill === "") Object.assign(standing, opened(game, standing.inputs));
   const played = await playTurn({ options: game, trajectory, final: spent !== null, ...standing });
   if (played === null) return "context-limit";
+  if ("unfinished" in played) {
+    const partTokens = (standing.partTokens ?? 0) + played.tokens;
+    Object.assign(standing, { inputs: [], prefill: played.unfinished, partTokens });
+    return null;
+  }
   const { result, dialogue, episode } = played;
   if (dialogue !== standing.dialogue) standing.dialogue.end();
   Object.assign(standing, { dialogue, episode });
@@ -223,7 +236,7 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   const ids = "open" in game.policy ? undefined : game.policy.tokenizer.encode(shown.text);
   markCuts(observations, short, isWhole(game.policy, { ...shown, ids, maxTokens }));
   standing.inputs = [{ owner: "environment", ...shown, ids, maxTokens }];
-  standing.prefill = "";
+  Object.assign(standing, { prefill: "", partTokens: 0 });
   standing.turn += 1;
   if (game.environment.reissues === true) reissue(game, standing);
   return null;
@@ -341,11 +354,29 @@ export async function playMessage(place: TurnPlace, chain?: string): Promise<Pla
   return message === null ? null : playWritten(place, message, chain);
 }
 
-/** Asks for a message and records it as a call. @returns the message with its prefill; null when the context is full. */
-export async function askForMessage(place: TurnPlace): Promise<Message | null> {
+/** Plays a part of a message, of so many tokens at most, or the rest of it. */
+export async function playPart(
+  place: TurnPlace,
+  most: number,
+): Promise<PlayedTurn | UnfinishedTurn | null> {
+  const message = await askForMessage(place, most);
+  if (message === null || message.isUnfinished !== true)
+    return message === null ? null : playWritten(place, message);
+  const { completion = [] } = place.trajectory.calls[message.call] ?? {};
+  const tokens = completion.reduce((sum, { owner, ids }) => sum + (owner === "policy" ? ids.length : 0), 0); // prettier-ignore
+  return { unfinished: message.text, tokens };
+}
+
+/**
+ * Asks for a message, or a part of it, and records it as a call.
+ * @returns the message so far, with its prefill; null when the context is full.
+ */
+export async function askForMessage(place: TurnPlace, most = Infinity): Promise<Message | null> {
   const { options, trajectory, dialogue, inputs, prefill, interject, hints = [] } = place;
+  const { partTokens: tokens = 0 } = place;
   const within = interject === undefined ? undefined : afterPrefill(prefill, interject);
-  const write = () => dialogue.write(inputs, options.signal, within);
+  const part = tokens === 0 && most === Infinity ? undefined : { text: prefill, tokens, most };
+  const write = () => dialogue.write(inputs, options.signal, within, part);
   const message = await timed(options, trajectory, "modelMs", write);
   if (message === null) return null;
   const { call, put } = message;

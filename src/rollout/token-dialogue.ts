@@ -2,7 +2,14 @@ import { seedFrom } from "../base/random.ts";
 import type { SampleResult } from "../engine/engine.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Call, CallFinish, Segment } from "../trajectory/trajectory.ts";
-import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
+import type {
+  Dialogue,
+  DialogueSetting,
+  Interject,
+  Message,
+  MessagePart,
+  Input,
+} from "./dialogue.ts";
 import { emptyDraft, type Prefill, splitPrefill } from "./draft.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
 import { recordedTemperature } from "./sampling.ts";
@@ -26,15 +33,15 @@ function tokenDialogue(
 ): Dialogue {
   const place = { ...from };
   return {
-    async write(inputs, signal, interject = () => null) {
+    async write(inputs, signal, interject = () => null, part) {
       signal.throwIfAborted();
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
       const { read, prefill } = splitPrefill(inputs);
       const added = segmentsOf(policy, read, ended);
       place.opening ??= added;
       const ids = prefill.map((each) => policy.tokenizer.encode(each));
-      const begun = { text: prefill.join(""), ids };
-      const writing = { policy, setting, place, interject, signal };
+      const begun = { text: part?.text ?? prefill.join(""), ids };
+      const writing = { policy, setting, place, interject, signal, part };
       const message = await writeMessage(writing, added, begun);
       if (message === null) return null;
       place.last = message.call;
@@ -130,10 +137,11 @@ interface Writing {
   place: Place;
   interject: Interject;
   signal: AbortSignal;
+  part: MessagePart | undefined;
 }
 
 async function writeMessage(
-  { policy, setting, place, interject, signal }: Writing,
+  { policy, setting, place, interject, signal, part: within }: Writing,
   added: Segment[],
   prefill: Prefill,
 ): Promise<Message | null> {
@@ -144,7 +152,8 @@ async function writeMessage(
   const space = shown.room - shown.ids.length - prefill.ids.flat().length;
   if (space < 1) return null;
   const draft = emptyDraft(policy.tokenizer, ending, prefill);
-  const limit = Math.min(turnTokens, space);
+  const left = Math.min(turnTokens - (within?.tokens ?? 0), space);
+  const limit = Math.min(left, within?.most ?? Infinity);
   let finish: CallFinish = "stop";
   for (let part = 0; !draft.isWhole(); part++) {
     const result = await policy.complete({
@@ -175,7 +184,8 @@ async function writeMessage(
     ...recordedTemperature(sampling),
     cut: shown.cut,
   });
-  return { text: draft.text(), call: calls.length - 1, put: draft.put() };
+  const isUnfinished = finish === "length" && limit < left;
+  return { text: draft.text(), call: calls.length - 1, put: draft.put(), isUnfinished };
 }
 
 interface ShownPrompt {

@@ -15,9 +15,9 @@ import {
 
 export interface TreeShape {
   width: number;
-  /** Turns at which the tree branches; after them each leaf is played to its end. */
+  /** Segments at which the tree branches; after them each leaf is played to its end. */
   depth: number;
-  /** Plays one segment (default: `advance`) and updates `standing`, with an unfinished message as `prefill`. @returns the end; null: none. */
+  /** Plays one segment and updates `standing`; default `advance`, by which a segment is a turn. @returns the end; null: none. */
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
 }
 
