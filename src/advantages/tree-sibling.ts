@@ -1,11 +1,14 @@
+import { ConfigError } from "../base/errors.ts";
 import { z } from "../base/schema.ts";
 import { mean } from "../base/statistics.ts";
 import { netReward } from "./credit.ts";
 import { allEqual, defineEstimator, type Rewarded, sampleDeviation } from "./estimator.ts";
 
 const options = z.strictObject({
-  /** Divide by the siblings' deviation, or only subtract their mean. */
-  scale: z.enum(["group", "none"]).default("group"),
+  /** Divide by the siblings' deviation, by √(mean · (1 − mean)) for rewards from 0 to 1, or only subtract their mean. */
+  scale: z.enum(["group", "bernoulli", "none"]).default("group"),
+  /** Siblings whose values deviate by no more than this teach nothing (paper: τ = .1). */
+  minDeviation: z.number().nonnegative().default(0),
   /** Added to the deviation. */
   epsilon: z.number().positive().default(1e-6),
 });
@@ -15,8 +18,11 @@ const options = z.strictObject({
  * get its value against those of its siblings, the calls that begin at the same place; an only child continues its parent's segment and
  * gets its advantage. The first calls of a group are siblings, so without branches this is the estimator `group`.
  *
- * Source: TreeRPO, arXiv 2506.05183. Different here: segments end where a call ends, not after a number of tokens; the deviation is the
- * sample deviation (n − 1), as the paper's own normaliser is not known to us.
+ * Values of inner nodes are means, so a small deviation among them would be blown up: hence `minDeviation` and scale "bernoulli", whose
+ * divisor does not shrink with the width.
+ *
+ * Source: TreeRPO, arXiv 2506.05183. Different here: the deviation is the sample deviation (n − 1), and τ is compared with it, as the
+ * paper's own normaliser and the quantity that τ bounds are not known to us.
  *
  * @example a root with leaves 1 and 0 and a root with leaves 0 and 0, scale none: roots ±.25, the first's leaves ±.5, the second's 0
  */
@@ -26,12 +32,15 @@ export const treeSibling = defineEstimator({
   source: "TreeRPO, arXiv 2506.05183",
   needsGroups: true,
   options,
-  estimate(trajectories, { scale, epsilon }) {
+  estimate(trajectories, { scale, epsilon, minDeviation }) {
     const { paths, roots } = treesOf(trajectories);
     for (const siblings of roots.values()) {
       giveAdvantages(siblings, 0, (value, values) => {
-        const centred = value - mean(values);
-        return scale === "none" ? centred : centred / (sampleDeviation(values) + epsilon);
+        const [centre, deviation] = [mean(values), sampleDeviation(values)];
+        if (deviation <= minDeviation) return 0;
+        const divisor = { group: deviation, bernoulli: bernoulliDeviation(centre), none: null };
+        const by = divisor[scale];
+        return by === null ? value - centre : (value - centre) / (by + epsilon);
       });
     }
     return trajectories.map(({ tokens }, i) =>
@@ -39,6 +48,16 @@ export const treeSibling = defineEstimator({
     );
   },
 });
+
+/** Deviation of a reward that is 1 so often. @throws {ConfigError} REWARD_FAILED where the mean is not one of rewards from 0 to 1. */
+function bernoulliDeviation(share: number): number {
+  if (share < 0 || share > 1)
+    throw new ConfigError(
+      "REWARD_FAILED",
+      `algorithm.advantage tree-sibling: scale is bernoulli, and siblings have a mean reward of ${share}; expected rewards from 0 to 1. Take scale group, or other rewards.`,
+    );
+  return Math.sqrt(share * (1 - share));
+}
 
 interface Node {
   children: Node[];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { groupAdvantage } from "../../src/advantages/group.ts";
 import { treeSibling } from "../../src/advantages/tree-sibling.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { rewarded } from "../helpers/rewarded.ts";
 
 const none = { scale: "none" };
@@ -30,6 +31,26 @@ describe("tree-sibling advantage", () => {
     ];
     const [first] = treeSibling.estimate(trajectories, none) as number[][];
     expect(first).toEqual([0.25, 0.25, -0.5, -0.5]);
+  });
+
+  it("divides by the deviation of a coin with the siblings' mean, and drops those that hardly differ", () => {
+    const leaf = (reward: number, of: number | null) =>
+      rewarded({ reward, perCall: [1, 1], branch: of === null ? null : { of, calls: 1 } });
+    // Roots are worth .5 and 0, the mean is .25: ±.25 / √(.25 · .75) = ±.57735. Leaves: ±.5 / .5.
+    const trajectories = [leaf(1, null), leaf(0, 0), leaf(0, null), leaf(0, 2)];
+    const estimate = (options: Record<string, unknown>) =>
+      treeSibling.estimate(trajectories, options) as number[][];
+    const [first, , third] = estimate({ scale: "bernoulli", epsilon: 1e-12 });
+    expect([first![0], first![2], third![0], third![2]]).toEqual(
+      [0.57735, 1, -0.57735, 0].map((value) => expect.closeTo(value, 5) as number),
+    );
+    // The roots deviate by .354, the first's leaves by .707.
+    const [pruned] = estimate({ scale: "none", minDeviation: 0.5 });
+    expect(pruned).toEqual([0, 0, 0.5, 0.5]);
+    const beyond = [rewarded({ reward: 2, perCall: [1] }), rewarded({ reward: 1, perCall: [1] })];
+    expect(() => treeSibling.estimate(beyond, { scale: "bernoulli" })).toThrow(
+      errorWith("REWARD_FAILED", /mean reward of 1\.5/),
+    );
   });
 
   it("gives an only child its parent's advantage", () => {
