@@ -48,6 +48,12 @@ export const policyGradientShape = {
   entropyCoef: z.number().nonnegative().default(0),
 };
 
+export const policyGradientOptions = z.strictObject({
+  ratio: z.enum(["token", "none"]).default("token"),
+  klCoef: z.number().nonnegative().default(0),
+  ...policyGradientShape,
+});
+
 /**
  * Clipped policy gradient: −min(ρA, clip(ρ, 1 − clipLow, 1 + clipHigh) A) with ρ = exp(log π − log π_old), plus a KL penalty.
  *
@@ -67,11 +73,7 @@ export const policyGradient = defineLoss({
   fields: ["advantages", "oldLogprobs", "refLogprobs", "sampledLogprobs"],
   reads: ({ entropyCoef }) => (entropyCoef > 0 ? ["logprobs", "entropy"] : ["logprobs"]),
   needsReference: ({ klCoef }) => klCoef > 0,
-  options: z.strictObject({
-    ratio: z.enum(["token", "none"]).default("token"),
-    klCoef: z.number().nonnegative().default(0),
-    ...policyGradientShape,
-  }),
+  options: policyGradientOptions,
   build(inputs, options) {
     const { logprobs, fields } = inputs;
     const advantages = fields["advantages"]!;
