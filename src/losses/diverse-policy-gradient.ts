@@ -2,7 +2,7 @@ import { scalarLike } from "../autodiff/graph.ts";
 import { add, clamp, exp, mul, sub } from "../autodiff/ops/elementwise.ts";
 import { z } from "../base/schema.ts";
 import { defineLoss, weightedSum } from "./loss.ts";
-import { policyGradient, policyGradientOptions } from "./policy-gradient.ts";
+import { policyGradient, policyGradientOptions, policyGradientSpec } from "./policy-gradient.ts";
 
 const CORRECT = "correct";
 
@@ -12,6 +12,10 @@ const options = policyGradientOptions.omit({ ratio: true }).extend({
   /** Whose tokens the term is over: those of right answers, or all. */
   diversityOn: z.enum(["correct", "all"]).default("correct"),
 });
+
+/** The options of the policy gradient alone. */
+const plain = (given: object): object =>
+  policyGradientSpec({ ...given, ratio: "token" } as Record<string, unknown>).options;
 
 /**
  * The clipped policy gradient, and λ · c · ρ · log π for each token, with ρ = exp(log π − log π_old) and c the reward `correct` of its
@@ -30,11 +34,12 @@ export const diversePolicyGradient = defineLoss({
   summary: "Clipped policy gradient with a diversity term on the tokens of right answers.",
   source: "Diversity-Aware Policy Optimization, arXiv 2505.23433",
   fields: [...policyGradient.fields, CORRECT],
-  reads: (given) => policyGradient.reads(given),
-  needsReference: (given) => policyGradient.needsReference(given),
+  reads: (given) => policyGradient.reads(plain(given)),
+  needsReference: (given) => policyGradient.needsReference(plain(given)),
   options,
-  build(inputs, { diversityCoef, diversityOn, ...others }) {
-    const { loss, metrics } = policyGradient.build(inputs, { ratio: "token", ...others });
+  build(inputs, given) {
+    const { diversityCoef, diversityOn } = given;
+    const { loss, metrics } = policyGradient.build(inputs, plain(given));
     const { logprobs, fields } = inputs;
     const ratio = exp([clamp(sub([logprobs, fields["oldLogprobs"]!]), -20, 20)]);
     const each = mul([ratio, logprobs]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { diversePolicyGradient } from "../../src/losses/diverse-policy-gradient.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { runLoss } from "../helpers/run-loss.ts";
 
@@ -26,6 +27,12 @@ describe("policy gradient with a diversity term", () => {
     const { loss, gradient } = await runLoss("diverse-policy-gradient", options, logprobs, fields);
     expect(loss).toBeCloseTo(0.1 * (0.5 * Math.exp(-1) * -2 - 0.25 - 0.5), 6);
     expectClose(gradient, [0.1 * -0.5 * Math.exp(-1), 0, 0.1 * 0.25 * -1]);
+  });
+
+  it("reads the entropy and the reference where the policy gradient would", () => {
+    expect(diversePolicyGradient.reads({ entropyCoef: 0.1 })).toEqual(["logprobs", "entropy"]);
+    expect(diversePolicyGradient.needsReference({ klCoef: 0.1, diversityCoef: 1 })).toBe(true);
+    expect(diversePolicyGradient.needsReference({ diversityOn: "all" })).toBe(false);
   });
 
   it("is the policy gradient with λ 0", async () => {
