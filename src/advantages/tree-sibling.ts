@@ -38,9 +38,9 @@ export const treeSibling = defineEstimator({
       giveAdvantages(siblings, 0, (value, values) => {
         const [centre, deviation] = [mean(values), sampleDeviation(values)];
         if (deviation <= minDeviation) return 0;
-        const divisor = { group: deviation, bernoulli: bernoulliDeviation(centre), none: null };
-        const by = divisor[scale];
-        return by === null ? value - centre : (value - centre) / (by + epsilon);
+        if (scale === "none") return value - centre;
+        const by = scale === "group" ? deviation : bernoulliDeviation(centre);
+        return (value - centre) / (by + epsilon);
       });
     }
     return trajectories.map(({ tokens }, i) =>
