@@ -3,7 +3,7 @@ import { DataError } from "../base/errors.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Fields } from "./fields.ts";
 import { type QuestionFile, questionFile } from "./file-layout.ts";
-import { type PlacedRecord, readRecords } from "./records.ts";
+import { readRecords } from "./records.ts";
 
 export interface LoadTasksOptions {
   /** Maximum number, from the start of the file; default all. Later records are not read. */
@@ -14,6 +14,8 @@ export interface LoadTasksOptions {
   idPrefix?: string;
   /** The user's names for the file's fields. */
   fields?: Fields | undefined;
+  /** Default: a record without an accepted answer is an error. */
+  unanswered?: "skipped";
 }
 
 /** A question and its place in the file. */
@@ -91,7 +93,19 @@ export async function* readTasks(
     file ??= questionFile(placed, options.fields);
     const { id, _id = id } = placed.record;
     if (typeof _id === "string" && !wanted(_id)) continue;
-    yield { task: readTask(file, placed, { source, idPrefix }), where: placed.where };
+    const read = options.unanswered === "skipped" ? file.readAnswered : file.read;
+    const found = read(placed.record, placed.where);
+    if (found === null) continue;
+    yield {
+      task: {
+        id: found.id ?? `${idPrefix}-${placed.number}`,
+        question: found.question,
+        references: found.references,
+        source: found.source ?? source,
+        annotations: found.annotations,
+      },
+      where: placed.where,
+    };
   }
 }
 
@@ -114,21 +128,6 @@ export async function answerNotices(path: string, fields: Fields = {}): Promise<
     if (!(error instanceof DataError)) throw error;
   }
   return file?.doubts.notices() ?? [];
-}
-
-function readTask(
-  file: QuestionFile,
-  placed: PlacedRecord,
-  { source, idPrefix }: { source: string; idPrefix: string },
-): Task {
-  const read = file.read(placed.record, placed.where);
-  return {
-    id: read.id ?? `${idPrefix}-${placed.number}`,
-    question: read.question,
-    references: read.references,
-    source: read.source ?? source,
-    annotations: read.annotations,
-  };
 }
 
 /** File name without extensions: "dev-500" of "a/dev-500.jsonl.gz". */

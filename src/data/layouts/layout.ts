@@ -27,10 +27,13 @@ interface TaskExample {
 export interface TaskLayout extends Part {
   readonly holds: "questions";
   readonly example?: TaskExample;
+  /** Every answer is one text, as a formula is: "[2, 5]" is an interval and no list of answers. */
+  readonly wholeAnswers?: true;
   /** Whether a file with this first record has the layout. */
   fits(record: JsonRecord): boolean;
   /**
    * @param where place for messages: `file:line`.
+   * @returns without references if the dataset published the record without an answer.
    * @throws {DataError} DATA_BAD_RECORD
    */
   read(record: JsonRecord, where: string): TaskRead;
