@@ -91,10 +91,13 @@ export async function* readTasks(
   const { idPrefix = source } = options;
   for await (const placed of readRecords(path)) {
     file ??= questionFile(placed, options.fields);
-    const { id, _id = id } = placed.record;
+    const { record, where } = placed;
+    const { id, _id = id } = record;
     if (typeof _id === "string" && !wanted(_id)) continue;
-    const read = options.unanswered === "skipped" ? file.readAnswered : file.read;
-    const found = read(placed.record, placed.where);
+    const found =
+      options.unanswered === "skipped"
+        ? file.readAnswered(record, where)
+        : file.read(record, where);
     if (found === null) continue;
     yield {
       task: {
@@ -104,7 +107,7 @@ export async function* readTasks(
         source: found.source ?? source,
         annotations: found.annotations,
       },
-      where: placed.where,
+      where,
     };
   }
 }

@@ -157,6 +157,13 @@ export const answerList = z
   })
   .transform(filledAnswers);
 
+/** `answerList`; empty for a blank text, with which some datasets publish a record without an answer. */
+export const publishedAnswer = z
+  .custom<unknown>((given) => typeof given === "string" || filledAnswers(given).length > 0, {
+    error: "expected an accepted answer (text, a number, true or false) or a list of them",
+  })
+  .transform(filledAnswers);
+
 function filledAnswers(given: unknown): string[] {
   const texts = (Array.isArray(given) ? given : [given]).map(answerText);
   const answers = texts.filter((text) => text !== null);

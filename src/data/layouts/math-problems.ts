@@ -2,13 +2,13 @@
 import { z } from "../../base/schema.ts";
 import { finalAnswer } from "../../math/extract-answer.ts";
 import {
-  answerList,
   badRecord,
   count,
   defineLayout,
   filledText,
   idText,
   parseRecord,
+  publishedAnswer,
 } from "./layout.ts";
 
 const gsm8kSchema = z.object({ question: filledText, answer: z.string() });
@@ -34,10 +34,7 @@ export const gsm8k = defineLayout({
   },
 });
 
-const FINAL = /^####[ \t]*(\S.*?)\s*$(?![\s\S]*^####)/m;
-
-/** Some records of DeepScaleR have a blank answer. */
-export const publishedAnswer = z.union([z.literal("").transform((): string[] => []), answerList]);
+const FINAL = /(?:^|\n)####[ \t]*(\S[^\n]*?)\s*$/;
 
 const mathSchema = z.object({
   id: idText.nullish(),
@@ -51,7 +48,7 @@ const mathSchema = z.object({
   type: z.string().nullish(),
   subject: z.string().nullish(),
   subfield: z.string().nullish(),
-  /** 5 or "Level 5"; "Level ?" in two records of MATH. */
+  /** 5 or "Level 5"; anything else is no level. */
   level: z.preprocess(levelNumber, count).optional().catch(undefined),
 });
 
@@ -90,10 +87,10 @@ export const math = defineLayout({
   },
 });
 
-/** Empty for the two solutions of MATH with an empty box. */
+/** Empty without a box, and for the two solutions of MATH with an empty one. */
 function boxedAnswer(solution: unknown): string[] {
   if (typeof solution !== "string") return [];
-  // "$\\boxed 2$", without braces, in a few solutions of MATH.
+  // Without braces in a few solutions of MATH: "$\boxed 2$".
   const bare = [...solution.matchAll(/\\f?boxed\s+([^\s{$][^$]*)/g)].at(-1)?.[1];
   const answer = finalAnswer(solution, "boxed") ?? bare?.trim() ?? "";
   return answer === "" ? [] : [answer];

@@ -1,6 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { defineLayout, filledText, parseRecord } from "./layout.ts";
-import { publishedAnswer } from "./math-problems.ts";
+import { defineLayout, filledText, parseRecord, publishedAnswer } from "./layout.ts";
 
 const promptSchema = z.object({
   prompt: z.preprocess(questionIn, filledText),
