@@ -34,6 +34,8 @@ export interface QuestionFile extends Understood {
   readonly doubts: AnswerDoubts;
   /** @throws {DataError} DATA_BAD_RECORD */
   read(record: JsonRecord, where: string): TaskRead;
+  /** `read`; null for a record that its dataset published without an answer. */
+  readAnswered(record: JsonRecord, where: string): TaskRead | null;
 }
 
 export interface CorpusFile extends Understood {
@@ -73,24 +75,33 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
       ? ownQuestions(first, fields)
       : { layout: layout.name, fields: null, read: layout.read.bind(layout) };
   const doubts = new AnswerDoubts();
+  const whole = layout?.wholeAnswers === true ? "none" : undefined;
+  const separator = fields.answerSeparator ?? whole;
   const accepted = (texts: readonly string[], where: string): string[] => {
-    const found = acceptedAnswers(texts, fields.answerSeparator);
+    const found = acceptedAnswers(texts, separator);
     const answers = "problem" in found ? [] : found.answers.filter((text) => text.trim() !== "");
     if ("problem" in found || answers.length === 0) {
       const problem = "problem" in found ? found.problem : `${quote(texts)} has no answer in it`;
       const advice = "--answer-separator none takes such texts as they are";
       throw badRecord(`${where}: the accepted answer ${problem}; ${advice}.`);
     }
-    if (fields.answerSeparator === undefined) doubts.add(texts, found, where);
+    if (separator === undefined) doubts.add(texts, found, where);
     return answers;
+  };
+  const readAnswered = (record: JsonRecord, where: string): TaskRead | null => {
+    const task = read(record, where);
+    if (task.references.length === 0) return null;
+    return { ...task, references: accepted(task.references, where) };
   };
   return {
     kind: "questions",
     ...understood,
     doubts,
+    readAnswered,
     read: (record, where) => {
-      const task = read(record, where);
-      return { ...task, references: accepted(task.references, where) };
+      const task = readAnswered(record, where);
+      if (task !== null) return task;
+      throw badRecord(`${where}: has no accepted answer; at least one is required.`);
     },
   };
 }
@@ -139,7 +150,10 @@ function hasAny(fields: Fields, ...roles: (keyof Fields)[]): boolean {
   return roles.some((role) => fields[role] !== undefined);
 }
 
-function ownQuestions(first: PlacedRecord, given: Fields): Omit<QuestionFile, "kind" | "doubts"> {
+function ownQuestions(
+  first: PlacedRecord,
+  given: Fields,
+): Omit<QuestionFile, "kind" | "doubts" | "readAnswered"> {
   const question = requiredField("question", first, given);
   const answer = requiredField("answer", first, given);
   const id = fieldFor("id", first, given);

@@ -3,7 +3,7 @@ import { DataError } from "../base/errors.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Fields } from "./fields.ts";
 import { type QuestionFile, questionFile } from "./file-layout.ts";
-import { type PlacedRecord, readRecords } from "./records.ts";
+import { readRecords } from "./records.ts";
 
 export interface LoadTasksOptions {
   /** Maximum number, from the start of the file; default all. Later records are not read. */
@@ -14,6 +14,8 @@ export interface LoadTasksOptions {
   idPrefix?: string;
   /** The user's names for the file's fields. */
   fields?: Fields | undefined;
+  /** Default: a record without an accepted answer is an error. */
+  unanswered?: "skipped";
 }
 
 /** A question and its place in the file. */
@@ -89,9 +91,24 @@ export async function* readTasks(
   const { idPrefix = source } = options;
   for await (const placed of readRecords(path)) {
     file ??= questionFile(placed, options.fields);
-    const { id, _id = id } = placed.record;
+    const { record, where } = placed;
+    const { id, _id = id } = record;
     if (typeof _id === "string" && !wanted(_id)) continue;
-    yield { task: readTask(file, placed, { source, idPrefix }), where: placed.where };
+    const found =
+      options.unanswered === "skipped"
+        ? file.readAnswered(record, where)
+        : file.read(record, where);
+    if (found === null) continue;
+    yield {
+      task: {
+        id: found.id ?? `${idPrefix}-${placed.number}`,
+        question: found.question,
+        references: found.references,
+        source: found.source ?? source,
+        annotations: found.annotations,
+      },
+      where,
+    };
   }
 }
 
@@ -114,21 +131,6 @@ export async function answerNotices(path: string, fields: Fields = {}): Promise<
     if (!(error instanceof DataError)) throw error;
   }
   return file?.doubts.notices() ?? [];
-}
-
-function readTask(
-  file: QuestionFile,
-  placed: PlacedRecord,
-  { source, idPrefix }: { source: string; idPrefix: string },
-): Task {
-  const read = file.read(placed.record, placed.where);
-  return {
-    id: read.id ?? `${idPrefix}-${placed.number}`,
-    question: read.question,
-    references: read.references,
-    source: read.source ?? source,
-    annotations: read.annotations,
-  };
 }
 
 /** File name without extensions: "dev-500" of "a/dev-500.jsonl.gz". */

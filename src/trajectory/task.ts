@@ -45,6 +45,8 @@ export interface SolutionStep {
 export interface TaskAnnotations {
   /** Kind of question as its dataset names it: "bridge", "comparison", "yes-no", … */
   type?: string;
+  /** Difficulty as its dataset counts it: 1 to 5 (MATH). */
+  level?: number;
   /** Passages that must be read in sequence or together to answer. */
   hops?: number;
   /** Ids of the passages that together answer the question, in order of the chain where there is one. */

@@ -153,7 +153,7 @@ describe("agentrl data", () => {
       ...cardNames("questions"),
     ]);
     expect(names("corpora")).toEqual(["wiki18"]);
-    expect(names("questionLayouts")).toHaveLength(16);
+    expect(names("questionLayouts")).toHaveLength(19);
     expect(names("corpusLayouts")).toEqual(["agentrl", "flashrag"]);
   });
 
@@ -164,6 +164,9 @@ describe("agentrl data", () => {
     expect(stdout).toMatch(/^ {2}hotpotqa +train +90,447 {2}CC BY-SA 4\.0$/m);
     const one = (await data("list", "nq")).stdout;
     expect(one).toContain("passages  none; corpus: wiki18");
+    const problems = (await data("list", "math-500")).stdout;
+    expect(problems).toMatch(/^ {2}passages {2}none$/m);
+    expect(problems).toContain("  test  500, math, checksum known\n    hub:HuggingFaceH4/");
     expect(one).toContain("  train  79,168, flashrag, checksum known\n    hub:RUC-NLPIR/");
   });
 

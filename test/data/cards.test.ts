@@ -8,9 +8,11 @@ import { errorWith } from "../helpers/error-with.ts";
 const cards = allCards();
 
 describe("the cards in datasets/", () => {
-  it("are of the datasets that search agents are measured on", () => {
+  it("are of the datasets that search agents and mathematical reasoning are measured on", () => {
     expect(cardNames("questions")).toEqual([
-      ...["2wikimultihopqa", "ambignq", "bamboogle", "fever", "hotpotqa", "musique", "nq"],
+      ...["2wikimultihopqa", "aime24", "aime25", "ambignq", "amc23", "bamboogle"],
+      ...["dapo-math-17k", "deepscaler", "fever", "gsm8k", "hotpotqa", "math", "math-500"],
+      ...["minerva-math", "musique", "nq", "olympiadbench", "one-shot-rlvr"],
       ...["popqa", "popqa-smartrag", "r1-searcher", "r1-searcher-2wiki", "r1-searcher-hotpotqa"],
       ...["r1-searcher-musique", "strategyqa", "tool-star-2wiki", "tool-star-hotpotqa"],
       ...["tool-star-musique", "triviaqa", "webquestions"],
@@ -26,9 +28,20 @@ describe("the cards in datasets/", () => {
     });
     expect(Object.fromEntries(sizes)).toEqual({
       "2wikimultihopqa": { train: 167_454, dev: 12_576 },
+      aime24: { test: 30 },
+      aime25: { test: 30 },
       ambignq: { train: 19_379, dev: 5_856 },
+      amc23: { test: 40 },
       bamboogle: { test: 125 },
+      "dapo-math-17k": { train: 17_398, "train-en": 14_116 },
+      deepscaler: { train: 40_315 },
       fever: { train: 145_449, dev: 19_998, "dev-paper": 9_999, "test-paper": 9_999 },
+      gsm8k: { train: 7_473, test: 1_319 },
+      math: { train: 7_500, test: 5_000 },
+      "math-500": { test: 500 },
+      "minerva-math": { test: 272 },
+      olympiadbench: { test: 675 },
+      "one-shot-rlvr": { "dsr-sub": 1_209, pi1: 128, pi13: 128, "pi1-pi13": 128 },
       hotpotqa: { train: 90_447, dev: 7_405, "dev-fullwiki": 7_405 },
       musique: { train: 19_938, dev: 2_417, "train-full": 39_876, "dev-full": 4_834 },
       nq: { train: 87_925, test: 3_610 },
@@ -56,7 +69,9 @@ describe("the cards in datasets/", () => {
         for (const [split, file] of Object.entries(splits)) {
           expect(known.names).toContain(file.layout);
           expect(fileAddress(file.url, {}).url.protocol).toMatch(/^https?:$/);
-          expect(splitFileName(split, file)).toMatch(/^[a-z-]+\.(jsonl|json|tsv)(\.gz)?$/);
+          expect(splitFileName(split, file)).toMatch(
+            /^[a-z0-9-]+\.((jsonl|json|tsv)(\.gz)?|parquet)$/,
+          );
           const isArchive = /\.(zip|tar\.gz)(\?|$)/.test(file.url);
           expect(file.member !== undefined).toBe(isArchive);
         }
@@ -66,9 +81,9 @@ describe("the cards in datasets/", () => {
     },
   );
 
-  it("keep Bamboogle out of training, and nothing else", () => {
+  it("keep sets that are only measured on out of training", () => {
     expect(cards.filter(({ trainable }) => !trainable).map(({ name }) => name)).toEqual([
-      "bamboogle",
+      ...["aime24", "aime25", "amc23", "bamboogle", "math-500", "minerva-math", "olympiadbench"],
     ]);
   });
 });

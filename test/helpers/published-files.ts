@@ -3,6 +3,7 @@ import { cardNames } from "../../src/data/cards/card-names.ts";
 import { type CardFile, readCard, sourceOf, splitOf } from "../../src/data/cards/card.ts";
 import { writeOrigin } from "../../src/data/cards/dataset-place.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
+import { writeParquet } from "../../src/data/write-parquet.ts";
 
 /** The accepted answers of made-up questions: one of them each. */
 export const ANSWERS = ["one", "two"] as const;
@@ -22,7 +23,10 @@ export async function writePublished(
   const place = placeOf(card, { split, source });
   const { file } = splitOf(card, sourceOf(card, source, name), place.split, name);
   const count = rows === "published" ? file.records : rows;
-  const { bytes, sha256 } = await writeJsonl(place.path, recordsOf(name, place.split, file, count));
+  const records = () => recordsOf(name, place.split, file, count);
+  const { bytes, sha256 } = await (place.path.endsWith(".parquet")
+    ? writeParquet(place.path, records)
+    : writeJsonl(place.path, records()));
   const { url, layout } = file;
   await writeOrigin(place.path, { url, sha256, bytes, records: count, layout, license: "" });
   return { path: place.path, records: count };
@@ -89,6 +93,19 @@ const layouts: Partial<Record<string, (i: number, split: string) => object>> = {
   triviaqa: (i) => ({
     ...{ QuestionId: `tc_${i}`, Question: question(i) },
     Answer: { Value: answer(i), Aliases: [answer(i)], NormalizedAliases: [answer(i)] },
+  }),
+  gsm8k: (i) => ({
+    question: question(i),
+    answer: `It is ${i} + 1 = <<${i}+1=${i + 1}>>${i + 1}.\n#### ${answer(i)}`,
+  }),
+  math: (i) => ({
+    ...{ problem: question(i), level: `Level ${1 + (i % 5)}`, type: "Algebra" },
+    solution: `It is $${i} + 1$, so the answer is $\\boxed{${answer(i)}}$.`,
+  }),
+  "math-prompt": (i) => ({
+    ...{ data_source: "math_dapo", prompt: question(i), ability: "MATH" },
+    reward_model: { ground_truth: answer(i), style: "rule" },
+    extra_info: { index: `u${i}` },
   }),
 };
 

@@ -38,7 +38,11 @@ async function openCard(card: Card, given: z.output<typeof options>): Promise<Op
   const { part, limit: most = Infinity, corpus } = given;
   const { path, split } = placeOf(card, given);
   if (!isHere(path)) throw absentDataset(card, given);
-  const known = { source: card.name, idPrefix: `${card.name}-${split}` };
+  const known = {
+    source: card.name,
+    idPrefix: `${card.name}-${split}`,
+    unanswered: "skipped",
+  } as const;
   const hash = (await sha256File(path)).slice(0, 16);
   const chosen = [part, given.limit].filter((each) => each !== undefined);
   return {
@@ -79,9 +83,12 @@ async function* passages(card: Card, path: string | null): AsyncGenerator<Passag
     yield* readPassages(path);
     return;
   }
-  const { corpus = "wiki18" } = card;
+  const { corpus } = card;
+  const index = "Search an index of a corpus (--index, or retriever.index in a recipe)";
+  const download =
+    corpus === undefined ? "" : `: agentrl data download ${corpus}, then agentrl index build`;
   throw new ConfigError(
     "DATASET_ABSENT",
-    `dataset ${card.name}: its questions have no passages of their own. Search an index of a corpus (--index, or retriever.index in a recipe): agentrl data download ${corpus}, then agentrl index build; or set ${card.name}.corpus to a corpus file.`,
+    `dataset ${card.name}: its questions have no passages of their own. ${index}${download}; or set ${card.name}.corpus to a corpus file.`,
   );
 }

@@ -19,9 +19,9 @@ export function sourceFolder(root: string, dataset: string, source: string): str
   return join(root, dataset, source);
 }
 
-/** File name of a split; its extension tells readers the format (JSON lines, table, gzip). */
+/** File name of a split; its extension tells readers the format (JSON lines, table, Parquet, gzip). */
 export function splitFileName(split: string, { url, member, layout }: CardFile): string {
-  const [, ending] = /(\.(?:jsonl|json|tsv)(?:\.gz)?)$/.exec(member ?? pathOf(url)) ?? [];
+  const [, ending] = /(\.(?:jsonl|json|tsv)(?:\.gz)?|\.parquet)$/.exec(member ?? pathOf(url)) ?? [];
   return `${split}${ending ?? (layout === "popqa" ? ".tsv" : ".json")}`;
 }
 

@@ -31,6 +31,7 @@ const stepsSchema = z.array(
 const annotationsSchema = z.looseObject({
   type: z.string().optional(),
   hops: count.optional(),
+  level: count.optional(),
   supportingPassages: z.array(z.string()).optional(),
   supportingFacts: z.array(z.object({ title: z.string(), sentence: count })).optional(),
   context: z.array(passageSchema).optional(),

@@ -5,6 +5,8 @@ import { beir } from "./beir.ts";
 import { fever, strategyqa } from "./verdicts.ts";
 import { flashragCorpus, flashragTasks } from "./flashrag.ts";
 import type { CorpusLayout, TaskLayout } from "./layout.ts";
+import { gsm8k, math } from "./math-problems.ts";
+import { mathPrompt } from "./math-prompt.ts";
 import { musique, paragraphs } from "./paragraphs.ts";
 import { plain, popqa, triviaqa, webquestions } from "./short-answers.ts";
 import { squad } from "./squad.ts";
@@ -16,9 +18,12 @@ import { trl, verl } from "./trainers.ts";
  */
 export const taskLayouts = registry<TaskLayout>("question layout", [
   trl,
+  mathPrompt,
   verl,
   agentrlTasks,
   flashragTasks,
+  gsm8k,
+  math,
   paragraphs,
   musique,
   wikiMultihop,

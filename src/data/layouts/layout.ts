@@ -27,10 +27,13 @@ interface TaskExample {
 export interface TaskLayout extends Part {
   readonly holds: "questions";
   readonly example?: TaskExample;
+  /** Every answer is one text, as a formula is: "[2, 5]" is an interval and no list of answers. */
+  readonly wholeAnswers?: true;
   /** Whether a file with this first record has the layout. */
   fits(record: JsonRecord): boolean;
   /**
    * @param where place for messages: `file:line`.
+   * @returns without references if the dataset published the record without an answer.
    * @throws {DataError} DATA_BAD_RECORD
    */
   read(record: JsonRecord, where: string): TaskRead;
@@ -151,6 +154,13 @@ export const answerList = z
   .custom<unknown>((given) => filledAnswers(given).length > 0, {
     error:
       "expected an accepted answer (text, a number, true or false) or a list of them, with at least one non-blank",
+  })
+  .transform(filledAnswers);
+
+/** `answerList`; empty for a blank text, with which some datasets publish a record without an answer. */
+export const publishedAnswer = z
+  .custom<unknown>((given) => typeof given === "string" || filledAnswers(given).length > 0, {
+    error: "expected an accepted answer (text, a number, true or false) or a list of them",
   })
   .transform(filledAnswers);
 

@@ -135,7 +135,7 @@ function cardText(card: Card): string {
   const { corpus, note } = card;
   const passages = {
     contexts: "each question has its own",
-    none: `none; corpus: ${corpus ?? "its own"}`,
+    none: corpus === undefined ? "none" : `none; corpus: ${corpus}`,
   };
   const facts = [
     ["for", card.for],
