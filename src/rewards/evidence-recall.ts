@@ -14,7 +14,7 @@ export const evidenceRecall = defineReward({
   summary: "Share of the question's gold passages that the policy's searches showed.",
   range: [0, 1],
   source: "InForage, arXiv 2505.09316, information gain; StepSearch, arXiv 2505.15107",
-  placed: ({ per }) => per === "turn",
+  placed: ({ per }) => per !== "trajectory",
   options: z.strictObject({
     /** trajectory: one value. turn: a value for each turn with calls, the share that it was the first to show; their sum is the value. */
     per: z.enum(["trajectory", "turn"]).default("trajectory"),

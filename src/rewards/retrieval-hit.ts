@@ -27,7 +27,7 @@ export const retrievalHit = defineReward({
   range: [0, 1],
   source:
     "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward; AutoRefine, arXiv 2505.11277",
-  placed: ({ per }) => per === "turn",
+  placed: ({ per }) => per !== "trajectory",
   options,
   score: ({ trajectory: { turns }, task: { references } }, { block, first = false, per }) => {
     const read = (turn: Turn): string[] =>

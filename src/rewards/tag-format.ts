@@ -35,7 +35,7 @@ export const tagFormat = defineReward({
   summary: "1 if every message is its blocks and one action, and the last one answers, else 0.",
   range: [0, 1],
   source: "arXiv 2505.15117, structure check; R1-Searcher, arXiv 2503.05592",
-  placed: ({ per }) => per === "turn",
+  placed: ({ per }) => per !== "trajectory",
   options,
   score: ({ trajectory }, given) => {
     const { blocks, optional, intermediateAnswers = false, answerWords = Infinity } = given;

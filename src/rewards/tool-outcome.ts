@@ -14,7 +14,7 @@ export const toolOutcome = defineReward({
   summary: "Share of tool calls that ran without a problem; 0 without a call.",
   range: [0, 1],
   source: "arXiv 2505.11821, tool execution reward; CoRT, arXiv 2506.09820, code reward",
-  placed: ({ per }) => per === "turn",
+  placed: ({ per }) => per !== "trajectory",
   options: z.strictObject({
     /** trajectory: one value for all calls. turn: a value for each turn with calls, which credits that turn. */
     per: z.enum(["trajectory", "turn"]).default("trajectory"),
