@@ -11,7 +11,6 @@ import { isHere } from "../data/cards/dataset-place.ts";
 import { type DatasetSetting, datasetsWithin } from "../data/dataset.ts";
 import { cachedHubModel } from "../hub/hub-model.ts";
 import { hubSettings, parseHubName } from "../hub/hub-cache.ts";
-import { findBase, folderOfName, SHIPPED_POLICIES } from "./bases.ts";
 import { atStage, stageOrigin } from "./stages/stage-settings.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
@@ -121,17 +120,17 @@ const cardOptions = z.object({ split: z.string().optional(), source: z.string().
 
 async function modelNeed(key: string, from: string): Promise<Need> {
   const need = { kind: "model" as const, name: from, keys: [key], facts: "", command: null };
+  const hub = parseHubName(from);
+  if (hub !== null) {
+    const here = existsSync(from) || (await cachedHubModel(hub, hubSettings())) !== null;
+    return here ? { ...need, here } : { ...need, here, command: `agentrl models get ${from}` };
+  }
+  // It reads the formats of models, which takes longer than all else here.
+  const { findBase, folderOfName, SHIPPED_POLICIES } = await import("./bases.ts");
   if (SHIPPED_POLICIES.has(from)) return { ...need, facts: "in the package", here: true };
   const base = await findBase(from);
   if (base !== null) return { ...need, facts: "a base", here: existsSync(base.folder) || null };
-  const hub = parseHubName(from);
-  const isThere =
-    existsSync(await folderOfName(from)) ||
-    (hub !== null && (await cachedHubModel(hub, hubSettings())) !== null);
-  if (isThere) return { ...need, here: true };
-  return hub === null
-    ? { ...need, here: false }
-    : { ...need, here: false, command: `agentrl models get ${from}` };
+  return { ...need, here: existsSync(await folderOfName(from)) };
 }
 
 function fileNeed(key: string, path: string): Need {
