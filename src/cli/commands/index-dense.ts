@@ -2,7 +2,7 @@
 import { definedValues } from "../../base/defined-values.ts";
 import { formatBytes, formatDuration, formatFineScore } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
-import { type DeviceName, deviceNames } from "../../onnx/device-names.ts";
+import { deviceNames } from "../../onnx/device-names.ts";
 import { requireDevice } from "../../onnx/device-probe.ts";
 import type { Agreement } from "../../retrieval/dense/adopt-faiss.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
@@ -249,7 +249,7 @@ async function withEncoder<T>(
     import("../../base/schema.ts"),
   ]);
   const { queryPrefix, passagePrefix, pooling, innerProduct, maxTokens, dtype, device } = flags;
-  if (device !== undefined) await requireDevice(device as DeviceName);
+  if (device !== undefined) await requireDevice(device);
   const normalize = innerProduct === true ? false : undefined;
   const options = definedValues({
     queryPrefix,

@@ -74,7 +74,7 @@ describe("asynchronous rollouts", () => {
     const sampler = "algorithm.sampler={ name: screen-continue, screen: 1 }";
     const found = async (...sets: string[]) => {
       const read = await resolved(sampler, ...sets);
-      const all = await checkBudgets(read.settings, recordOf(read), null);
+      const all = checkBudgets(read.settings, recordOf(read), null);
       return all.flatMap(({ key, message }) => (key === "algorithm.sampler" ? message : []));
     };
     expect(await found()).toEqual([]);
