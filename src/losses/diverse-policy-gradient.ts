@@ -14,8 +14,7 @@ const options = policyGradientOptions.omit({ ratio: true }).extend({
 });
 
 /** The options of the policy gradient alone. */
-const plain = (given: object): object =>
-  policyGradientSpec({ ...given, ratio: "token" }).options;
+const plain = (given: object): object => policyGradientSpec({ ...given, ratio: "token" }).options;
 
 /**
  * The clipped policy gradient, and λ · c · ρ · log π for each token, with ρ = exp(log π − log π_old) and c the reward `correct` of its
