@@ -39,7 +39,7 @@ export type CriticSettings = z.output<typeof criticSchema>;
 
 /** The optimiser of a critic with its own decoder. */
 export function criticOptimizer(
-  { optimizer }: CriticSettings,
+  { optimizer }: Pick<CriticSettings, "optimizer">,
   policys: OptimizerSettings,
 ): { settings: OptimizerSettings; factor: number } {
   return optimizer === undefined

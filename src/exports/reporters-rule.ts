@@ -20,7 +20,8 @@ export function reportersRule({ known, most = Infinity, to }: TrainerLogging): R
     to: (all) => (all.length === 0 ? {} : to(logged(all))),
     differs: (all) => {
       if (all.length === 0) return null;
-      const left = all.flatMap(({ name }) => (logged(all).includes(name) ? [] : [name]));
+      const there = logged(all);
+      const left = all.map(({ name }) => name).filter((name) => !there.includes(name));
       const unlogged = left.length === 0 ? "" : `; not logged: ${left.join(", ")}`;
       return `the trainer logs its own metrics, to where its environment variables say${unlogged}`;
     },

@@ -5,7 +5,7 @@ import type { Scheduled } from "../base/schedule.ts";
 import { targetModules } from "../models/lora/target-modules.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
-import { criticsOptimizer } from "./critic-rules.ts";
+import { ppoRules, scaledCriticOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
 import { reportersRule } from "./reporters-rule.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
@@ -13,8 +13,6 @@ import {
   algorithmOf,
   epsilonDiffers,
   fixedLengthRule,
-  grpoOfWhole,
-  oneOf,
   only,
   plainAdvantage,
   plainAdvantageKeys,
@@ -93,40 +91,28 @@ export const skyrlRules: readonly Rule[] = [
   }),
   // A trajectory of SkyRL's is one sequence.
   rule("environment.reissue", { allowed: only(false) }),
-  rule<string>("algorithm.name", {
-    allowed: {
-      says: `ppo; or ${grpoOfWhole.says}`,
-      is: (name, settings) => name === "ppo" || grpoOfWhole.is(name, settings),
-    },
-    to: (name) => ({ [`${ALGORITHM}.advantage_estimator`]: name === "ppo" ? "gae" : "grpo" }),
-  }),
+  ...ppoRules(
+    `${ALGORITHM}.advantage_estimator`,
+    "the critic learns, and advantages are whitened, at the policy's tokens alone",
+  ),
   // GAE of SkyRL has the environment's tokens as steps, whose values nobody trains: with 1 and 1 they cancel.
   rule("algorithm.gamma", { allowed: only(1), to: (gamma) => ({ [`${ALGORITHM}.gamma`]: gamma }) }),
   rule("algorithm.lambda", {
     allowed: only(1),
     to: (lambda) => ({ [`${ALGORITHM}.lambd`]: lambda }),
   }),
-  rule("algorithm.timeAxis", {
-    allowed: oneOf("policy-tokens", "all-tokens"),
-    differs: (axis) =>
-      axis === "all-tokens"
-        ? "the critic learns, and advantages are whitened, at the policy's tokens alone"
-        : null,
-  }),
-  rule("algorithm.turnGamma", { unused: "only for turns-then-tokens" }),
-  rule("algorithm.whiten", { allowed: only(true) }),
   rule<CriticSettings>("algorithm.critic", {
     allowed: {
       says: "trunk own, warmup 0, and an optimizer as algorithm.optimizer may be",
       is: (critic, settings) => {
-        const { epsilon, learningRate } = criticsOptimizer(critic, settings);
+        const { epsilon, learningRate } = scaledCriticOptimizer(critic, settings);
         const isPlain = epsilon === EPSILON && isSkyrlRate(learningRate, settings);
         return critic.trunk === "own" && critic.warmup === 0 && isPlain;
       },
     },
     differs: () => "the critic's loss is a mean over sequences",
     to: (critic, { settings, model, gpus }) => {
-      const optimizer = criticsOptimizer(critic, settings);
+      const optimizer = scaledCriticOptimizer(critic, settings);
       return {
         "trainer.critic.model.path": model,
         "trainer.placement.critic_num_gpus_per_node": gpus,

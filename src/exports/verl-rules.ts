@@ -5,7 +5,7 @@ import type { OptimizerSettings } from "../algorithms/optimizer-settings.ts";
 import type { Scheduled } from "../base/schedule.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import type { Settings } from "../run/settings/settings-schema.ts";
-import { criticsOptimizer } from "./critic-rules.ts";
+import { ppoRules, scaledCriticOptimizer } from "./critic-rules.ts";
 import { playedRules } from "./played-rules.ts";
 import { reportersRule } from "./reporters-rule.ts";
 import { type Rule, rule, type TrainerKeys } from "./rule.ts";
@@ -13,10 +13,8 @@ import {
   algorithmOf,
   epsilonDiffers,
   fixedLengthRule,
-  grpoOfWhole,
   isOfWhole,
   type NamedAdvantage,
-  oneOf,
   only,
   plainAdvantage,
   plainAdvantageKeys,
@@ -128,13 +126,10 @@ export const verlRules: readonly Rule[] = [
     }),
   }),
   rule("policy.lora.rslora", { allowed: only(false) }),
-  rule<string>("algorithm.name", {
-    allowed: {
-      says: `ppo; or ${grpoOfWhole.says}`,
-      is: (name, settings) => name === "ppo" || grpoOfWhole.is(name, settings),
-    },
-    to: (name) => ({ "algorithm.adv_estimator": name === "ppo" ? "gae" : "grpo" }),
-  }),
+  ...ppoRules(
+    "algorithm.adv_estimator",
+    "only the policy's tokens are steps: those of observations have no place in verl's advantages",
+  ),
   rule("algorithm.advantage", verlAdvantage),
   scaleRule(BY_STD),
   ...stepRules({
@@ -195,15 +190,6 @@ export const verlRules: readonly Rule[] = [
   rule("algorithm.entropyCoef", { to: (coef) => ({ [`${ACTOR}.entropy_coeff`]: coef }) }),
   rule("algorithm.gamma", { to: (gamma) => ({ "algorithm.gamma": gamma }) }),
   rule("algorithm.lambda", { to: (lambda) => ({ "algorithm.lam": lambda }) }),
-  rule("algorithm.timeAxis", {
-    allowed: oneOf("policy-tokens", "all-tokens"),
-    differs: (axis) =>
-      axis === "all-tokens"
-        ? "only the policy's tokens are steps: those of observations have no place in verl's advantages"
-        : null,
-  }),
-  rule("algorithm.turnGamma", { unused: "only for turns-then-tokens" }),
-  rule("algorithm.whiten", { allowed: only(true) }),
   rule<CriticSettings>("algorithm.critic", {
     allowed: {
       says: "trunk own, clip a number, and the policy's optimizer but for the learning rate",
@@ -214,7 +200,11 @@ export const verlRules: readonly Rule[] = [
       "critic.model.path": model,
       "critic.cliprange_value": clip,
       "trainer.critic_warmup": warmup,
-      ...rateKeys("critic.optim", criticsOptimizer({ optimizer }, settings).learningRate, settings),
+      ...rateKeys(
+        "critic.optim",
+        scaledCriticOptimizer({ optimizer }, settings).learningRate,
+        settings,
+      ),
       ...adamKeys("critic.optim", algorithmOf(settings).optimizer),
       "critic.grad_clip": algorithmOf(settings).optimizer.gradClipNorm,
     }),
@@ -252,7 +242,7 @@ export const verlRules: readonly Rule[] = [
 
 function isVerlCritic(critic: CriticSettings, settings: Settings): boolean {
   const policys = algorithmOf(settings).optimizer;
-  const { learningRate, ...others } = criticsOptimizer(critic, settings);
+  const { learningRate, ...others } = scaledCriticOptimizer(critic, settings);
   const isPolicys = isDeepStrictEqual({ ...policys, ...others }, policys);
   const isPlain = plainSchedule(learningRate, settings) !== null;
   return critic.trunk === "own" && critic.clip !== null && isPlain && isPolicys;
