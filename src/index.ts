@@ -84,8 +84,10 @@ export { defineReporter } from "./watch/reporters/reporter.ts";
 export type { Reporter, RunStart } from "./watch/reporters/reporter.ts";
 
 // For strategies: play messages, branch, record.
-export { playMessage, playWritten, rollOutOn } from "./rollout/roll-out.ts";
-export type { Play, PlayedTurn, RolloutVariant, Standing, TurnPlace } from "./rollout/roll-out.ts";
+export { playMessage, playWritten } from "./rollout/play-message.ts";
+export type { PlayedTurn, TurnPlace } from "./rollout/play-message.ts";
+export { rollOutOn } from "./rollout/roll-out.ts";
+export type { Play, RolloutVariant, Standing } from "./rollout/roll-out.ts";
 export type { Dialogue, Input, Message } from "./rollout/dialogue.ts";
 export { rollOutTree } from "./rollout/tree.ts";
 export type { TreeShape } from "./rollout/tree.ts";

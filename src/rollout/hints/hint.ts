@@ -3,7 +3,7 @@ import type { Random } from "../../base/random.ts";
 import { requireReturned } from "../../base/registry.ts";
 import { choice, z } from "../../base/schema.ts";
 import type { Interjection } from "../dialogue.ts";
-import type { TurnPlace } from "../roll-out.ts";
+import type { TurnPlace } from "../play-message.ts";
 
 interface LibraryText {
   readonly tool: "search" | "code";

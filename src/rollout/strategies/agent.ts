@@ -1,6 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import type { PlayedTurn, TurnPlace } from "../roll-out.ts";
+import type { PlayedTurn, TurnPlace } from "../play-message.ts";
 import { defineStrategy } from "./strategy.ts";
 
 export const agent = defineStrategy({
@@ -34,7 +34,7 @@ export const agent = defineStrategy({
 async function playDecided(place: TurnPlace, callAt: number): Promise<PlayedTurn | null> {
   const { options, trajectory, inputs, prefill, final } = place;
   const { protocol, name } = options.environment;
-  const { playMessage } = await import("../roll-out.ts");
+  const { playMessage } = await import("../play-message.ts");
   if (final || prefill !== "") return playMessage(place);
   const opening = protocol.tags.find(({ holds }) => holds === "call")?.opening;
   const [prompt, ...others] = inputs;

@@ -5,15 +5,15 @@ import type { InsertedHint, Trajectory } from "../../trajectory/trajectory.ts";
 import type { Input, Interject, Interjection, Message } from "../dialogue.ts";
 import type { OpenedHint } from "../hints/hint.ts";
 import { hints, hints as parts } from "../hints/index.ts";
-import { takesPrefill } from "../policy.ts";
 import {
   type PlayedTurn,
   type TurnPlace,
   askForMessage,
   playMessage,
   playWritten,
-  rollOut,
-} from "../roll-out.ts";
+} from "../play-message.ts";
+import { takesPrefill } from "../policy.ts";
+import { rollOut } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({

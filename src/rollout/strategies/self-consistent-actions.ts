@@ -3,14 +3,9 @@ import { z } from "../../base/schema.ts";
 import { exactMatch } from "../../text/answers.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { firstThought as askFirstThought } from "../first-thought.ts";
+import { type PlayedTurn, playMessage, type TurnPlace } from "../play-message.ts";
 import { record } from "../record.ts";
-import {
-  type PlayedTurn,
-  playMessage,
-  rollOutOn,
-  type RolloutVariant,
-  type TurnPlace,
-} from "../roll-out.ts";
+import { rollOutOn, type RolloutVariant } from "../roll-out.ts";
 import { majority } from "../votes.ts";
 import { defineStrategy } from "./strategy.ts";
 

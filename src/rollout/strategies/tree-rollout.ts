@@ -1,6 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
-import { advance, playPart, rollOut, type TurnPlace } from "../roll-out.ts";
+import { playPart, type TurnPlace } from "../play-message.ts";
+import { advance, rollOut } from "../roll-out.ts";
 import { rollOutTree, type TreeShape } from "../tree.ts";
 import { defineStrategy } from "./strategy.ts";
 
