@@ -1,7 +1,9 @@
 /**
- * Where the final answer stands in a text.
- * answer: the last box, else what follows "####" or "the answer is", else the whole text. boxed: the last box alone.
- * last-number: the last number alone. any: as answer, and the last number of prose that has neither.
+ * How the final answer of a text is found.
+ * - answer: the last box; without one, the text after "####" or "the answer is"; without these, the whole text
+ * - boxed: the last box alone
+ * - last-number: the last number alone
+ * - any: as answer, but of prose without box and marker the last number
  */
 export const EXTRACTIONS = ["answer", "boxed", "last-number", "any"] as const;
 

@@ -10,8 +10,8 @@ const anything = { from: 0, below: 1.01 };
 /**
  * 1 if the final answer is mathematically equal to any reference, else 0; no answer is wrong, not unscorable.
  *
- * @param options.extract where the answer stands in `trajectory.answer`. "any" and "last-number" pay for the last number of prose,
- *   so that a policy may name several.
+ * @param options.extract how the answer is found in `trajectory.answer`. "any" and "last-number" pay for the last number of prose, so a
+ *   policy that lists several numbers is paid for the last.
  *
  * Source: math-verify 0.9 of Hugging Face, as the rewards of Open R1 and TRL use it.
  * Different here: 1.5e3, "12 clips", complex numbers and numbers below 1e-6 are read; the test of the golden table lists every

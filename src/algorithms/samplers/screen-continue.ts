@@ -3,7 +3,7 @@ import { z } from "../../base/schema.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { type ScoredGroup, hasMeanBetween } from "../scored-group.ts";
 import { defineSampler, type RolloutRequest, type SamplerContext } from "./sampler.ts";
-import { shuffledTasks } from "./shuffled.ts";
+import { groupRequest, shuffledTasks } from "./shuffled.ts";
 
 const options = z.strictObject({
   /** Reward whose mean over the screened rollouts decides, before weights; the combined reward when absent. */
@@ -68,7 +68,7 @@ export const screenContinue = defineSampler({
       for (let seen = 0; seen < tasks.length && requests.length < most; seen++) {
         const task = taskAt(place++);
         if (known.has(task.id)) continue;
-        requests.push({ task, groupId: `${step + 1}-${asked++}`, rollouts: screen });
+        requests.push({ ...groupRequest(context, task, step, asked++), rollouts: screen });
       }
       return requests;
     };
