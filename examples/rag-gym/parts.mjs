@@ -90,6 +90,7 @@ export default [
     summary: "For each turn 1 if its search showed a gold passage for the first time, else 0.",
     source: "RAG-Gym, arXiv 2502.13957: utility and redundancy, by gold instead of GPT-4o",
     range: [0, 1],
+    placed: true,
     score: ({ trajectory, task }) => {
       const main = trajectory.turns.filter(isMain);
       return trajectory.turns.flatMap((each, turn) => {
