@@ -13,11 +13,20 @@ import {
 
 const ANSWER = "<answer>(.*?)</answer>";
 
-/** Answers between tags, or inside of a box between them whose braces may be nested once. */
-function answerPattern(tag: ProtocolTag, boxed: boolean): string {
+/** Text whose braces are balanced, to a depth that no answer passes. */
+const balanced = (depth: number): string =>
+  depth === 0 ? "[^{}]*" : `(?:[^{}]|\\{${balanced(depth - 1)}\\})*`;
+
+/** A box that holds the answer: "\\boxed{\\frac{1}{2}}". */
+const BOX: ProtocolTag = { name: "boxed", holds: "answer", opening: "\\boxed{", closing: "}" };
+const BOX_PATTERN = `\\\\boxed\\{(${balanced(3)})\\}`;
+
+/** Answers between tags, in a box between them, or in a box alone. */
+function answerPattern(tag: ProtocolTag, boxed: Boxed): string {
+  if (boxed === "alone") return BOX_PATTERN;
   const [opening, closing] = [escapeRegExp(tag.opening), escapeRegExp(tag.closing)];
   if (!boxed) return `${opening}(.*?)${closing}`;
-  return `${opening}(?:(?!${closing}).)*?\\\\boxed\\{((?:[^{}]|\\{[^{}]*\\})*)\\}.*?${closing}`;
+  return `${opening}(?:(?!${closing}).)*?${BOX_PATTERN}.*?${closing}`;
 }
 
 /** A tag's name, for `<name>` and `</name>`, or its two texts, such as R1-Searcher's `<|begin_of_query|>`. */
@@ -40,8 +49,11 @@ export const tagOptions = {
   resultTag: tagSchema.optional(),
   /** More tags that the policy may write around text of its own: AutoRefine's `refine`. A format reward can demand them. */
   blocks: z.array(tagName).optional(),
-  /** Answers are written as \boxed{…} between their tags, and read there unless `answer` has a pattern of its own. */
-  boxed: z.boolean().optional(),
+  /**
+   * Answers are written as \boxed{…} between their tags, and read there unless `answer` has a pattern of its own. alone: they have no
+   * tags, and as with `intermediateAnswers` a message goes on behind a box, and its last one counts.
+   */
+  boxed: z.union([z.boolean(), z.literal("alone")]).optional(),
   /** A result stands directly behind its call, in the same line. By default it has lines of its own. */
   spliced: z.boolean().optional(),
   /** A message may answer several times: it goes on behind an answer, and its last answer counts. Those before it state results on the way. */
@@ -49,6 +61,8 @@ export const tagOptions = {
   /** Reply to a message without a valid action. */
   invalidMessage: z.string().optional(),
 };
+
+type Boxed = boolean | "alone";
 
 export type TagOptions = z.output<z.ZodObject<typeof tagOptions>>;
 
@@ -77,14 +91,13 @@ export interface Tags {
 
 /** A grammar of tags around each tool's input, the answer and results. A message is cut after its first action. */
 export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
-  const { boxed = false, spliced = false, intermediateAnswers = false } = options;
-  const { thoughts = true } = options;
+  const { boxed = false, spliced = false, thoughts = true } = options;
+  const { intermediateAnswers = boxed === "alone" } = options;
   const tags = tagsOf(options, style);
   const thought = tagPair("think", "thought");
   const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag, written: between(tag, "g") }));
-  const answers = style.answers
-    ? [{ tool: "answer", tag: tags.answer, written: between(tags.answer, "g") }]
-    : [];
+  const wholeAnswer = boxed === "alone" ? new RegExp(BOX_PATTERN, "gs") : between(tags.answer, "g");
+  const answers = style.answers ? [{ tool: "answer", tag: tags.answer, written: wholeAnswer }] : [];
   const actions = [...calls, ...answers];
   const ending = intermediateAnswers ? calls : actions;
   const endOf = (text: string, among: typeof actions): number | null =>
@@ -131,7 +144,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     write: ({ thought: said, blocks = {}, action: { tool, input } }) => {
       const { opening, closing } =
         actions.find((each) => each.tool === tool)?.tag ?? tagPair(tool, "call");
-      const written = tool === "answer" && boxed ? `\\boxed{ ${input}}` : input;
+      const written = tool === "answer" && boxed === true ? `\\boxed{ ${input}}` : input;
       const before = (options.blocks ?? [])
         .filter((name) => blocks[name] !== undefined)
         .map((name) => `<${name}> ${blocks[name] ?? ""}</${name}>`);
@@ -150,7 +163,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
 }
 
 function tagsOf(
-  { callTags = {}, resultTag, answerTag }: TagOptions,
+  { callTags = {}, resultTag, answerTag, boxed }: TagOptions,
   style: Pick<TagStyle, "calls" | "resultTag">,
 ): Tags {
   const named = (given: z.output<typeof tagSchema>, holds: ProtocolTag["holds"]): ProtocolTag =>
@@ -158,6 +171,6 @@ function tagsOf(
   return {
     calls: new Map(style.calls.map((tool) => [tool, named(callTags[tool] ?? tool, "call")])),
     result: named(resultTag ?? style.resultTag, "observation"),
-    answer: named(answerTag ?? "answer", "answer"),
+    answer: boxed === "alone" ? BOX : named(answerTag ?? "answer", "answer"),
   };
 }

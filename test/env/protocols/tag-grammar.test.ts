@@ -49,6 +49,28 @@ describe("ReSearch's grammar (arXiv 2503.19470): spliced results, boxed answers"
   });
 });
 
+describe("answers in a box without tags, as models of mathematics write them", () => {
+  const protocol = grammar({ boxed: "alone", thoughts: false });
+
+  it("writes and reads a box, and leaves the text around it alone", () => {
+    expect(protocol.write(answer, world.tools)).toBe("\\boxed{ Oslo}");
+    const text = "So \\boxed{1}, no: \\boxed{\\frac{\\sqrt{3}}{2}} it is.";
+    const input = "\\frac{\\sqrt{3}}{2}";
+    expect(protocol.parse(text)).toEqual({ actions: [{ tool: "answer", input }], problems: [] });
+    expect(answerIn(protocol, text)).toBe(input);
+    expect(protocol.findCut(text)).toBeNull();
+    expect(protocol.stopStrings).toEqual(["</search>"]);
+  });
+
+  it.each(["12", "<answer>12</answer>", "\\boxed{12", "\\boxed{{12}"])(
+    "finds none in %j",
+    (text) => {
+      expect(protocol.parse(text).actions).toEqual([]);
+      expect(answerIn(protocol, text)).toBeNull();
+    },
+  );
+});
+
 describe("R1-Searcher's grammar (arXiv 2503.05592): tags of two texts", () => {
   const callTags = { search: { opening: "<|begin_of_query|>", closing: "<|end_of_query|>" } };
   const resultTag = { opening: "<|begin_of_documents|>", closing: "<|end_of_documents|>" };
