@@ -61,7 +61,7 @@ export const CALIBRATION = "calibration";
 export function experiments({ claims }: Pick<RecipeFile, "claims">): Claim[] {
   const { tests, calibration } = claims;
   if (calibration === undefined) return tests;
-  const { metric, set } = calibration;
+  const { metric, set, paperSet } = calibration;
   const control: Claim = {
     id: CALIBRATION,
     statement: "",
@@ -69,7 +69,7 @@ export function experiments({ claims }: Pick<RecipeFile, "claims">): Claim[] {
     source: "",
     metric: `eval.after.${metric}`,
     relation: `control > eval.before.${metric}(control)`,
-    arms: [{ name: "control", set, replicate: 0 }],
+    arms: [{ name: "control", set, paperSet, replicate: 0 }],
   };
   return [...tests, control];
 }

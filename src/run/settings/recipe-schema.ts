@@ -35,6 +35,8 @@ const arm = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens"),
   /** Settings by dotted key that make this arm. */
   set: settings.default({}),
+  /** Those at tier paper in place of `set`, where they are others: another dataset's. */
+  paperSet: settings.optional(),
   /** Another random stream with the same settings: the seed is this many thousands higher. For equal arms. */
   replicate: z.int().min(0).default(0),
   paperCell: cellAddress.optional(),
@@ -77,6 +79,8 @@ const range = z
 const calibration = z.strictObject({
   /** Settings of the control, by dotted key, where it is not `claims.base` alone. */
   set: settings.default({}),
+  /** Those at tier paper in place of `set`. */
+  paperSet: settings.optional(),
   /** A metric of the evaluation, without `eval.before`: `em`. */
   metric: z.string(),
   start: range,

@@ -65,11 +65,12 @@ export function armOverrides(
   { tier, claim, arm }: { tier: Tier; claim: Claim; arm: Arm },
 ): Override[] {
   const origin = `claim ${claim.id}, arm ${arm.name}`;
+  const set = tier === "paper" ? (arm.paperSet ?? arm.set) : arm.set;
   const draws = { key: "evaluation.samplesPerTask", value: CLAIM_DRAWS, origin: "claims" };
   return [
     ...(tier === "mini" ? [draws] : []),
     ...claimsBase(recipe, tier),
-    ...setOverrides(arm.set, origin),
+    ...setOverrides(set, origin),
   ];
 }
 

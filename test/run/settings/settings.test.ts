@@ -181,6 +181,25 @@ describe("resolveSettings", () => {
     expect(origins.get("algorithm.klCoef")).toBe("claim kl, arm without");
   });
 
+  it("gives an arm paperSet in place of set at tier paper alone", () => {
+    const [claim] = RECIPE.claims.tests;
+    if (claim === undefined) throw new Error("the recipe has a claim");
+    const arm = {
+      name: "pool",
+      set: { "dataset.rows": null },
+      paperSet: { "dataset.split": "all" },
+      replicate: 0,
+    };
+    const keys = (tier: "mini" | "paper") =>
+      armOverrides(RECIPE, { tier, claim, arm }).map(({ key }) => key);
+    expect(keys("mini")).toContain("dataset.rows");
+    expect(keys("mini")).not.toContain("dataset.split");
+    expect(keys("paper")).toEqual(["dataset.split"]);
+    expect(
+      armOverrides(RECIPE, { tier: "paper", claim, arm: { ...arm, paperSet: undefined } }),
+    ).toMatchObject([{ key: "dataset.rows", value: null }]);
+  });
+
   it("runs the arms with claims.base over the tier, and the recipe without", () => {
     const { settings, origins } = resolve(claimsBase(RECIPE, "mini"));
     expect(settings).toMatchObject({ steps: 60, algorithm: { groupSize: 4, klCoef: 0.5 } });
