@@ -68,6 +68,23 @@ describe("agentrl recipes", () => {
     ]);
   });
 
+  it("checks a claim at tier paper by the metric that it has there", async () => {
+    const text = (metrics: string): string => `summary: x
+base: { algorithm: { name: grpo, steps: 1 } }
+tiers:
+  mini: { evaluation: { sets: { far: { dataset: { name: tinyworld, split: test } } } } }
+  paper: {}
+claims:
+  tests:
+    - { id: a, statement: x, source: x, relation: one > 0.5, arms: [{ name: one }], ${metrics} }
+`;
+    writeFileSync(join(cwd, "d.yaml"), text("metric: eval.sets.far.after.em"));
+    expect((await run("check", "./d.yaml")).stderr).toContain("d.yaml:8: claims.tests.0.metric is");
+    const own = "metric: eval.sets.far.after.em, paperMetric: eval.after.em";
+    writeFileSync(join(cwd, "d.yaml"), text(own));
+    expect(await run("check", "./d.yaml")).toMatchObject({ stderr: "", status: 0 });
+  });
+
   it("shows that --set wins over the tier and the tier over the base", async () => {
     const text = "summary: x\nbase: { seed: 1 }\ntiers: { smoke: {}, mini: { seed: 2 } }\n";
     writeFileSync(join(cwd, "c.yaml"), text);

@@ -1,6 +1,6 @@
 import { AgentrlError, ConfigError } from "../../base/errors.ts";
 import { checkClaimMetrics } from "../../experiment/measured-runs.ts";
-import { experiments } from "../../run/claims.ts";
+import { claimsAt, experiments } from "../../run/claims.ts";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../run/settings/recipe-file.ts";
 import type { RecipeFile } from "../../run/settings/recipe-schema.ts";
 import { settingsSchema } from "../../run/settings/settings-schema.ts";
@@ -53,12 +53,13 @@ async function checkRecipe(recipe: RecipeFile): Promise<void> {
     await requireTrainable(own);
     // Another's paper is no matter of a recipe that extends its recipe, until it is run.
     if (recipe.paper !== undefined) await requirePaper(own);
-    for (const claim of experiments(recipe)) {
+    const claimed = claimsAt(recipe, tier);
+    for (const claim of experiments(claimed)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
         const resolved = resolveSettings(recipe, { tier, overrides });
         const { settings } = await loadSettings(settingsSchema, resolved);
-        checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
+        checkClaimMetrics(claimed, { claim, arm: arm.name }, settings);
       }
     }
   }

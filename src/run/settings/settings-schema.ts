@@ -216,7 +216,7 @@ const settingsShape = z.strictObject({
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** As in training when absent. */
       budgets: budgetsSchema.optional(),
-      /** `metric` parts of plugins, computed beside the recipe's rewards and the metrics that every evaluation has. */
+      /** `metric` parts, computed beside the recipe's rewards and the metrics that every evaluation has. */
       metrics: z.array(partSchema(metrics)).optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
