@@ -4,7 +4,12 @@ import { z } from "../../base/schema.ts";
 import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
 import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import { THOUGHTS, filled } from "./language.ts";
-import { type NumberBehaviour, numberBehaviourSchema, numberPlan, wordedAnswer } from "./number-plan.ts";
+import {
+  type NumberBehaviour,
+  numberBehaviourSchema,
+  numberPlan,
+  wordedAnswer,
+} from "./number-plan.ts";
 
 const CALCULATOR = "calculator";
 
