@@ -20,10 +20,10 @@ export const numberBehaviourSchema = z.strictObject({
   revise: share.default(0),
   /** To answer in the protocol's way, instead of in plain words. */
   box: share.default(1),
-  /** To put other words or signs around an answer in the protocol's way: "The answer is 65.", "65.". */
-  reword: share.default(0),
-  /** To offer two values in place of an answer: its own and a wrong result near it, "65 or 66". */
-  hedge: share.default(0),
+  /** To put other words or signs around an answer in the protocol's way: "The answer is 65.", "65."; absent: 0. */
+  reword: share.optional(),
+  /** To offer two values in place of an answer: its own and a wrong result near it, "65 or 66"; absent: 0. */
+  hedge: share.optional(),
   /** To call the environment's calculator for a step, where there is one. */
   call: share.default(0),
   /** To solve the problem in another way than the plain one, where it has one. */
@@ -131,7 +131,7 @@ function computed(
 /** The answer as it is written: as it is, among other words or signs, or beside another value. */
 export function wordedAnswer(
   answer: string,
-  { reword, hedge }: NumberBehaviour,
+  { reword = 0, hedge = 0 }: NumberBehaviour,
   draw: Random,
 ): string {
   if (draw.next() < hedge)
