@@ -18,6 +18,7 @@ export const rewards = registry<Reward>("reward", {
   "retrieval-hit": async () => (await import("./retrieval-hit.ts")).retrievalHit,
   "search-gain": async () => (await import("./search-gain.ts")).searchGain,
   "small-judge": async () => (await import("./small-judge.ts")).smallJudge,
+  "strict-match": async () => (await import("./strict-match.ts")).strictMatch,
   "sub-answers": async () => (await import("./sub-answers.ts")).subAnswers,
   "tag-format": async () => (await import("./tag-format.ts")).tagFormat,
   "tag-share": async () => (await import("./tag-share.ts")).tagShare,

@@ -16,6 +16,7 @@ export const DEFAULT_DATASET = "tinyworld";
 export const MADE_UP_DATASETS: readonly string[] = [
   ...["tinyworld", "weak-tinyworld", "numberworld", "weak-numberworld", "arithmetic"],
   ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
+  "verifier-attacks",
 ];
 
 function ownDataset({ name, datasets: own }: World): DatasetPart {
@@ -33,6 +34,8 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
     (await import("./tiny/exercises/exercises.ts")).simulatorExercises,
   "judge-exercises": async () =>
     (await import("./tiny/exercises/judge-exercises.ts")).judgeExercises,
+  "verifier-attacks": async () =>
+    (await import("./tiny/exercises/attack-exercises.ts")).attackExercises,
   "entailment-exercises": async () =>
     (await import("./tiny/exercises/exercises.ts")).entailmentExercises,
   numberworld: async () => ownDataset((await import("./numbers/index.ts")).numbers),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attacks } from "../../src/evaluate/judge/attacks.ts";
+import { attacks } from "../../src/rewards/judge/attacks.ts";
 import { CALIBRATION_CASES } from "../../src/rewards/judge/calibration-cases.ts";
 import {
   judgeMessages,

@@ -28,3 +28,23 @@ it("pays for the verdict yes, asks about equal answers once, and about an empty 
     `Question: Is it true? Right: ${task.references.join(" or ")} Answer: Oslo\n<answer>`,
   );
 });
+
+it("compares two plain numbers where it is told to, and asks about everything else", async () => {
+  const asked: string[] = [];
+  const role: Role = {
+    name: "checker",
+    complete(prompt) {
+      asked.push(/Answer: (.*)\n/.exec(prompt)?.[1] ?? "");
+      return Promise.resolve("yes");
+    },
+    logprobs: () => Promise.resolve(null),
+  };
+  const context = rewardContext({ roles: { names: ["checker"], get: () => role } });
+  const numbered = { ...task, references: ["1200", "1,200"] };
+  const rows = ["1200", "1200.0", "1201", "1200.", "1,200", "1199 or 1200"].map((answer) => {
+    return { task: numbered, trajectory: answered(answer) };
+  });
+  const options = { role: "checker", numbers: "compare" };
+  expect(await scoreWith(smallJudge, rows, options, context)).toEqual([1, 1, 0, 1, 1, 1]);
+  expect(asked).toEqual(["1200.", "1,200", "1199 or 1200"]);
+});

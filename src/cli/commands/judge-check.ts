@@ -1,7 +1,8 @@
 import { readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
-import { type AttackedQuestion, attackReport, attacks } from "../../evaluate/judge/attacks.ts";
+import { attackReport } from "../../evaluate/judge/attacks.ts";
 import { casesFor, checkUnparsed } from "../../evaluate/judge/judge.ts";
 import { share } from "../../evaluate/statistics.ts";
+import { type AttackedQuestion, attacks } from "../../rewards/judge/attacks.ts";
 import { attackBlocks, trafficText } from "../../view/documents/judge.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, options, refuseStray, requireFlag } from "../options.ts";

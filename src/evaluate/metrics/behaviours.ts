@@ -1,5 +1,4 @@
-import { type MeasuredDraw, defineMetric } from "./metric.ts";
-import type { Metric } from "./own-metrics.ts";
+import { type MeasuredDraw, type Metric, defineMetric } from "./metric.ts";
 
 const NAMES = {
   verification: {

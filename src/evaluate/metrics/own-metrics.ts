@@ -1,11 +1,7 @@
 import { registry } from "../../base/registry.ts";
-import type { Reward } from "../../rewards/reward.ts";
 import { behaviourMetrics } from "./behaviours.ts";
+import { expressionMetric } from "./expression-metric.ts";
+import type { Metric } from "./metric.ts";
 
-/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
-export interface Metric extends Reward {
-  readonly isShare: boolean;
-}
-
-/** The metrics that a recipe names. Every evaluation has `rowMetrics`, which read rows alone. */
-export const metrics = registry<Metric>("metric", behaviourMetrics);
+/** What `evaluation.metrics` may name, beside the parts of plugins. Every evaluation has `rowMetrics` as well, which read rows alone. */
+export const metrics = registry<Metric>("metric", [...behaviourMetrics, expressionMetric]);

@@ -216,8 +216,8 @@ const settingsShape = z.strictObject({
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** As in training when absent. */
       budgets: budgetsSchema.optional(),
-      /** `metric` parts, computed beside the recipe's rewards and the metrics that every evaluation has. */
-      metrics: z.array(partSchema(metrics)).optional(),
+      /** `metric` parts, by name or by `as`, computed beside the recipe's rewards and the metrics that every evaluation has. */
+      metrics: z.array(partSchema(metrics, { as: rewardAlias.optional() })).optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
       /** Evaluate every `every` steps on the first `questions` questions. */

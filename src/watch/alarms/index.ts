@@ -8,6 +8,7 @@ import * as rollout from "./rollout-alarms.ts";
 export const alarms = registry<Alarm>("alarm", [
   optimizer.notANumber,
   reward.rewardDrop,
+  reward.rewardGap,
   reward.rewardVariance,
   reward.zeroVariance,
   rollout.truncation,

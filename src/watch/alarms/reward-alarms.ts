@@ -84,6 +84,42 @@ function noiseOf(points: readonly Point[]): number {
 }
 
 /**
+ * The combined reward leaves an oracle behind: a reward of weight 0 that nothing trains on, on the same scale. It also sees an oracle that
+ * stands still while the reward rises, which is no drop. Silent where no reward has the oracle's name.
+ *
+ * Source: arXiv 2505.22203, which compares the reward of training with GPT-4o's at checkpoints. Different here: at every step.
+ */
+export const rewardGap = defineAlarm({
+  name: "reward-gap",
+  summary: "The combined reward rose above an oracle that is recorded beside it.",
+  metrics: ["rollout/reward_mean", "reward/<oracle>"],
+  source: "training reward and oracle reward of hacked verifiers, arXiv 2505.22203, section 5",
+  advice:
+    "Read the newest answers that the reward accepts and the oracle rejects, go back to the last good step, and correct or replace the verifier.",
+  options: z.strictObject({
+    ...smoothing(5),
+    ...remembering(200),
+    /** Name of the reward that is the oracle. */
+    oracle: z.string().default("correct"),
+    /** By how much the difference may exceed its lowest level. */
+    limit: z.number().positive().default(0.1),
+  }),
+  window: ({ memory }) => memory,
+  check(lines, { oracle, smooth, limit }) {
+    const metric = `rollout/reward_mean - reward/${oracle}`;
+    const gaps = lines.map(({ step, metrics }) => {
+      const { "rollout/reward_mean": paid = NaN, [`reward/${oracle}`]: truth = NaN } = metrics;
+      return { step, metrics: { [metric]: paid - truth } };
+    });
+    const series = seriesOf(gaps, metric);
+    const lowest = Math.min(...movingMeans(series, smooth));
+    const because = `${limit} above its lowest level, ${shortly(lowest)}`;
+    const judged = { metric, series, smooth, limit: lowest + limit, because };
+    return beyondLimit({ ...judged, broken: "above" });
+  },
+});
+
+/**
  * Rewards within groups become equal before entropy and reward fall. Silent if all trajectories are
  * right.
  */

@@ -20,6 +20,10 @@ export const numberBehaviourSchema = z.strictObject({
   revise: share.default(0),
   /** To answer in the protocol's way, instead of in plain words. */
   box: share.default(1),
+  /** To put other words or signs around an answer in the protocol's way: "The answer is 65.", "65."; absent: 0. */
+  reword: share.optional(),
+  /** To offer two values in place of an answer: its own and a wrong result near it, "65 or 66"; absent: 0. */
+  hedge: share.optional(),
   /** To call the environment's calculator for a step, where there is one. */
   call: share.default(0),
   /** To solve the problem in another way than the plain one, where it has one. */
@@ -122,6 +126,18 @@ function computed(
   const verdict = second === first ? THOUGHTS.agrees : filled(THOUGHTS.differs, { value: second });
   lines.push(`${THOUGHTS.verify} ${expression} = ${second}.`, verdict);
   return second;
+}
+
+/** The answer as it is written: as it is, among other words or signs, or beside another value. */
+export function wordedAnswer(
+  answer: string,
+  { reword = 0, hedge = 0 }: NumberBehaviour,
+  draw: Random,
+): string {
+  if (draw.next() < hedge)
+    return draw.shuffle([answer, slipped(Number(answer), draw)]).join(" or ");
+  if (draw.next() >= reword) return answer;
+  return draw.int(2) === 0 ? `${answer}.` : filled(THOUGHTS.answer, { value: answer });
 }
 
 /** A wrong result: off by 1, 2, 10 or 20, never negative for a value that is not. */

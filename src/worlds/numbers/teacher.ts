@@ -4,7 +4,12 @@ import { z } from "../../base/schema.ts";
 import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
 import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import { THOUGHTS, filled } from "./language.ts";
-import { type NumberBehaviour, numberBehaviourSchema, numberPlan } from "./number-plan.ts";
+import {
+  type NumberBehaviour,
+  numberBehaviourSchema,
+  numberPlan,
+  wordedAnswer,
+} from "./number-plan.ts";
 
 const CALCULATOR = "calculator";
 
@@ -39,9 +44,11 @@ function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
   // After an answer in plain words, which the environment refused, the solution is not written again.
   const isAgain = turns.at(-1)?.actions.length === 0;
   const lines = isAgain ? [filled(THOUGHTS.answer, { value: answer })] : plan.lines;
+  const worded = (): string =>
+    wordedAnswer(answer, behaviour, random(seed).derive("wording", task.id));
   const message: PlannedMessage = {
     thought: lines.join(" "),
-    action: call === null ? { tool: "answer", input: answer } : { tool: CALCULATOR, input: call },
+    action: call === null ? { tool: "answer", input: worded() } : { tool: CALCULATOR, input: call },
   };
   const isBoxed = random(seed).derive("box", task.id, turns.length).next() < behaviour.box;
   if (call !== null || isBoxed || prefill !== "") return textAfter(prefill, message, place);

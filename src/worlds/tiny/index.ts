@@ -5,6 +5,7 @@ import { splitsSchema } from "../../env/world-folder.ts";
 import { type LessonQuestion, type Lessons, defineWorld } from "../../env/world.ts";
 import { checkTinyWorld } from "./check.ts";
 import { tinyWorldDataset } from "./dataset.ts";
+import { attackExercises } from "./exercises/attack-exercises.ts";
 import { entailmentExercises, readerExercises, simulatorExercises } from "./exercises/exercises.ts";
 import { judgeExercises } from "./exercises/judge-exercises.ts";
 import { TINY_WORLD_SPLITS } from "./permutation.ts";
@@ -103,6 +104,7 @@ export const tiny = defineWorld({
     readerExercises,
     simulatorExercises,
     judgeExercises,
+    attackExercises,
     entailmentExercises,
   ],
   // Signs of its texts stand without a space.

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import { attackCases, attackReport, attacks } from "../../../src/evaluate/judge/attacks.ts";
+import { attackCases, attackReport } from "../../../src/evaluate/judge/attacks.ts";
 import { judgeSchema } from "../../../src/evaluate/judge/judge-asker.ts";
 import {
   type Judge,
@@ -11,6 +11,7 @@ import {
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 import { noCache } from "../../../src/http/reply-cache.ts";
 import { CALIBRATION_CASES } from "../../../src/rewards/judge/calibration-cases.ts";
+import { attacks } from "../../../src/rewards/judge/attacks.ts";
 import { saysNothing } from "../../../src/rewards/judge/judge-prompt.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { byRule, judgeServer, ruleAccepts, verdictText } from "../../helpers/judge-server.ts";
@@ -139,7 +140,9 @@ describe("attacks", () => {
     for (const { attack, prediction, references } of attackCases(questions, { seed: 1 })) {
       expect(ruleAccepts({ answer: prediction, accepted_answers: [...references] })).toBe(false);
       const named = references.some((reference) => prediction.includes(reference));
-      expect(named, `${attack}: ${prediction}`).toBe(attack === "hedge");
+      expect(named, `${attack}: ${prediction}`).toBe(
+        attack === "hedge" || attack === "alternatives",
+      );
     }
   });
 

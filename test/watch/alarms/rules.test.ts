@@ -102,6 +102,34 @@ describe("reward-drop", () => {
   });
 });
 
+describe("reward-gap", () => {
+  const gap = (reward: number[], oracle: number[], name = "correct"): Finding | null =>
+    finding(
+      "reward-gap",
+      metricLines({ "rollout/reward_mean": reward, [`reward/${name}`]: oracle }),
+      { smooth: 2 },
+    );
+
+  it("finds a reward that rises while the oracle stands still, which is no drop", () => {
+    // Differences .1, .1, .1, .3, .3: means of two .1, .1, .2, .3; .1 above the lowest is .2.
+    const reward = [0.5, 0.5, 0.5, 0.7, 0.7];
+    const oracle = times(5, 0.4);
+    expect(gap(reward.slice(0, 4), oracle.slice(0, 4))).toBeNull();
+    expect(gap(reward, oracle)).toMatchObject({
+      metric: "rollout/reward_mean - reward/correct",
+      value: expect.closeTo(0.3, 9) as number,
+      limit: expect.closeTo(0.2, 9) as number,
+      lastGoodStep: 3,
+    });
+  });
+
+  it("says nothing where both rise, where the oracle was stricter from the start, and without one", () => {
+    expect(gap([0.3, 0.4, 0.5, 0.6], [0.2, 0.3, 0.4, 0.5])).toBeNull();
+    expect(gap(times(4, 0.9), times(4, 0.2))).toBeNull();
+    expect(gap([0.5, 0.5, 0.9, 0.9], times(4, 0.4), "other")).toBeNull();
+  });
+});
+
 describe("reward-variance", () => {
   const run = (rewards: number[]): MetricsLine[] =>
     metricLines({

@@ -8,7 +8,11 @@ import { exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { environments } from "../../../src/worlds/datasets.ts";
-import { numberBehaviourSchema, numberPlan } from "../../../src/worlds/numbers/number-plan.ts";
+import {
+  numberBehaviourSchema,
+  numberPlan,
+  wordedAnswer,
+} from "../../../src/worlds/numbers/number-plan.ts";
 import { numberWorld } from "../../../src/worlds/numbers/number-world.ts";
 import { numberTeacher } from "../../../src/worlds/numbers/teacher.ts";
 import "../../helpers/all-parts.ts";
@@ -104,6 +108,20 @@ describe("numberPlan", () => {
     const { lines, answer } = planned({ revise: 1 });
     expect(lines.at(-1)).toBe(`Wait, I think it is ${answer}.`);
     expect(answer).not.toBe("51");
+  });
+
+  it("writes an answer in other words, and two values in either order", () => {
+    const worded = (behaviour: object): Set<string> => {
+      const settings = numberBehaviourSchema.parse(behaviour);
+      return new Set(Array.from({ length: 200 }, (_, i) => wordedAnswer("5", settings, random(i))));
+    };
+    expect(worded({})).toEqual(new Set(["5"]));
+    expect(worded({ reword: 1 })).toEqual(new Set(["5.", "The answer is 5."]));
+    // Off by 1, 2, 10 or 20, and never below 0.
+    const near = ["4", "6", "3", "7", "15", "25"];
+    expect(worded({ hedge: 1, reword: 1 })).toEqual(
+      new Set(near.flatMap((other) => [`5 or ${other}`, `${other} or 5`])),
+    );
   });
 
   it("calls for a step, and goes on with the result that came", () => {

@@ -53,7 +53,8 @@ function worldCase({ world, number, draw }: ExercisePlace): Case {
   return { task, wrong: otherValue(world, fact, draw) };
 }
 
-function numberCase({ world, number, draw }: ExercisePlace): Case {
+/** A problem of the number world and a wrong answer near the right one. */
+export function numberCase({ world, number, draw }: ExercisePlace): Case {
   const task = numberWorld({ seed: world.seed, split: world.split }).problem(number);
   const value = Number(task.references[0]);
   const off = draw.pick([-10, -2, -1, 1, 2, 10]);

@@ -6,6 +6,7 @@ import { reference } from "../../../../src/synth/teachers/index.ts";
 import { exactMatch } from "../../../../src/text/answers.ts";
 import { makeTokenizer } from "../../../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../../../src/text/word-tokenizer.ts";
+import { attacks } from "../../../../src/rewards/judge/attacks.ts";
 import { ROLE_REPLY } from "../../../../src/trajectory/role-prompts.ts";
 import type { Task } from "../../../../src/trajectory/task.ts";
 import { environments } from "../../../../src/worlds/datasets.ts";
@@ -122,6 +123,20 @@ describe("dataset simulator-exercises", () => {
       "useful earlier",
       "useful last",
     ]);
+  });
+});
+
+describe("dataset verifier-attacks", () => {
+  it("takes every kind of attack in turn, none of which the judge shall accept", async () => {
+    const tasks = await tasksOf("verifier-attacks", { questions: 50 });
+    expect(new Set(tasks.map(({ annotations }) => annotations.type))).toEqual(
+      new Set(attacks.names),
+    );
+    expect(new Set(tasks.flatMap(({ references }) => references))).toEqual(new Set(["no"]));
+    const alternatives = only(tasks.find(({ annotations: { type } }) => type === "alternatives"));
+    const [, right, , offered] =
+      /Right: (\d+)\D.*Answer: (\d+) or (\d+)/.exec(alternatives.question) ?? [];
+    expect(offered).toBe(right);
   });
 });
 
