@@ -14,6 +14,7 @@ import { tools } from "../dist/env/tools/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
 import { hotpotqaMetrics } from "../dist/evaluate/metrics/hotpotqa-official.js";
 import { rowMetrics } from "../dist/evaluate/metrics/index.js";
+import { metrics } from "../dist/evaluate/metrics/own-metrics.js";
 import { squadV2Metrics } from "../dist/evaluate/metrics/squad-v2-official.js";
 import { scoreLayouts } from "../dist/evaluate/score-file.js";
 import { exportTargets } from "../dist/exports/targets.js";
@@ -62,6 +63,7 @@ const GROUPS = {
   Models: { "Architectures (`model_type`)": architectures },
   Metrics: {
     "Of an evaluation": rowMetrics,
+    "Of an evaluation whose recipe names them in `evaluation.metrics`": metrics,
     "Of a predictions file, `agentrl score`": answerMetrics,
     Normalisations: normalizations,
     "Layouts of `agentrl score`": scoreLayouts,

@@ -1,10 +1,24 @@
 import { registry } from "../../base/registry.ts";
 import type { Reward } from "../../rewards/reward.ts";
+import {
+  divEquMetric,
+  divEquPairsMetric,
+  ngramDiversityMetric,
+  selfBleuMetric,
+} from "./diversity.ts";
+import type { MeasuredDraw } from "./metric.ts";
 
-/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
+/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, or a question's draws together; nothing trains on it. */
 export interface Metric extends Reward {
   readonly isShare: boolean;
+  /** Scores all measured draws of a question together, in place of `score`; null: does not apply. */
+  scoreDraws?(draws: readonly MeasuredDraw[], options: Record<string, unknown>): number | null;
 }
 
-/** The metrics of plugins. Every evaluation has those of the package (`rowMetrics`), which read rows alone. */
-export const metrics = registry<Metric>("metric", []);
+/** What `evaluation.metrics` may name, beside the metrics that every evaluation has (`rowMetrics`). */
+export const metrics = registry<Metric>("metric", [
+  divEquMetric,
+  divEquPairsMetric,
+  selfBleuMetric,
+  ngramDiversityMetric,
+]);
