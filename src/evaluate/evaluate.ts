@@ -76,7 +76,9 @@ export async function evaluate(
       const done = together(answered);
       for (const { row } of done) summary.add(row);
       await Promise.all(
-        done.map(({ row, trajectory }) => trajectory && run.onRow?.(row, trajectory)),
+        done.map(async ({ row, trajectory }) => {
+          if (trajectory !== undefined) await run.onRow?.(row, trajectory);
+        }),
       );
     },
   });

@@ -83,16 +83,16 @@ export function drawsMeasurer({
   metrics,
 }: Measures): ((draws: DrawsOfQuestion) => Record<string, number>) | undefined {
   const found = metrics.flatMap(({ name, as = name, options }) => {
-    const { scoreDraws } = metricParts.get(name, WHERE);
-    return scoreDraws === undefined ? [] : [{ as, scoreDraws, options }];
+    const part = metricParts.get(name, WHERE);
+    return part.scoreDraws === undefined ? [] : [{ as, part, options }];
   });
   if (found.length === 0) return undefined;
   return (draws) => {
     // Rows are written when all draws of their question are measured, so one of an earlier run has the values.
     const earlier = draws.find(({ trajectory }) => trajectory === undefined)?.row.metrics;
     const measured = draws.filter((each): each is MeasuredDraw => each.trajectory !== undefined);
-    const values = found.map(({ as, scoreDraws, options }) => {
-      return [as, earlier?.[as] ?? scoreDraws(measured, options)] as const;
+    const values = found.map(({ as, part, options }) => {
+      return [as, earlier?.[as] ?? part.scoreDraws?.(measured, options) ?? null] as const;
     });
     return Object.fromEntries(values.filter((each): each is [string, number] => each[1] !== null));
   };

@@ -28,7 +28,7 @@ export function equationsIn(text: string): string[] {
   for (const [piece, end] of plain.matchAll(PIECES)) {
     const isWord = /^[A-Za-z]{2,}$/.test(piece) && !FUNCTIONS.has(piece);
     if (isWord || end !== undefined) pieces.push("");
-    else pieces.push(pieces.pop() + piece.replace(/\s/g, ""));
+    else pieces.push(`${pieces.pop() ?? ""}${piece.replaceAll(/\s/g, "")}`);
   }
   const trimmed = pieces.map((piece) => piece.replace(/^[+*/^_=]+|[-+*/^_=]+$/g, ""));
   return trimmed.filter((piece) => /[\dA-Za-z)}]=+[-({\\\dA-Za-z]/.test(piece));

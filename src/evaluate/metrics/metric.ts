@@ -54,6 +54,6 @@ export function defineMetric<S extends z.ZodObject>({
     ...reward,
     part: "metric",
     isShare: isShare ?? isDefaultShare,
-    ...(together && { scoreDraws: together as NonNullable<Metric["scoreDraws"]> }),
+    ...(together && { scoreDraws: together }),
   };
 }
