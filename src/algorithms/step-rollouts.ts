@@ -93,7 +93,11 @@ export function openStepRollouts(run: RolloutRun): StepRollouts {
         ? await rollOutStep({ ...run, signal, sampler, history }, step)
         : { trajectories: known, sampled: known, metrics: {} };
     requireSomeRollout(sampled, step + 1);
-    const sampledTokens = sampled.reduce((n, each) => n + policyTokenCount(each), 0);
+    // A branch has copies of its parent's calls.
+    const sampledTokens = sampled.reduce(
+      (n, { calls, branch }) => n + policyTokenCount({ calls: calls.slice(branch?.calls ?? 0) }),
+      0,
+    );
     return { step, ...rest, sampledTokens };
   };
   return {

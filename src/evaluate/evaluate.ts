@@ -10,6 +10,7 @@ import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
 import { type EvaluationSummary, openSummary } from "./evaluation-summary.ts";
+import type { DrawsOfQuestion } from "./measures.ts";
 import type { MeasuredDraw } from "./metrics/metric.ts";
 
 /** Answers a question once. */
@@ -23,6 +24,8 @@ export interface EvaluationRun {
   seed: number;
   signal: AbortSignal;
   measure?: (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>>;
+  /** Measures a question's draws together, without those that failed; their rows are then written at once. */
+  measureDraws?: ((draws: DrawsOfQuestion) => Record<string, number>) | undefined;
   /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
   onProgress?: (progress: EvaluationProgress) => void;
@@ -52,25 +55,31 @@ export async function evaluate(
   const halt = new AbortController();
   const summary = openSummary({ seed });
   const tally = openTally(run.onProgress);
+  const together = openTogether(samplesPerTask, run.measureDraws);
   const work = async ({ task, sample, earlier }: Draw): Promise<Answered> => {
     if (earlier !== undefined) {
       tally.add(earlier);
-      return { row: earlier };
+      return { task, row: earlier };
     }
     const trajectory = await answer(task, sample, halt.signal);
     const row = evaluationRow(task, sample, trajectory);
     if (run.measure !== undefined && row.error === undefined)
       row.metrics = await run.measure({ task, trajectory, row }, halt.signal);
     tally.add(row);
-    return { row, trajectory };
+    return { task, row, trajectory };
   };
   await inOrder(drawsOf(tasks, samplesPerTask, known), work, {
     signal,
     halt,
     window: run.window ?? DEFAULT_WINDOW,
-    take: async ({ row, trajectory }) => {
-      summary.add(row);
-      if (trajectory !== undefined) await run.onRow?.(row, trajectory);
+    take: async (answered) => {
+      const done = together(answered);
+      for (const { row } of done) summary.add(row);
+      await Promise.all(
+        done.map(async ({ row, trajectory }) => {
+          if (trajectory !== undefined) await run.onRow?.(row, trajectory);
+        }),
+      );
     },
   });
   return summary.summary();
@@ -79,9 +88,30 @@ export async function evaluate(
 type Draw = { task: Task; sample: number; earlier: EvaluationRow | undefined };
 
 interface Answered {
+  task: Task;
   row: EvaluationRow;
   /** Absent if the row is from an earlier run. */
   trajectory?: Trajectory;
+}
+
+/** Holds the draws of a question until all are there, if something measures them together. @returns the draws that are finished. */
+function openTogether(
+  samplesPerTask: number,
+  measure: EvaluationRun["measureDraws"],
+): (answered: Answered) => Answered[] {
+  if (measure === undefined) return (answered) => [answered];
+  let held: Answered[] = [];
+  return (answered) => {
+    held.push(answered);
+    if (answered.row.sample + 1 < samplesPerTask) return [];
+    const done = held;
+    held = [];
+    const measured = done.filter(({ row }) => row.error === undefined);
+    const values = measure(measured);
+    for (const { row, trajectory } of measured)
+      if (trajectory !== undefined) row.metrics = { ...row.metrics, ...values };
+    return done;
+  };
 }
 
 async function* drawsOf(

@@ -12,6 +12,8 @@ export interface Measures {
   metrics: readonly WeightedReward[];
 }
 
+const WHERE = "evaluation.metrics";
+
 /** What the settings of a recipe name: `rewards` of any weight and `evaluation.metrics`. */
 export function measuresOf({ rewards, models, evaluation }: Measuring): Measures {
   const isSnapshot = (option: unknown): boolean =>
@@ -53,12 +55,15 @@ export function measurer(
   { rewards, metrics }: Measures,
   scoring: Scoring,
 ): (draw: MeasuredDraw, signal: AbortSignal) => Promise<Record<string, number>> {
-  const names = measureNames({ rewards, metrics });
+  const single = metrics.filter(
+    ({ name }) => metricParts.get(name, WHERE).scoreDraws === undefined,
+  );
+  const names = measureNames({ rewards, metrics: single });
   return async (draw, signal) => {
     const trajectory = { ...draw.trajectory, rewards: [], reward: null };
     const scored = [{ ...draw, trajectory }];
     await scoreTrajectories(scored, rewards, { ...scoring, signal });
-    await scoreTrajectories(scored, metrics, { ...scoring, signal, registry: metricParts });
+    await scoreTrajectories(scored, single, { ...scoring, signal, registry: metricParts });
     const values = trajectory.rewards as RewardValue[];
     const sums = names.map((name) => {
       const own = values.filter((each) => each.name === name);
@@ -66,5 +71,29 @@ export function measurer(
       return [name, own.reduce((sum, { value }) => sum + (value ?? NaN), 0)] as const;
     });
     return Object.fromEntries(sums.filter(([, sum]) => !Number.isNaN(sum)));
+  };
+}
+
+/** Draws of one question; one that an earlier run measured has its row alone. */
+export type DrawsOfQuestion = readonly (Omit<MeasuredDraw, "trajectory"> &
+  Partial<Pick<MeasuredDraw, "trajectory">>)[];
+
+/** Measures a question's draws together. @returns by name, as `measurer`; undefined where no metric does so. */
+export function drawsMeasurer({
+  metrics,
+}: Measures): ((draws: DrawsOfQuestion) => Record<string, number>) | undefined {
+  const found = metrics.flatMap(({ name, as = name, options }) => {
+    const part = metricParts.get(name, WHERE);
+    return part.scoreDraws === undefined ? [] : [{ as, part, options }];
+  });
+  if (found.length === 0) return undefined;
+  return (draws) => {
+    // Rows are written when all draws of their question are measured, so one of an earlier run has the values.
+    const earlier = draws.find(({ trajectory }) => trajectory === undefined)?.row.metrics;
+    const measured = draws.filter((each): each is MeasuredDraw => each.trajectory !== undefined);
+    const values = found.map(({ as, part, options }) => {
+      return [as, earlier?.[as] ?? part.scoreDraws?.(measured, options) ?? null] as const;
+    });
+    return Object.fromEntries(values.filter((each): each is [string, number] => each[1] !== null));
   };
 }

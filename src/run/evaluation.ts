@@ -8,7 +8,7 @@ import {
   evaluatePolicy,
   type EvaluationRun,
 } from "../evaluate/evaluate.ts";
-import { measurer, measuresOf } from "../evaluate/measures.ts";
+import { drawsMeasurer, measurer, measuresOf } from "../evaluate/measures.ts";
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts } from "../evaluate/fingerprint.ts";
@@ -53,8 +53,10 @@ export async function evaluateSubject(
   run: Omit<EvaluationRun, "seed" | "samplesPerTask"> & { clock?: () => number },
 ): Promise<MeasuredEvaluation> {
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const measure = measurer(measuresOf(settings), { ...scoring, roles, cache: sharedCache() });
-  const given = { ...run, samplesPerTask, seed: settings.seed, measure };
+  const measures = measuresOf(settings);
+  const measure = measurer(measures, { ...scoring, roles, cache: sharedCache() });
+  const measureDraws = drawsMeasurer(measures);
+  const given = { ...run, samplesPerTask, seed: settings.seed, measure, measureDraws };
   const summary =
     typeof policy === "function"
       ? await evaluate(policy, given)

@@ -197,6 +197,19 @@ describe("rollouts of the next step", () => {
     expect(straight[3]!.state).not.toHaveProperty("ahead");
   });
 
+  it("that branch off share the calls before, whose tokens are counted once", async () => {
+    const given = { steps: 1, maxStepsOffPolicy: 0, minibatches: 1 };
+    const [{ trajectories, tokens }] = (await train({ given })) as [OnPolicyStep];
+    const [first, , ...rest] = trajectories as [Trajectory, Trajectory, ...Trajectory[]];
+    const branch = { ...first, id: `${first.id}.1.1`, branch: { of: first.id, calls: 1 } };
+    const batchOf = () => Promise.resolve([first, branch, ...rest]);
+    const [again] = (await train({ given, batchOf })) as [OnPolicyStep];
+    const second = policyTokenCount(trajectories[1]!);
+    expect(second).toBeGreaterThan(0);
+    expect(again.tokens.sampled).toBe(tokens.sampled - second);
+    expect(again.metrics["rollout/tokens"]).toBe(again.tokens.sampled);
+  });
+
   it("that wait for their continuation are kept with a step, and every token is counted once", async () => {
     // Two rollouts of a task are alike where their seeds are both even or both odd: some tasks wait, some are left.
     const given = {

@@ -34,7 +34,7 @@ export function checkBudgets(
   if (algorithm === undefined) return [];
   const options = algorithm as unknown as OnPolicyOptions;
   const found = [
-    ...batchFindings(algorithm.name, options),
+    ...batchFindings(settings, algorithm.name, options),
     ...signalFindings(settings, options),
     ...ratioFindings(settings, options),
     ...staleFindings(settings),
@@ -61,6 +61,7 @@ export function requireSoundBudgets(findings: readonly BudgetFinding[]): void {
 }
 
 function batchFindings(
+  { strategy }: Pick<Settings, "strategy">,
   name: string,
   { promptsPerStep, groupSize, minibatches, ...rest }: OnPolicyOptions,
 ): Found[] {
@@ -84,7 +85,8 @@ function batchFindings(
   const given = { promptsPerStep, groupSize, minibatches, ...rest };
   const named = estimatorOf(algorithms.get(name, "algorithm"), given);
   const estimator = advantageEstimators.get(named.name, "algorithm");
-  if (groupSize < 2 && estimator.needsGroups) {
+  // A rollout that branches gives several trajectories.
+  if (groupSize * openStrategy(strategy, "strategy").leaves < 2 && estimator.needsGroups) {
     found.push({
       severity: "error",
       key: "algorithm.groupSize",

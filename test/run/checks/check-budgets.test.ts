@@ -57,6 +57,7 @@ describe("budgets held against each other", () => {
   it("name what leaves nothing to learn from", async () => {
     const keys = async (...sets: string[]) => (await found(null, ...sets)).map(({ key }) => key);
     expect(await keys("algorithm.groupSize=1")).toEqual(["algorithm.groupSize"]);
+    expect(await keys("algorithm.groupSize=1", "strategy={name: tree-rollout}")).toEqual([]);
     const remax = "algorithm.advantage.name=remax";
     expect(await keys(remax)).toEqual(["algorithm.sampler"]);
     expect(await keys(remax, "algorithm.sampler=greedy-baseline")).toEqual([]);
