@@ -50,7 +50,7 @@ export { defineWorld } from "./env/world.ts";
 export { defineMetric } from "./evaluate/metrics/metric.ts";
 export type { EvaluationRow } from "./evaluate/evaluation-row.ts";
 export type { MeasuredDraw } from "./evaluate/metrics/metric.ts";
-export type { Metric } from "./evaluate/metrics/own-metrics.ts";
+export type { Metric } from "./evaluate/metrics/metric.ts";
 export type { ToolSchema } from "./http/chat-messages.ts";
 export { defineLoss, weightedSum } from "./losses/loss.ts";
 export type { Loss, LossInputs, LossOutputs } from "./losses/loss.ts";

@@ -69,10 +69,7 @@ export interface DrawYield {
 export function openDrawYields(
   names: readonly string[],
   scored: readonly string[] = [],
-): {
-  add(drawn: DrawnQuestion): void;
-  yields(): DrawYield[];
-} {
+): { add(drawn: DrawnQuestion): void; yields(): DrawYield[] } {
   const sums = new Map(names.map((name) => [name, emptySum()]));
   return {
     add({ candidates }) {

@@ -3,10 +3,14 @@ import { requireDescribed } from "../../base/registry.ts";
 import type { Resolved } from "../../base/schedule.ts";
 import type { z } from "../../base/schema.ts";
 import type { RewardContext } from "../../rewards/context.ts";
-import { type RewardHead, type Scored, defineReward } from "../../rewards/reward.ts";
+import { type Reward, type RewardHead, type Scored, defineReward } from "../../rewards/reward.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { rowMetrics } from "./index.ts";
-import type { Metric } from "./own-metrics.ts";
+
+/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
+export interface Metric extends Reward {
+  readonly isShare: boolean;
+}
 
 /** A draw of an evaluation, with its row. */
 export interface MeasuredDraw extends Scored {

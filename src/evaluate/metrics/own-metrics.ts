@@ -1,10 +1,6 @@
 import { registry } from "../../base/registry.ts";
-import type { Reward } from "../../rewards/reward.ts";
+import type { Metric } from "./metric.ts";
+import { statedFacts } from "./stated-facts.ts";
 
-/** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
-export interface Metric extends Reward {
-  readonly isShare: boolean;
-}
-
-/** The metrics of plugins. Every evaluation has those of the package (`rowMetrics`), which read rows alone. */
-export const metrics = registry<Metric>("metric", []);
+/** What `evaluation.metrics` may name, beside the parts of plugins. Every evaluation has `rowMetrics`, which read rows alone. */
+export const metrics = registry<Metric>("metric", [statedFacts]);

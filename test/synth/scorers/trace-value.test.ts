@@ -46,7 +46,10 @@ describe("finalised", () => {
   it("goes on where the greedy answer is wrong, and finds nothing where no cut is good enough", async () => {
     const share = (left: readonly string[]) => Promise.resolve(shares.get(left.length) ?? NaN);
     const isRight = (left: readonly string[]) => Promise.resolve(left.length !== 3);
-    expect(await finalised(TRACE, settings, judge({ share, isRight }))).toEqual({ end: 5, value: 1 });
+    expect(await finalised(TRACE, settings, judge({ share, isRight }))).toEqual({
+      end: 5,
+      value: 1,
+    });
     expect(await finalised(TRACE, settings, judge({}))).toBeNull();
   });
 
