@@ -1,8 +1,8 @@
 import { z } from "../base/schema.ts";
+import { normalizeAnswer } from "../text/answer-normalizations.ts";
 import { sentenceSpans } from "../text/sentence-spans.ts";
 import { ENTAILMENT, entailmentPrompt, ROLE_REPLY } from "../trajectory/role-prompts.ts";
 import { roleName } from "../trajectory/role.ts";
-import type { Passage, Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { defineReward } from "./reward.ts";
 
@@ -13,20 +13,21 @@ const SCALES = {
 } as const;
 
 /**
- * What a verifier says of each sentence of the thought, with the question's gold passages as evidence, which the policy need not see.
- * The message must be one thought and one answer, each tag once and in order; with broken tags, and for questions without gold passages
+ * What a verifier says of each sentence of the thought, with the question's own passages as evidence, which the policy need not see.
+ * The message must be one thought and one answer, each tag once and in order; with broken tags, and for questions without passages
  * (mathematics), no sentence has a value. Equal sentences with equal evidence are asked about once; a reply that is no verdict leaves its
  * sentence out.
  *
  * Source: FSPO, arXiv 2505.24630, and its code nusnlp/FSPO. Different here: the verifier is a role that replies in words
- * (`entailmentPrompt`), where the code thresholds the score of HHEM at .5; spans are those of the sentences in the message, where the
+ * (`entailmentPrompt`; on 300 of its exercises the base `entailment` accepts .58 of true sentences and .07 of false ones), where the code
+ * thresholds the score of HHEM at .5; spans are those of the sentences in the message, where the
  * code counts the tokens of each sentence encoded by itself, so that its places drift.
  *
  * @example the second of two sentences is contradicted: +1 at the first, -1 at the second; per trajectory 0
  */
 export const sentenceFactuality = defineReward({
   name: "sentence-factuality",
-  summary: "Per sentence of the thought: 1 if the gold passages entail it, else -1 or 0.",
+  summary: "Per sentence of the thought: 1 if the question's passages entail it, else -1 or 0.",
   range: [-1, 1],
   source: "FSPO, arXiv 2505.24630; nusnlp/FSPO",
   placed: ({ per }) => per === "sentence",
@@ -39,13 +40,14 @@ export const sentenceFactuality = defineReward({
     per: z.enum(["sentence", "trajectory"]).default("sentence"),
   }),
   async score({ trajectory, task }, { role, scale, per }, { roles, cache, signal }) {
-    const evidence = goldPassages(task);
+    const { context: evidence = [] } = task.annotations;
     const thought = thoughtOf(trajectory);
     const model = roles.get(role, "rewards (sentence-factuality).role");
     const spans = evidence.length === 0 || thought === null ? [] : sentenceSpans(thought.text);
     const values = await Promise.all(
       spans.map(async ([from, to]) => {
-        const asked = { passages: evidence, sentence: (thought?.text ?? "").slice(from, to) };
+        const passages = evidence.map(({ title, text }) => ({ title, text }));
+        const asked = { passages, sentence: (thought?.text ?? "").slice(from, to) };
         const reply = await cache.get(asked, () =>
           model.complete(entailmentPrompt(asked), {
             maxTokens: MOST_TOKENS,
@@ -53,7 +55,7 @@ export const sentenceFactuality = defineReward({
             signal,
           }),
         );
-        const verdict = verdictIn(reply);
+        const verdict = verdictIn(reply, asked.sentence);
         if (verdict === null) return [];
         const at = thought?.at ?? 0;
         const span = [at + from, at + to] as const;
@@ -69,14 +71,6 @@ export const sentenceFactuality = defineReward({
 
 /** A value of the passages and a verdict. */
 const MOST_TOKENS = 16;
-
-/** The passages that together answer the question, of those that come with it. */
-function goldPassages({ annotations }: Task): Pick<Passage, "title" | "text">[] {
-  const { context = [], supportingPassages = [] } = annotations;
-  return context
-    .filter(({ id }) => supportingPassages.includes(id))
-    .map(({ title, text }) => ({ title, text }));
-}
 
 /** A prompt may have opened the thought. */
 const WHOLE = /^(\s*(?:<think>)?)(.*?)<\/think>\s*<answer>.*<\/answer>\s*$/s;
@@ -94,9 +88,16 @@ function thoughtOf({ turns }: Trajectory): { text: string; turn: number; at: num
   return { text: found[2] ?? "", turn: message.turn, at: (found[1] ?? "").length };
 }
 
-/** The verdict is a reply's last word. */
-function verdictIn(reply: string): keyof typeof ENTAILMENT | null {
-  const last = reply.trim().split(/\s+/).at(-1);
-  const found = Object.entries(ENTAILMENT).find(([, word]) => word === last);
-  return (found?.[0] as keyof typeof ENTAILMENT | undefined) ?? null;
+/**
+ * The verdict is a reply's last word; where it first writes the value that the passages state, whether the sentence has that value decides:
+ * small models copy better than they compare. @example "The mayor of Oslo is Ibsen.", "Grieg true" → contradicted
+ */
+function verdictIn(reply: string, sentence: string): keyof typeof ENTAILMENT | null {
+  const words = reply.trim().split(/\s+/);
+  const found = Object.entries(ENTAILMENT).find(([, word]) => word === words.at(-1));
+  if (found === undefined) return null;
+  const verdict = found[0] as keyof typeof ENTAILMENT;
+  const value = normalizeAnswer(words.slice(0, -1).join(" "));
+  if (value === "" || verdict === "neutral") return verdict;
+  return ` ${normalizeAnswer(sentence)} `.includes(` ${value} `) ? "entailed" : "contradicted";
 }

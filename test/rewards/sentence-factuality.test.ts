@@ -6,8 +6,8 @@ import type { Task } from "../../src/trajectory/task.ts";
 import { rewardContext, scoreWith } from "../helpers/reward-context.ts";
 import { answered, passages, task } from "../helpers/search-world.ts";
 
-const gold: Task = { ...task, annotations: { context: passages, supportingPassages: ["oslo"] } };
-const MESSAGE = "<think> A is true. B is false. C is open. D.</think><answer> Oslo</answer>";
+const gold: Task = { ...task, annotations: { context: passages.slice(0, 1) } };
+const MESSAGE = "<think> A is Norway. B is false. C is open. D.</think><answer> Oslo</answer>";
 
 const of = (text: string, asked: Task = gold): Scored => {
   const turn = { call: 0, text, actions: [], problems: [], observations: [] };
@@ -22,7 +22,7 @@ function verifier() {
       prompts.push(prompt);
       expect(stop).toEqual(["</answer>"]);
       const [, letter = ""] = /^Question: (.)/.exec(prompt) ?? [];
-      return Promise.resolve({ A: " Norway true", B: "Peru false", C: "unknown" }[letter] ?? "hm");
+      return Promise.resolve({ A: " Norway false", B: "Peru true", C: "unknown" }[letter] ?? "hm");
     },
     logprobs: () => Promise.resolve(null),
   };
@@ -40,13 +40,30 @@ describe("sentence-factuality", () => {
       return [from, from + sentence.length];
     };
     expect(values).toEqual([
-      { turn: 0, span: at("A is true."), value: 1 },
+      { turn: 0, span: at("A is Norway."), value: 1 },
       { turn: 0, span: at("B is false."), value: -1 },
       { turn: 0, span: at("C is open."), value: -1 },
     ]);
     expect(prompts[0]).toBe(
-      "Question: A is true. Is it true?\n<information>Doc 1(Title: Oslo) Oslo is the capital of Norway.</information>\n<answer>",
+      "Question: A is Norway. Is it true?\n<information>Doc 1(Title: Oslo) Oslo is the capital of Norway.</information>\n<answer>",
     );
+  });
+
+  it("takes a verdict without a value as it is", async () => {
+    const role = (reply: string): Role => ({
+      name: "verifier",
+      complete: () => Promise.resolve(reply),
+      logprobs: () => Promise.resolve(null),
+    });
+    const values = ["true", "false"].map((reply) =>
+      scoreWith(
+        sentenceFactuality,
+        [of(MESSAGE)],
+        { ...named, per: "trajectory" },
+        rewardContext({ roles: { names: ["verifier"], get: () => role(reply) } }),
+      ),
+    );
+    expect(await Promise.all(values)).toEqual([[1], [-1]]);
   });
 
   it("gives 0 for what the passages leave open on the paper's scale, and a mean per trajectory", async () => {
@@ -59,7 +76,7 @@ describe("sentence-factuality", () => {
     expect(await scored({ per: "trajectory", scale: "three-way" })).toEqual([0]);
   });
 
-  it("has no value without evidence, with broken tags and for several messages", async () => {
+  it("has no value without passages, with broken tags and for several messages", async () => {
     const { prompts, context } = verifier();
     const two = of(MESSAGE);
     const broken = [
@@ -79,7 +96,7 @@ describe("sentence-factuality", () => {
     const opened = of(MESSAGE.replace("<think>", ""));
     const rows = [opened, of(MESSAGE)];
     const [first] = await scoreWith(sentenceFactuality, rows, named, context);
-    expect(first).toMatchObject([{ span: [1, 11] }, {}, {}]);
+    expect(first).toMatchObject([{ span: [1, 13] }, {}, {}]);
     expect(prompts).toHaveLength(4);
   });
 });
