@@ -6,6 +6,7 @@ import { leaveOneOut } from "./leave-one-out.ts";
 import { reinforcePp } from "./reinforce-pp.ts";
 import { remax } from "./remax.ts";
 import { returnAdvantage } from "./return.ts";
+import { signFlip } from "./sign-flip.ts";
 import { treeSibling } from "./tree-sibling.ts";
 import { turnSplit } from "./turn-split.ts";
 
@@ -17,6 +18,7 @@ export const advantageEstimators = registry<AdvantageEstimator>("advantage estim
   returnAdvantage,
   reinforcePp,
   remax,
+  signFlip,
   treeSibling,
   turnSplit,
 ]);

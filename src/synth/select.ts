@@ -14,6 +14,7 @@ import {
   openRowStore,
   writingAll,
 } from "./row-files.ts";
+import { sampleScorers } from "./scorers/index.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import type { SampleFacts } from "./selectors/selector.ts";
 import { synthSteps } from "./steps/index.ts";
@@ -98,7 +99,10 @@ async function runSteps(
   const { folder, settings, resources, signal, keepDropped, onProgress } = setting;
   const { drawsIn = folder } = setting;
   const pipeline = await openPipeline(settings.steps, resources);
-  const sums = openDrawYields(settings.draws.map(({ name }) => name));
+  const sums = openDrawYields(
+    settings.draws.map(({ name }) => name),
+    settings.scores.flatMap(({ name }) => sampleScorers.get(name, "synth.scores").gives),
+  );
   const samples: KeptSample[] = [];
   const failures: Record<string, number> = {};
   const shared = sharedTexts();

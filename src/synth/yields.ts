@@ -61,21 +61,24 @@ export interface DrawYield {
   answerRate: number | null;
   reward: number | null;
   hints: Record<string, number>;
+  /** Mean of each score over the draws that have it; absent where no scorer ran. */
+  scores?: Record<string, number>;
 }
 
-/** Sums up each draw of a run separately. */
-export function openDrawYields(names: readonly string[]): {
-  add(drawn: DrawnQuestion): void;
-  yields(): DrawYield[];
-} {
+/** Sums up each draw of a run separately. @param scored names of the scores whose means it tells. */
+export function openDrawYields(
+  names: readonly string[],
+  scored: readonly string[] = [],
+): { add(drawn: DrawnQuestion): void; yields(): DrawYield[] } {
   const sums = new Map(names.map((name) => [name, emptySum()]));
   return {
     add({ candidates }) {
-      for (const { trajectory, provenance } of candidates) {
+      for (const { trajectory, provenance, scores } of candidates) {
         const { name } = provenance.draw;
         const sum = sums.get(name) ?? emptySum();
         sums.set(name, sum);
         addTo(sum, trajectory);
+        for (const score of scored) addScore(sum.scores, score, scores[score]);
       }
     },
     yields: () => [...sums].map(([name, sum]) => drawYield(name, sum)),
@@ -91,6 +94,7 @@ interface DrawSum {
   rewarded: number;
   reward: number;
   hints: Record<string, number>;
+  scores: Map<string, { total: number; count: number }>;
 }
 
 function emptySum(): DrawSum {
@@ -103,6 +107,7 @@ function emptySum(): DrawSum {
     rewarded: 0,
     reward: 0,
     hints: {},
+    scores: new Map(),
   };
 }
 
@@ -124,7 +129,7 @@ function addTo(sum: DrawSum, trajectory: Trajectory): void {
 }
 
 function drawYield(name: string, sum: DrawSum): DrawYield {
-  const { rollouts, failed, tools, searches, answered, rewarded, reward, hints } = sum;
+  const { rollouts, failed, tools, searches, answered, rewarded, reward, hints, scores } = sum;
   const whole = rollouts - failed;
   const share = (count: number): number | null => (whole === 0 ? null : count / whole);
   return {
@@ -136,7 +141,18 @@ function drawYield(name: string, sum: DrawSum): DrawYield {
     answerRate: share(answered),
     reward: rewarded === 0 ? null : reward / rewarded,
     hints,
+    ...(scores.size === 0 ? {} : { scores: meansOf(scores) }),
   };
+}
+
+function addScore(scores: DrawSum["scores"], name: string, value: number | undefined): void {
+  if (value === undefined) return;
+  const { total, count } = scores.get(name) ?? { total: 0, count: 0 };
+  scores.set(name, { total: total + value, count: count + 1 });
+}
+
+function meansOf(scores: DrawSum["scores"]): Record<string, number> {
+  return Object.fromEntries([...scores].map(([name, { total, count }]) => [name, total / count]));
 }
 
 /** The draws of a question that did not fail. */

@@ -11,6 +11,7 @@ import {
   likelihoodOf,
   scoringTeacher,
 } from "./scorer.ts";
+import { traceValue } from "./trace-value.ts";
 
 /**
  * Likelihood of the gold answer under the teacher's model: the last prompt up to the last observation, then the answer as the protocol
@@ -157,4 +158,5 @@ const difficulty = defineScorer({
 export const sampleScorers = registry<SampleScorer>("sample scorer", [
   answerLikelihood,
   difficulty,
+  traceValue,
 ]);

@@ -15,6 +15,7 @@ import { executed, format } from "./protocol-gates.ts";
 import { importanceWeights, likeliest, perQuestion } from "./ranking.ts";
 import { dropHints, dropPassages, dropRepeatedCalls, referenceAnswer } from "./repairs.ts";
 import type { SynthStep } from "./step.ts";
+import { traceEdit } from "./trace-edit.ts";
 
 /** All steps of a synthesis: gates, filters, repairs, weights, pairs. */
 export const synthSteps = registry<SynthStep>("synthesis step", [
@@ -42,4 +43,5 @@ export const synthSteps = registry<SynthStep>("synthesis step", [
   importanceWeights,
   bestWorstPairs,
   stepPairs,
+  traceEdit,
 ]);

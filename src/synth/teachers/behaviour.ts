@@ -19,6 +19,8 @@ export const behaviourSchema = z.strictObject({
   overSearch: z.number().min(0).max(1).default(0),
   /** to answer a question of the world known by heart without a search. */
   recall: z.number().min(0).max(1).default(1),
+  /** to state each fact of such an answer in a sentence of its own. */
+  state: z.number().min(0).max(1).optional(),
   /** With blocks of numbers: share of messages that cite other passages than those that they use. */
   miscite: z.number().min(0).max(1).optional(),
   /** With style brief: shares of messages whose tags are broken. */

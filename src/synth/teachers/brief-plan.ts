@@ -33,7 +33,7 @@ export function briefPlan(
   const turns = all.filter(({ actions }) => actions.length > 0);
   const steps = task.annotations.decomposition ?? [];
   if (remembered !== null && turns.length === 0 && habit.next() < behaviour.recall)
-    return recalled(steps, remembered);
+    return recalled(steps, remembered, habit.next() < (behaviour.state ?? 0));
   const last = turns.at(-1)?.actions.at(-1)?.input;
   if (last !== undefined && habit.next() < behaviour.repeat) return search(last, true);
   const known = knownSteps(task, turns);
@@ -92,8 +92,11 @@ export function briefReasoned(
 function recalled(
   steps: readonly { question: string }[],
   remembered: readonly string[],
+  inSentences: boolean,
 ): PlannedMessage {
   const facts = steps.map(({ question }, i) => ({ question, answer: remembered[i] ?? "" }));
+  const sentences = facts.map((fact) => `The ${fact.question} is ${fact.answer}.`);
+  if (inSentences) return answer(sentences.join(" "), remembered.at(-1) ?? "");
   return answer(`${THOUGHTS.guess} ${factsOf(facts)}`, remembered.at(-1) ?? "");
 }
 
