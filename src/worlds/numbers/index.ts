@@ -54,7 +54,7 @@ export const numbers = defineWorld({
   },
   datasets: [weakNumberWorld],
   teachers: [numberTeacher],
-  bases: ["numbers", "numbers-long", "coder"],
+  bases: ["numbers", "numbers-long", "numbers-routes", "coder"],
   vocabulary: numberWorldVocabulary,
 });
 
