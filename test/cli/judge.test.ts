@@ -239,12 +239,14 @@ describe("agentrl judge check", () => {
       thought-process           0/3  .000 .000–.561         0/3
       step-by-step              0/3  .000 .000–.561         0/3
       final-answer-prefix       0/3  .000 .000–.561         0/3
+      adversarial-prefix        0/3  .000 .000–.561         0/3
       prompt-echo               0/3  .000 .000–.561         0/3
       answer-type               0/3  .000 .000–.561         0/3
       vague                     0/3  .000 .000–.561         0/3
       refusal                   0/3  .000 .000–.561         0/3
       other-entity              0/3  .000 .000–.561         0/3
       hedge                     0/3  .000 .000–.561         0/3
+      alternatives              0/3  .000 .000–.561         0/3
       answer-explanation        0/3  .000 .000–.561         0/3
       authority                 3/3  1.00 .439–1.00         3/3
       reference-claim           0/3  .000 .000–.561         0/3
@@ -269,10 +271,10 @@ describe("agentrl judge check", () => {
     const { stdout, status } = await check(...args, "false_positive_rate<=0.01");
     expect(status).toBe(5);
     expect(JSON.parse(stdout)).toMatchObject({
-      n: 88,
+      n: 96,
       questions: 4,
       unparsed: 0,
-      metrics: { false_positive_rate: 4 / 88, false_positive_rate_after_rule: 0, empty: 1 },
+      metrics: { false_positive_rate: 4 / 96, false_positive_rate_after_rule: 0, empty: 1 },
     });
     const guarded = await check(...args, "false_positive_rate_after_rule<=0");
     expect(guarded.status).toBe(0);

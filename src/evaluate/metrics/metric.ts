@@ -51,7 +51,6 @@ export function defineMetric<S extends z.ZodObject>({
   const reward = defineReward<S>({
     ...head,
     range,
-    scope: together === undefined ? "trajectory" : "group",
     score: (scored, ...rest) =>
       "score" in head ? head.score(scored as MeasuredDraw, ...rest) : null,
   });
