@@ -63,7 +63,7 @@ const GROUPS = {
   Models: { "Architectures (`model_type`)": architectures },
   Metrics: {
     "Of an evaluation": rowMetrics,
-    "Named by `evaluation.metrics`": metrics,
+    "Named by `evaluation.metrics`": withoutOptions(metrics),
     "Of a predictions file, `agentrl score`": answerMetrics,
     Normalisations: normalizations,
     "Layouts of `agentrl score`": scoreLayouts,
