@@ -3,9 +3,11 @@ import { z } from "../../base/schema.ts";
 import { answerIn } from "../../env/protocols/protocol.ts";
 import { finalAnswer } from "../../math/extract-answer.ts";
 import { mathEqual } from "../../math/math-equal.ts";
-import { sequenceIds } from "../../trajectory/trajectory.ts";
-import { keptScore, soleMessage, traceParts } from "../steps/trace-edit.ts";
-import { defineScorer, likelihoodOf, scoringTeacher } from "./scorer.ts";
+import type { ScoringPolicy } from "../../rollout/prompt-session.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { type Trajectory, sequenceIds } from "../../trajectory/trajectory.ts";
+import { type TraceParts, keptScore, soleMessage, traceParts } from "../steps/trace-edit.ts";
+import { type ScorerResources, defineScorer, likelihoodOf, scoringTeacher } from "./scorer.ts";
 
 const options = z.strictObject({
   /** Words that begin a pattern of thought: the trace is cut before a sentence that begins with one. None: before each sentence. */
@@ -48,86 +50,100 @@ export const traceValue = defineScorer({
   options,
   open(settings, resources) {
     const teacher = scoringTeacher(resources.policy, "trace-value");
-    const { protocol, toolSchemas } = resources.environment;
     return {
       async score(task, trajectory, signal): Promise<Record<string, number>> {
         const turn = soleMessage(trajectory);
         const [reference] = task.references;
         if (turn === null || reference === undefined) return {};
-        const isRight = (answer: string | null) => isAnswer(answer, task.references);
-        const { opening, sentences, closing } = traceParts(turn.text, protocol);
-        const original = await isRight(trajectory.answer);
-        const answer = protocol.write(
-          {
-            thought: "",
-            action: { tool: "answer", input: original ? (trajectory.answer ?? "") : reference },
-          },
-          toolSchemas,
-        );
+        const { protocol, toolSchemas } = resources.environment;
+        const parts = traceParts(turn.text, protocol);
+        const isRight = await isAnswer(trajectory.answer, task.references);
+        const input = isRight ? (trajectory.answer ?? "") : reference;
+        const action = { tool: "answer", input };
+        const answer = protocol.write({ thought: "", action }, toolSchemas);
         const tokensOf = (text: string): number => teacher.tokenizer.encode(text).length;
-        const read = sequenceIds(
-          trajectory.calls.map((call) => ({ ...call, completion: [] })),
-          turn.call,
-        );
-        const after = (left: readonly string[], text = ""): number[] => [
-          ...read,
-          ...teacher.tokenizer.encode(opening + left.join("") + text),
-        ];
-        const ask = async (left: readonly string[], temperature: number, draw: number) => {
-          const { ids } = await teacher.complete({
-            promptIds: after(left, closing + protocol.answerOpening),
-            maxTokens: settings.maxTokens,
-            temperature,
-            topP: 1,
-            topK: 0,
-            stopIds: teacher.tokenizer.endIds,
-            stopStrings: protocol.stopStrings,
-            sequence: null,
-            seed: seedFrom(resources.seed, "trace-value", trajectory.id, left.length, draw),
-            task,
-            turns: [],
-          });
-          const text = protocol.answerOpening + teacher.tokenizer.decode(ids);
-          return isRight(answerIn(protocol, { prompt: "", messages: [text] }));
-        };
-        const judge: Judge = {
-          async share(left) {
-            signal.throwIfAborted();
-            const draws = Array.from({ length: settings.continuations }, (_, k) =>
-              ask(left, settings.temperature, k),
-            );
-            return (await Promise.all(draws)).filter(Boolean).length / draws.length;
-          },
-          isRight: (left) => ask(left, 0, 0),
-          async rest(left, following) {
-            signal.throwIfAborted();
-            const text = following.join("") + closing + answer;
-            return (await likelihoodOf(teacher, after(left), text))?.sum ?? -Infinity;
-          },
-        };
         const tokens = tokensOf(turn.text);
-        const right = Number(original);
         const plain = {
-          "original-right": right,
-          "edited-right": right,
+          "original-right": Number(isRight),
+          "edited-right": Number(isRight),
           "original-tokens": tokens,
           "edited-tokens": tokens,
         };
+        const place = { teacher, task, trajectory, parts, answer, signal };
+        const judge = teacherJudge(place, settings, resources);
+        const { sentences, opening, closing } = parts;
         const found = await finalised(sentences, settings, judge);
         if (found === null) return plain;
         const kept = await pruned(sentences, found.end, settings, judge);
-        const text = opening + sentences.filter((_, i) => kept[i]).join("") + closing + answer;
+        const left = sentences.filter((_, i) => kept[i]).join("");
         return {
           ...plain,
           "prefix-value": found.value,
           "edited-right": 1,
-          "edited-tokens": tokensOf(text),
+          "edited-tokens": tokensOf(opening + left + closing + answer),
           ...Object.fromEntries(kept.map((stays, i) => [keptScore(i), Number(stays)])),
         };
       },
     };
   },
 });
+
+/** A trace whose teacher is asked. */
+interface JudgedTrace {
+  teacher: ScoringPolicy;
+  task: Task;
+  trajectory: Trajectory;
+  parts: TraceParts;
+  /** The right answer, as the protocol writes it. */
+  answer: string;
+  signal: AbortSignal;
+}
+
+function teacherJudge(
+  { teacher, task, trajectory, parts, answer, signal }: JudgedTrace,
+  { continuations, maxTokens, temperature: sampled }: Options,
+  { environment: { protocol }, seed }: ScorerResources,
+): Judge {
+  const { opening, closing } = parts;
+  const encode = (text: string): number[] => teacher.tokenizer.encode(text);
+  const prompts = trajectory.calls.map((call) => ({ ...call, completion: [] }));
+  const read = sequenceIds(prompts, 0);
+  const after = (left: readonly string[], text = ""): number[] => [
+    ...read,
+    ...encode(opening + left.join("") + text),
+  ];
+  const ask = async (left: readonly string[], temperature: number, draw: number) => {
+    signal.throwIfAborted();
+    const { ids } = await teacher.complete({
+      promptIds: after(left, closing + protocol.answerOpening),
+      maxTokens,
+      temperature,
+      topP: 1,
+      topK: 0,
+      stopIds: teacher.tokenizer.endIds,
+      stopStrings: protocol.stopStrings,
+      sequence: null,
+      seed: seedFrom(seed, "trace-value", trajectory.id, left.length, draw),
+      task,
+      turns: [],
+    });
+    const text = protocol.answerOpening + teacher.tokenizer.decode(ids);
+    const written = answerIn(protocol, { prompt: "", messages: [text] });
+    return isAnswer(written, task.references);
+  };
+  return {
+    async share(left) {
+      const draws = Array.from({ length: continuations }, (_, k) => ask(left, sampled, k));
+      return (await Promise.all(draws)).filter(Boolean).length / draws.length;
+    },
+    isRight: (left) => ask(left, 0, 0),
+    async rest(left, following) {
+      signal.throwIfAborted();
+      const text = following.join("") + closing + answer;
+      return (await likelihoodOf(teacher, after(left), text))?.sum ?? -Infinity;
+    },
+  };
+}
 
 /** What is asked of the teacher about sentences in place of a trace. */
 export interface Judge {
@@ -173,7 +189,8 @@ export async function pruned(
       if (before.length + following.length === 0) continue;
       const whole = await judge.rest([...before, ...sentences.slice(from, to)], following);
       const without = await judge.rest(before, following);
-      if (without < whole - tolerance) continue;
+      // What does not fit the context cannot be compared.
+      if (!Number.isFinite(whole) || without < whole - tolerance) continue;
       if (!(await judge.isRight([...before, ...following]))) continue;
       kept.fill(false, from, to);
       from = to - 1;
