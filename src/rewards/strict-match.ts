@@ -16,7 +16,8 @@ export const strictMatch = defineReward({
   range: [0, 1],
   source: "rule-based verifiers with false negatives, arXiv 2505.22203, section 3",
   kind: "answer",
-  expects: answerExpectations(),
+  // Another reference than the first is wrong.
+  expects: answerExpectations({ golden: { from: 0, below: 1.01 } }),
   score: ({ trajectory, task }) =>
     Number(trajectory.answer !== null && trajectory.answer.trim() === task.references[0]?.trim()),
 });
