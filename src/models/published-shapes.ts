@@ -76,6 +76,11 @@ function shape(
 
 const { smollm2, qwen25, qwen3, llama3 } = families;
 const llama32 = { ...llama3, tie_word_embeddings: true };
+const math = { rope_theta: 10_000, max_position_embeddings: 4096 };
+const distilled = [
+  [28, 1536, 8960, 12, 2],
+  { ...qwen25, rope_theta: 10_000, max_position_embeddings: 131_072, tie_word_embeddings: false },
+] as const;
 const times = (factor: number): object => ({ rope_scaling: { ...LLAMA3_ROPE, factor } });
 
 /**
@@ -102,6 +107,18 @@ export const publishedShapes: readonly PublishedShape[] = [
     max_position_embeddings: 131_072,
     tie_word_embeddings: false,
   }),
+  shape("Qwen/Qwen2.5-Math-1.5B", 1_543_714_304, [28, 1536, 8960, 12, 2], {
+    ...qwen25,
+    ...math,
+  }),
+  shape("Qwen/Qwen2.5-Math-7B", 7_615_616_512, [28, 3584, 18_944, 28, 4], {
+    ...qwen25,
+    ...math,
+    vocab_size: 152_064,
+    tie_word_embeddings: false,
+  }),
+  shape("deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", 1_777_088_000, ...distilled),
+  shape("agentica-org/DeepScaleR-1.5B-Preview", 1_777_088_000, ...distilled),
   shape("Qwen/Qwen3-0.6B", 596_049_920, [28, 1024, 3072, 16, 8], qwen3),
   shape("Qwen/Qwen3-1.7B", 1_720_574_976, [28, 2048, 6144, 16, 8], qwen3),
   shape("Qwen/Qwen3-4B", 4_022_468_096, [36, 2560, 9728, 32, 8], qwen3),

@@ -122,11 +122,12 @@ function divisorsText(count: number): string {
 
 /** Whether there can be anything to learn from. */
 function signalFindings(
-  { rewards, sampling, evaluation }: Settings,
+  { rewards, reward, sampling, evaluation }: Settings,
   { groupSize }: OnPolicyOptions,
 ): Found[] {
   const found: Found[] = [];
-  if (rewards.every(({ weight }) => weight === 0)) {
+  // An expression may pay for facts of the trajectory alone.
+  if (reward === undefined && rewards.every(({ weight }) => weight === 0)) {
     found.push({
       severity: "error",
       key: "rewards",
