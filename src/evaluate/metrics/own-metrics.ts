@@ -1,6 +1,5 @@
 import { registry } from "../../base/registry.ts";
 import type { Reward } from "../../rewards/reward.ts";
-import { behaviourMetrics } from "./behaviours.ts";
 
 /** A metric that `evaluation.metrics` names. It scores each draw as a reward does, and nothing trains on it. */
 export interface Metric extends Reward {
@@ -8,4 +7,8 @@ export interface Metric extends Reward {
 }
 
 /** The metrics that a recipe names. Every evaluation has `rowMetrics`, which read rows alone. */
-export const metrics = registry<Metric>("metric", behaviourMetrics);
+export const metrics = registry<Metric>("metric", {
+  backtracking: async () => (await import("./behaviours.ts")).backtracking,
+  calculation: async () => (await import("./behaviours.ts")).calculation,
+  verification: async () => (await import("./behaviours.ts")).verification,
+});
