@@ -3,6 +3,7 @@ import { filters } from "../../src/algorithms/filters/index.ts";
 import { algorithms } from "../../src/algorithms/index.ts";
 import { samplers } from "../../src/algorithms/samplers/index.ts";
 import { withParts } from "../../src/base/registry.ts";
+import { metrics } from "../../src/evaluate/metrics/own-metrics.ts";
 import { retrievers } from "../../src/retrieval/index.ts";
 import { rewards } from "../../src/rewards/index.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
@@ -11,7 +12,8 @@ import { reporters } from "../../src/watch/reporters/index.ts";
 import { datasets, environments } from "../../src/worlds/datasets.ts";
 
 const registries = [datasets, environments, retrievers, rewards, strategies];
-for (const each of [...registries, algorithms, filters, samplers, reporters]) await each.all();
+for (const each of [...registries, algorithms, filters, metrics, samplers, reporters])
+  await each.all();
 
 const ofStages = { synth: {}, sft: { curriculum: [] }, preference: {} };
 const ofModels = { models: {}, policy: { endpoint: {} }, reward: "1" };

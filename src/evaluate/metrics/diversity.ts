@@ -111,7 +111,7 @@ function rightTexts(draws: readonly MeasuredDraw[]): string[] {
   return draws.filter(isRight).map(textOf);
 }
 
-const divEquMetric = defineMetric({
+export const divEquMetric = defineMetric({
   name: "div-equ",
   summary: "Different equations by all equations of a question's right draws (Div-Equ).",
   source: "Diversity-Aware Policy Optimization, arXiv 2505.23433; what an equation is, is ours",
@@ -119,7 +119,7 @@ const divEquMetric = defineMetric({
 });
 
 /** Of all right draws at once, Div-Equ falls as more of them are right; of pairs it does not. */
-const divEquPairsMetric = defineMetric({
+export const divEquPairsMetric = defineMetric({
   name: "div-equ-pairs",
   summary: "Div-Equ of two right draws: the mean over all pairs of a question's right draws.",
   source: "ours, after Div-Equ",
@@ -131,23 +131,16 @@ const divEquPairsMetric = defineMetric({
   },
 });
 
-const selfBleuMetric = defineMetric({
+export const selfBleuMetric = defineMetric({
   name: "self-bleu",
   summary: "Mean BLEU-4 of each draw of a question against its others: 1 if they are equal.",
   source: "Texygen, arXiv 1802.01886",
   scoreDraws: (draws) => selfBleu(draws.map(textOf)),
 });
 
-const ngramDiversityMetric = defineMetric({
+export const ngramDiversityMetric = defineMetric({
   name: "ngram-diversity",
   summary: "Different n-grams by all n-grams of a question's draws, the mean of n = 1 to 4.",
   source: "the n-gram diversity score of arXiv 2403.00553, divided by 4",
   scoreDraws: (draws) => (draws.length < 2 ? null : ngramDiversity(draws.map(textOf))),
 });
-
-export const diversityMetrics = [
-  divEquMetric,
-  divEquPairsMetric,
-  selfBleuMetric,
-  ngramDiversityMetric,
-];

@@ -15,7 +15,7 @@ const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
 export function isShare(name: string): boolean {
   const known = metrics.get(name);
   if (known !== undefined) return known.range[1] === 1;
-  return name.includes("@") || ownMetrics.parts.some((own) => own.name === name && own.isShare);
+  return name.includes("@") || ownMetrics.loaded.some((own) => own.name === name && own.isShare);
 }
 
 /** A metric's name for people. @example metricLabel("cover_em") // "cover-EM" */

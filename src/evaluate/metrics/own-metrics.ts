@@ -1,14 +1,15 @@
 import { registry } from "../../base/registry.ts";
-import { behaviourMetrics } from "./behaviours.ts";
-import { diversityMetrics } from "./diversity.ts";
-import { expressionMetric } from "./expression-metric.ts";
 import type { Metric } from "./metric.ts";
-import { statedFacts } from "./stated-facts.ts";
 
 /** What `evaluation.metrics` may name, beside the parts of plugins. Every evaluation has `rowMetrics` as well, which read rows alone. */
-export const metrics = registry<Metric>("metric", [
-  ...behaviourMetrics,
-  ...diversityMetrics,
-  expressionMetric,
-  statedFacts,
-]);
+export const metrics = registry<Metric>("metric", {
+  backtracking: async () => (await import("./behaviours.ts")).backtracking,
+  calculation: async () => (await import("./behaviours.ts")).calculation,
+  "div-equ": async () => (await import("./diversity.ts")).divEquMetric,
+  "div-equ-pairs": async () => (await import("./diversity.ts")).divEquPairsMetric,
+  expression: async () => (await import("./expression-metric.ts")).expressionMetric,
+  "ngram-diversity": async () => (await import("./diversity.ts")).ngramDiversityMetric,
+  "self-bleu": async () => (await import("./diversity.ts")).selfBleuMetric,
+  "stated-facts": async () => (await import("./stated-facts.ts")).statedFacts,
+  verification: async () => (await import("./behaviours.ts")).verification,
+});

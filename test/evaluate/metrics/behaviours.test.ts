@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { metrics } from "../../../src/evaluate/metrics/own-metrics.ts";
+import {
+  backtracking,
+  calculation,
+  verification,
+} from "../../../src/evaluate/metrics/behaviours.ts";
 import type { MeasuredDraw } from "../../../src/evaluate/metrics/metric.ts";
 import type { Turn } from "../../../src/trajectory/trajectory.ts";
 import { answered, task } from "../../helpers/search-world.ts";
@@ -13,8 +17,8 @@ const turn = (text: string, chain?: string): Turn => {
 async function counted(...turns: Turn[]): Promise<(number | null)[]> {
   const trajectory = answered("7", { turns });
   const draw: MeasuredDraw = { trajectory, task, row: madeRow("q", 1) };
-  const scores = ["verification", "backtracking", "calculation"].map(async (name) => {
-    const { score } = metrics.get(name, "test") as unknown as {
+  const scores = [verification, backtracking, calculation].map(async (metric) => {
+    const { score } = metric as unknown as {
       score: (draws: readonly MeasuredDraw[], options: object, context: object) => Promise<(number | null)[]>; // prettier-ignore
     };
     return (await score([draw], {}, {}))[0] ?? null;
