@@ -19,7 +19,7 @@ const SCALES = {
  * sentence out.
  *
  * Source: FSPO, arXiv 2505.24630, and its code nusnlp/FSPO. Different here: the verifier is a role that replies in words
- * (`entailmentPrompt`; on 300 of its exercises the base `entailment` accepts .58 of true sentences and .07 of false ones), where the code
+ * (`entailmentPrompt`; the base `entailment` accepts .58 of true sentences and .07 of false ones, on the 300 exercises on which `verdictIn` was chosen), where the code
  * thresholds the score of HHEM at .5; spans are those of the sentences in the message, where the
  * code counts the tokens of each sentence encoded by itself, so that its places drift.
  *
