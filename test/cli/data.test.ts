@@ -137,7 +137,9 @@ describe("agentrl data", () => {
       ...[
         "tinyworld",
         "weak-tinyworld",
-        ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
+        ...["reader", "simulator", "judge"].map((role) => `${role}-exercises`),
+        "verifier-attacks",
+        "entailment-exercises",
         "numberworld",
         "weak-numberworld",
         "knights-knaves",

@@ -17,13 +17,16 @@ function batch(): Rewarded[] {
   return draw.shuffle(groups.flat());
 }
 
+/** Options without a default. */
+const OPTIONS: Readonly<Record<string, object>> = { "sign-flip": { by: "sign" } };
+
 const parts = advantageEstimators.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("advantage estimator $name", ({ part }) => {
   /** Without what a critic learns. */
   const estimate = (trajectories: readonly Rewarded[]): PlainAdvantage[] =>
     part
-      .estimate(trajectories, part.options.parse({}))
+      .estimate(trajectories, part.options.parse(OPTIONS[part.name] ?? {}))
       .map((each) => (typeof each === "object" && "advantages" in each ? each.advantages : each));
 
   it("gives each trajectory one number, or one for each of its tokens", () => {

@@ -54,7 +54,10 @@ export const numbers = defineWorld({
   },
   datasets: [weakNumberWorld],
   teachers: [numberTeacher],
-  bases: ["numbers", "numbers-long", "numbers-routes", "coder"],
+  bases: [
+    ...["numbers", "numbers-long", "numbers-routes", "numbers-unboxed", "numbers-uneven"],
+    ...["hedging", "coder"],
+  ],
   vocabulary: numberWorldVocabulary,
 });
 

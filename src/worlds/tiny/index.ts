@@ -113,8 +113,10 @@ export const tiny = defineWorld({
   lessons,
   bases: [
     ...["timid", "deep", "messy", "stray", "knowing", "knowing-typed", "chains"],
+    "knowing-stating",
     ...["unrefined", "refining", "refining-asked", "unasking", "boxing"],
     ...["calling", "calling-chains", "citing", "misciting"],
     ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
+    ...["number-judge", "number-judge-sound"],
   ],
 });

@@ -12,7 +12,7 @@ import { numberCase } from "./judge-exercises.ts";
  */
 export const attackExercises: DatasetPart = exercises({
   name: "verifier-attacks",
-  summary: "Answers that are wrong or none, by kind of attack, for a role that judges.",
+  summary: "Answers that a judge must refuse, by kind of attack.",
   options: exercisesSchema,
   make(place) {
     const { world, number, draw } = place;
