@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { ConfigError, ExternalError } from "../base/errors.ts";
@@ -120,8 +120,9 @@ function isResult(reply: unknown): reply is PythonResult {
 function spawned({ memoryMb, outputCharacters, isolation }: PythonLimits): ChildProcess {
   const file = fileURLToPath(entry);
   const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
-  const wrapped =
-    isolation === "process" ? null : bubblewrap([dirname(dirname(file)), dirname(pyodide)]);
+  const built = dirname(dirname(file));
+  const shown = [built, join(dirname(built), "package.json"), dirname(pyodide)];
+  const wrapped = isolation === "process" ? null : bubblewrap(shown);
   if (isolation === "bubblewrap" && wrapped === null)
     throw new ConfigError(
       "BUBBLEWRAP_ABSENT",
@@ -135,7 +136,8 @@ function spawned({ memoryMb, outputCharacters, isolation }: PythonLimits): Child
   ];
   const [command = "", ...rest] = words;
   return spawn(command, rest, {
-    env: {},
+    // For bubblewrap alone, which clears it.
+    env: wrapped === null ? {} : { PATH: process.env["PATH"] },
     cwd: tmpdir(),
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });
