@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
 // smaller layer, nothing else. Import circles within a folder: scripts/check-circles.mjs.
 const layers = [
   ["base"],
-  ["text", "http", "trajectory", "autodiff", "math"],
+  ["text", "http", "trajectory", "autodiff", "math", "sandbox"],
   ["data", "retrieval", "onnx", "losses", "advantages", "chat", "hub"],
   ["models", "env", "rewards"],
   ["worlds"],
@@ -43,6 +43,7 @@ const owners = {
   yaml: "base",
   "lossless-json": "base",
   mathjs: "math",
+  pyodide: "sandbox",
   franc: "text",
   "html-to-text": "data",
   unpdf: "data",

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   AGENT_TIMEOUT:
     "An agent of the strategy external did not answer within the deadline; recorded on the trajectory.",
   BASE_ABSENT: "The base policy is not made yet, and the caller cannot make it.",
+  BUBBLEWRAP_ABSENT: "A tool asks for bubblewrap, and it is absent or may not make namespaces.",
   BUDGETS_UNFIT: "Settings of the recipe contradict each other, so the policy could not learn.",
   CHAT_TEMPLATE_BAD:
     "The chat template does not parse, or fails on messages that it should accept.",
@@ -131,6 +132,7 @@ export const ERROR_CODES = {
   QRELS_UNMATCHED: "No query has relevance judgements.",
   PLAN_MODEL_ABSENT: "The shape of this hub model is unknown, so its costs cannot be estimated.",
   PLAN_OVER_BUDGET: "The estimated memory of the recipe exceeds the available memory.",
+  PYTHON_NOT_STARTED: "The Python interpreter of the tool python didn't start.",
   RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or is out of range.",
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file uses an unknown key.",
   RECIPE_MISSING: "The recipe file does not exist, and no built-in recipe has that name.",

@@ -6,6 +6,7 @@ import { suggest } from "../../base/nearest.ts";
 import type { Hit, Retriever } from "../../retrieval/retriever.ts";
 import { numberedPassages } from "../../trajectory/role-prompts.ts";
 import { calculator } from "./calculator.ts";
+import { python } from "./python.ts";
 import { type Found, type ToolPart, type ToolResources, defineTool, stateless } from "./tool.ts";
 
 /** Search over a corpus: `Doc 1(Title: …) …`, one line a passage, best first, as Search-R1 shows them. */
@@ -59,7 +60,7 @@ function found(hits: readonly Hit[], show: "plain" | "search-r1"): Found {
 }
 
 /** All tools. */
-export const tools = registry<ToolPart>("tool", [corpusSearch, calculator]);
+export const tools = registry<ToolPart>("tool", [corpusSearch, calculator, python]);
 
 /** The same retriever under each name: for environments that are made for their grammar, or whose strategy never searches. */
 export function allNamed(names: Iterable<string>, retriever: Retriever): Record<string, Retriever> {

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { type OpenToolbox, openToolbox, toolsSchema } from "../../../src/env/tools/toolbox.ts";
+import { callTool, corpus, task } from "../../helpers/search-world.ts";
+
+const python = { name: "python", processes: 1 };
+const { signal } = new AbortController();
+
+function opened(settings: object): OpenToolbox {
+  const toolbox = openToolbox(toolsSchema.parse([settings]), { retriever: corpus });
+  return toolbox.open({ trajectoryId: "one", task, seed: 1 });
+}
+
+async function run(session: OpenToolbox, input: string) {
+  return session.call({ tool: "python", input }, { turn: 0, signal });
+}
+
+describe("the tool python", () => {
+  it("shows what a program prints", async () => {
+    const code = "for i in range(3):\n  print(i * i)";
+    expect(await callTool(python, code)).toEqual({ tool: "python", text: "0\n1\n4" });
+    expect((await callTool(python, "x = 5")).text).toBe("(nothing was printed)");
+  });
+
+  it("shows an exception as an interpreter would, after what was printed", async () => {
+    const { text, problem } = await callTool(
+      python,
+      "print('so far')\ndef f():\n  return 1 / 0\nf()",
+    );
+    expect(problem).toEqual({ code: "python-error", message: "ZeroDivisionError" });
+    expect(text).toBe(
+      'so far\nFile "<python>", line 4, in <module>\n  File "<python>", line 3, in f\nZeroDivisionError: division by zero',
+    );
+  });
+
+  it("gives every call fresh names, and equal episodes equal random numbers and hashes", async () => {
+    expect((await callTool(python, "x = 1\nprint(x)")).text).toBe("1");
+    expect((await callTool(python, "print(x)")).problem?.message).toBe("NameError");
+    const drawn = "import random\nprint(random.random(), hash('a'), {'b', 'a', 'c'}, object())";
+    expect(await callTool(python, drawn)).toEqual(await callTool(python, drawn));
+  });
+
+  it("ends a program by its time limit, and the next one runs", async () => {
+    const quick = { ...python, seconds: 0.3 };
+    const { problem } = await callTool(quick, "while True: pass");
+    expect(problem?.code).toBe("time-limit");
+    expect((await callTool(quick, "print(6 * 7)")).text).toBe("42");
+  });
+});
+
+describe("a persistent session", () => {
+  const notebook = { ...python, persistent: true, seconds: 0.5 };
+
+  it("keeps names, random state and files, and a fork goes its own way", async () => {
+    const session = opened(notebook);
+    await run(session, "import random\nx = [random.random()]\nopen('a', 'w').write('kept')");
+    const fork = session.fork();
+    await run(session, "x.append(random.random())");
+    await run(fork, "x.append('fork')");
+    expect((await run(session, "print(len(x), x[0] != x[1], open('a').read())")).text).toBe(
+      "2 True kept",
+    );
+    expect((await run(fork, "print(len(x), x[1])")).text).toBe("2 fork");
+    await session.close();
+  });
+
+  it("has its state again after an interpreter was ended", async () => {
+    const session = opened(notebook);
+    await run(session, "x = 5");
+    expect((await run(session, "while True: x += 1")).problem?.code).toBe("time-limit");
+    expect((await run(session, "print(x)")).text).toBe("5");
+    await session.close();
+  });
+});
