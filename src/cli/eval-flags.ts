@@ -218,13 +218,17 @@ function serverValues(flags: MeasuringFlags): FlagValue[] {
   return [["policy.endpoint.model", flags.model, "--model"], ...values];
 }
 
-/** --policy replaces another kind of policy of the recipe: beside it, a server of the recipe would still be the one that is asked. */
+/**
+ * --policy replaces another kind of policy of the recipe: beside it, a server of the recipe would still be the one that is asked. A chat template
+ * is a folder's: a server has its own.
+ */
 function replacedPolicy({ policy, recipe }: MeasuringFlags): Override[] {
   if (policy === undefined || recipe === undefined) return [];
   const kind = kindOf(policy);
   const others = [
     ...(kind === "server" ? [] : ["policy.endpoint"]),
     ...(kind === "predictions" ? [] : ["policy.predictions"]),
+    ...(kind === "folder" ? [] : ["policy.chat"]),
   ];
   return others.map((key) => ({ key, value: undefined, origin: "--policy" }));
 }
