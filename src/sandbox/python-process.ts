@@ -49,8 +49,11 @@ const entry = new URL(
 const PATIENCE = 10;
 
 /** @throws {ExternalError} PYTHON_NOT_STARTED. @throws {ConfigError} BUBBLEWRAP_ABSENT. */
-export async function startPython(limits: PythonLimits): Promise<PythonProcess> {
-  const child = spawned(limits);
+export async function startPython(
+  limits: PythonLimits,
+  file = fileURLToPath(entry),
+): Promise<PythonProcess> {
+  const child = spawned(limits, file);
   const [, , errors, requests, replies] = child.stdio as unknown as readonly Socket[];
   if (errors === undefined || requests === undefined || replies === undefined)
     throw new Error("no pipes");
@@ -75,7 +78,7 @@ export async function startPython(limits: PythonLimits): Promise<PythonProcess> 
       else each.unref();
   };
   if ((await next()) === null) {
-    const message = `The Python interpreter didn't start: ${stderr.trim() || "it ended without a message"}. Reinstall the package, or set \`url\` to a sandbox server.`;
+    const message = `The Python interpreter didn't start: ${stderr.trim() || "it ended without a message"}. Install the package again: its dependency pyodide may be incomplete.`;
     throw new ExternalError("PYTHON_NOT_STARTED", message);
   }
   hold(false);
@@ -117,8 +120,10 @@ function isResult(reply: unknown): reply is PythonResult {
   return typeof text === "string" && typeof cut === "boolean" && isError;
 }
 
-function spawned({ memoryMb, outputCharacters, isolation }: PythonLimits): ChildProcess {
-  const file = fileURLToPath(entry);
+function spawned(
+  { memoryMb, outputCharacters, isolation }: PythonLimits,
+  file: string,
+): ChildProcess {
   const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
   const built = dirname(dirname(file));
   const shown = [built, join(dirname(built), "package.json"), dirname(pyodide)];
