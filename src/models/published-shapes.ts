@@ -107,10 +107,7 @@ export const publishedShapes: readonly PublishedShape[] = [
     max_position_embeddings: 131_072,
     tie_word_embeddings: false,
   }),
-  shape("Qwen/Qwen2.5-Math-1.5B", 1_543_714_304, [28, 1536, 8960, 12, 2], {
-    ...qwen25,
-    ...math,
-  }),
+  shape("Qwen/Qwen2.5-Math-1.5B", 1_543_714_304, [28, 1536, 8960, 12, 2], { ...qwen25, ...math }),
   shape("Qwen/Qwen2.5-Math-7B", 7_615_616_512, [28, 3584, 18_944, 28, 4], {
     ...qwen25,
     ...math,

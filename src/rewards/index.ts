@@ -17,8 +17,7 @@ export const rewards = registry<Reward>("reward", {
   "query-keywords": async () => (await import("./query-keywords.ts")).queryKeywords,
   "retrieval-hit": async () => (await import("./retrieval-hit.ts")).retrievalHit,
   "search-gain": async () => (await import("./search-gain.ts")).searchGain,
-  "sentence-factuality": async () =>
-    (await import("./sentence-factuality.ts")).sentenceFactuality,
+  "sentence-factuality": async () => (await import("./sentence-factuality.ts")).sentenceFactuality,
   "small-judge": async () => (await import("./small-judge.ts")).smallJudge,
   "strict-match": async () => (await import("./strict-match.ts")).strictMatch,
   "sub-answers": async () => (await import("./sub-answers.ts")).subAnswers,
