@@ -2,6 +2,7 @@ import { recordOf } from "../../../src/run/settings/resolved-yaml.ts";
 import { describe, expect, it } from "vitest";
 import { checkClaimMetrics } from "../../../src/experiment/measured-runs.ts";
 import { checkBudgets } from "../../../src/run/checks/check-budgets.ts";
+import { claimsAt } from "../../../src/run/claims.ts";
 import { ignoredSettings } from "../../../src/run/checks/ignored-settings.ts";
 import { requireTrainable } from "../../../src/run/checks/require-trainable.ts";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../../src/run/settings/recipe-file.ts";
@@ -28,10 +29,11 @@ describe("a shipped recipe", () => {
           return own;
         };
         await requireTrainable(check([]));
-        for (const claim of recipe.claims.tests)
+        const claimed = claimsAt(recipe, tier);
+        for (const claim of claimed.claims.tests)
           for (const arm of claim.arms) {
             const { settings } = check(armOverrides(recipe, { tier, claim, arm }));
-            checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
+            checkClaimMetrics(claimed, { claim, arm: arm.name }, settings);
           }
       }
     },
