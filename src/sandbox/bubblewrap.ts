@@ -12,8 +12,7 @@ const SYSTEM = ["/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/nix/stor
  * @returns null where bubblewrap is absent or may not make namespaces.
  */
 export function bubblewrap(folders: readonly string[]): string[] | null {
-  if (!works()) return null;
-  return [...wrapped(folders)];
+  return works() ? wrapped(folders) : null;
 }
 
 const works = once((): boolean => {

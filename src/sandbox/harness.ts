@@ -6,7 +6,7 @@
  */
 export const HARNESS = String.raw`
 def _make():
-    import builtins, contextvars, gc, json, os, random, re, shutil, sys, traceback, types, warnings
+    import contextvars, gc, json, os, random, re, shutil, sys, traceback, types, warnings
     import bisect, cmath, collections, copy, datetime, decimal, fractions, functools, heapq
     import itertools, math, operator, statistics, string, time, typing
 
@@ -123,10 +123,10 @@ def _make():
 
     def run(request, begin):
         asked = loads(request)
-        session, programs = asked.get("session", "fresh"), asked["programs"]
         if "close" in asked:
             forget(asked["close"])
             return dumps({})
+        session, programs = asked.get("session", "fresh"), asked["programs"]
         found = opened(session, asked["seed"])
         if found["ran"] != len(programs) - 1:
             # Another interpreter ran the programs before this one.

@@ -1,7 +1,7 @@
 /**
  * A Python interpreter (CPython as WebAssembly) in a process of its own, that answers requests, one line of JSON each, through pipes
  * of its own: standard input would be read without waiting once the interpreter's runtime has looked at it.
- * Everything that could reach the host is taken away before the first program runs; `openPython` starts it.
+ * Everything that could reach the host is taken away before the first program runs; `startPython` starts it.
  */
 import fs from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";

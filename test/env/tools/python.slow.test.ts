@@ -63,6 +63,15 @@ describe("a persistent session", () => {
     await session.close();
   });
 
+  it("goes on in the same interpreter when another one is closed", async () => {
+    const [session, other] = [opened(notebook), opened(notebook)];
+    const { text } = await run(session, "import time\nbegan = time.time_ns()\nprint(began)");
+    await run(other, "x = 1");
+    await other.close();
+    expect((await run(session, "print(began)")).text).toBe(text);
+    await session.close();
+  });
+
   it("has its state again after an interpreter was ended", async () => {
     const session = opened(notebook);
     await run(session, "x = 5");
