@@ -1,6 +1,6 @@
 import { z } from "../base/schema.ts";
-import { EXTRACTIONS, finalAnswer } from "../math/extract-answer.ts";
-import { mathEqual } from "../math/math-equal.ts";
+import { answersAny } from "../math/answers-any.ts";
+import { EXTRACTIONS } from "../math/extract-answer.ts";
 import { answerExpectations } from "./expectations.ts";
 import { defineReward } from "./reward.ts";
 
@@ -26,10 +26,6 @@ export const mathVerify = defineReward({
   options: z.strictObject({ extract: z.enum(EXTRACTIONS).default("answer") }),
   kind: "answer",
   expects: answerExpectations({ "question-as-answer": anything }),
-  async score({ trajectory, task }, { extract }) {
-    const answer = trajectory.answer === null ? null : finalAnswer(trajectory.answer, extract);
-    if (answer === null) return 0;
-    for (const reference of task.references) if (await mathEqual(answer, reference)) return 1;
-    return 0;
-  },
+  score: async ({ trajectory, task }, { extract }) =>
+    Number(await answersAny(trajectory.answer, task.references, extract)),
 });

@@ -1,8 +1,7 @@
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import { answerIn } from "../../env/protocols/protocol.ts";
-import { finalAnswer } from "../../math/extract-answer.ts";
-import { mathEqual } from "../../math/math-equal.ts";
+import { answersAny } from "../../math/answers-any.ts";
 import type { ScoringPolicy } from "../../rollout/prompt-session.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { type Trajectory, sequenceIds } from "../../trajectory/trajectory.ts";
@@ -57,7 +56,7 @@ export const traceValue = defineScorer({
         if (turn === null || reference === undefined) return {};
         const { protocol, toolSchemas } = resources.environment;
         const parts = traceParts(turn.text, protocol);
-        const isRight = await isAnswer(trajectory.answer, task.references);
+        const isRight = await answersAny(trajectory.answer, task.references);
         const input = isRight ? (trajectory.answer ?? "") : reference;
         const action = { tool: "answer", input };
         const answer = protocol.write({ thought: "", action }, toolSchemas);
@@ -129,7 +128,7 @@ function teacherJudge(
     });
     const text = protocol.answerOpening + teacher.tokenizer.decode(ids);
     const written = answerIn(protocol, { prompt: "", messages: [text] });
-    return isAnswer(written, task.references);
+    return answersAny(written, task.references);
   };
   return {
     async share(left) {
@@ -202,11 +201,4 @@ export async function pruned(
 
 function begins(sentence: string, cues: readonly string[]): boolean {
   return cues.length === 0 || cues.some((cue) => sentence.trimStart().startsWith(cue));
-}
-
-async function isAnswer(written: string | null, references: readonly string[]): Promise<boolean> {
-  const answer = written === null ? null : finalAnswer(written, "answer");
-  if (answer === null) return false;
-  for (const reference of references) if (await mathEqual(answer, reference)) return true;
-  return false;
 }
