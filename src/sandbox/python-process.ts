@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { ConfigError, ExternalError } from "../base/errors.ts";
+import { once } from "../base/once.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 
 export interface PythonLimits {
@@ -40,10 +42,19 @@ export interface PythonProcess {
 }
 
 /** Threads and processes run compiled code; tests that run from the sources use the build as well. */
-const entry = new URL(
-  "./python-child.js",
-  import.meta.url.replace(/\/src\/(sandbox\/[^/]*)$/, "/dist/$1"),
-);
+const built = (name: string): string =>
+  fileURLToPath(new URL(name, import.meta.url.replace(/\/src\/(sandbox\/[^/]*)$/, "/dist/$1")));
+
+/** Memory of a loaded interpreter, 31 MB; empty where none could be made, and each interpreter then loads itself. */
+const snapshot = once(async (): Promise<Buffer> => {
+  const args = ["--no-warnings", built("./python-snapshot.js")];
+  try {
+    const options = { encoding: "buffer", env: {}, maxBuffer: 2 ** 28 } as const;
+    return (await promisify(execFile)(process.execPath, args, options)).stdout;
+  } catch {
+    return Buffer.alloc(0);
+  }
+});
 
 /** A limit may take this many times as long by the clock, while the interpreter waits for a processor. */
 const PATIENCE = 10;
@@ -51,12 +62,14 @@ const PATIENCE = 10;
 /** @throws {ExternalError} PYTHON_NOT_STARTED. @throws {ConfigError} BUBBLEWRAP_ABSENT. */
 export async function startPython(
   limits: PythonLimits,
-  file = fileURLToPath(entry),
+  file = built("./python-child.js"),
 ): Promise<PythonProcess> {
+  const start = await snapshot();
   const child = spawned(limits, file);
-  const [, , errors, requests, replies] = child.stdio as unknown as readonly Socket[];
-  if (errors === undefined || requests === undefined || replies === undefined)
-    throw new Error("no pipes");
+  const [, , errors, requests, replies, memory] = child.stdio as unknown as Socket[];
+  if (!errors || !requests || !replies || !memory) throw new Error("no pipes");
+  memory.on("error", () => undefined);
+  memory.end(start);
   const lines = createInterface({ input: replies })[Symbol.asyncIterator]();
   let stderr = "";
   errors.on("data", (chunk: Buffer) => (stderr = `${stderr}${chunk.toString()}`.slice(-2000)));
@@ -125,8 +138,8 @@ function spawned(
   file: string,
 ): ChildProcess {
   const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
-  const built = dirname(dirname(file));
-  const shown = [built, join(dirname(built), "package.json"), dirname(pyodide)];
+  const program = dirname(dirname(file));
+  const shown = [program, join(dirname(program), "package.json"), dirname(pyodide)];
   const wrapped = isolation === "process" ? null : bubblewrap(shown);
   if (isolation === "bubblewrap" && wrapped === null)
     throw new ConfigError(
@@ -144,11 +157,14 @@ function spawned(
     // For bubblewrap alone, which clears it.
     env: wrapped === null ? {} : { PATH: process.env["PATH"] },
     cwd: tmpdir(),
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe"],
   });
 }
 
-/** Calls `kill` once a process has run for so long. */
+/** A program that ends sooner costs no look at its process. */
+const SOON_MS = 20;
+
+/** Calls `kill` once a process has run for so many seconds. */
 function lateness(
   pid: number,
   limit: number,
@@ -156,18 +172,24 @@ function lateness(
 ): { wasLate: () => boolean; stop: () => void } {
   const began = Date.now();
   let late = false;
-  const before = processorSeconds(pid);
+  let before: number | null = null;
+  const first = async (): Promise<void> => {
+    before = await processorSeconds(pid);
+    if (!stopped) timer = setTimeout(() => void check(), limit * 1000);
+  };
   const check = async (): Promise<void> => {
-    const [from, to] = [await before, await processorSeconds(pid)];
-    const used = from === null || to === null ? limit : to - from;
+    const now = await processorSeconds(pid);
+    const used = before === null || now === null ? limit : now - before + SOON_MS / 1000;
     late ||= used >= limit || Date.now() - began >= limit * PATIENCE * 1000;
     if (late) kill();
-    else timer = setTimeout(() => void check(), Math.max(100, (limit - used) * 1000));
+    else if (!stopped) timer = setTimeout(() => void check(), Math.max(100, (limit - used) * 1000));
   };
-  let timer = setTimeout(() => void check(), limit * 1000);
+  let stopped = false;
+  let timer = setTimeout(() => void first(), SOON_MS);
   return {
     wasLate: () => late,
     stop: () => {
+      stopped = true;
       clearTimeout(timer);
     },
   };

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type OpenToolbox, openToolbox, toolsSchema } from "../../../src/env/tools/toolbox.ts";
+import { pythonPool } from "../../../src/sandbox/python-pool.ts";
+import type { PythonLimits } from "../../../src/sandbox/python-process.ts";
 import { callTool, corpus, task } from "../../helpers/search-world.ts";
 
 const python = { name: "python", processes: 1 };
@@ -37,6 +39,24 @@ describe("the tool python", () => {
     expect((await callTool(python, "print(x)")).problem?.message).toBe("NameError");
     const drawn = "import random\nprint(random.random(), hash('a'), {'b', 'a', 'c'}, object())";
     expect(await callTool(python, drawn)).toEqual(await callTool(python, drawn));
+  });
+
+  it.each([
+    "import numpy",
+    "from math import *\nprint(sqrt(2))",
+    "import sys\nsys.setrecursionlimit(5000)\nprint(sys.maxsize)",
+    "from dataclasses import dataclass\n@dataclass\nclass A:\n  x: int\nprint(A(1))",
+    "class A:\n  def __init__(self): self.x = 1\nprint(A().x, getattr(A(), 'x'))",
+    "from decimal import Decimal, getcontext\ngetcontext().prec = 50\nprint(Decimal(2).sqrt())",
+    "from functools import lru_cache\n@lru_cache(None)\ndef f(n): return n if n < 2 else f(n - 1) + f(n - 2)\nprint(f(50))",
+    "open('a', 'w').write('b')\nprint(open('a').read())",
+    "import random, itertools, json\nprint(json.dumps([random.gauss(0, 1), list(itertools.permutations([1, 2]))]))",
+    "print(1",
+  ])("keeps its interpreter after a usual program: %j", async (code) => {
+    const limits = { seconds: 5, memoryMb: 256, outputCharacters: 100, isolation: "process" };
+    const pool = pythonPool(1, limits as PythonLimits);
+    const outcome = await pool.run({ programs: [code], seed: 1 }, signal);
+    expect(outcome).toMatchObject({ tainted: false });
   });
 
   it("ends a program by its time limit, and the next one runs", async () => {
