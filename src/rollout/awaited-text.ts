@@ -2,7 +2,7 @@ import { budgetOf } from "../env/budget.ts";
 import type { ChatMessage, ToolSchema } from "../http/chat-messages.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { CallFinish } from "../trajectory/trajectory.ts";
-import type { Dialogue, DialogueSetting, Input } from "./dialogue.ts";
+import { type Dialogue, type DialogueSetting, type Input, sentStops } from "./dialogue.ts";
 import { emptyTextDraft } from "./draft.ts";
 import {
   closingStop,
@@ -80,7 +80,7 @@ function awaitedDialogue(writer: Writer, setting: DialogueSetting, from: Place):
         0,
       );
       const offered = protocol.writeCalls === undefined ? [] : tools;
-      const turn = { conversation, opens, stop: ending.stopStrings, maxTokens, tools: offered };
+      const turn = { conversation, opens, stop: sentStops(ending), maxTokens, tools: offered };
       const whole = await writer.write(turn, signal);
       const text = isExact ? measure.first(whole, maxTokens) : whole;
       const isShort = text.length < whole.length;

@@ -58,7 +58,12 @@ export type PutText = { name: string; text: string; at: number };
 export type Interject = (message: string, put: readonly PutText[]) => Interjection | null;
 
 /** How a dialogue's messages end. `findCut` reads the whole message, with its prefill. */
-export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
+export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut" | "resumes">;
+
+/** Stop strings for a server, which can't go on behind one where the message doesn't end. */
+export function sentStops({ stopStrings, resumes = false }: MessageEnding): readonly string[] {
+  return resumes ? [] : stopStrings;
+}
 
 /** Settings of a dialogue. */
 export interface DialogueSetting {

@@ -76,7 +76,12 @@ export function emptyDraft(
         return cut === null ? null : Math.max(0, cut - before.length);
       };
       const { ids, logprobs, text: written } = cutTokens(result, tokenizer, { ...ending, findCut });
-      segments.push({ owner: "policy", ids, logprobs });
+      const last = segments.at(-1);
+      if (last?.owner !== "policy") segments.push({ owner: "policy", ids, logprobs });
+      else {
+        last.ids = [...last.ids, ...ids];
+        last.logprobs = [...(last.logprobs ?? []), ...logprobs];
+      }
       text += written;
       return ids.length;
     },

@@ -155,11 +155,12 @@ async function writeMessage(
   const left = Math.min(turnTokens - (within?.tokens ?? 0), space);
   const limit = Math.min(left, within?.most ?? Infinity);
   let finish: CallFinish = "stop";
+  // What was put into the message is part of it.
+  const room = (): number => limit - (draft.ids().length - prefill.ids.flat().length);
   for (let part = 0; !draft.isWhole(); part++) {
     const result = await policy.complete({
       promptIds: [...shown.ids, ...draft.ids()],
-      // What was put into the message is part of it.
-      maxTokens: limit - (draft.ids().length - prefill.ids.flat().length),
+      maxTokens: room(),
       ...sampling,
       stopIds: [...policy.tokenizer.endIds],
       stopStrings: ending.stopStrings,
@@ -169,6 +170,12 @@ async function writeMessage(
       turns,
     });
     finish = finishOf(result, draft.write(result), space < turnTokens);
+    // It stopped where nothing ends.
+    if (ending.resumes === true && result.finish === "stop" && !draft.isWhole()) {
+      if (room() > 0) continue;
+      finish = space < turnTokens ? "context" : "length";
+      break;
+    }
     const put = interject(draft.text(), draft.put());
     if (put === null || !draft.interrupt(put, limit)) break;
     if (draft.isWhole()) finish = "stop";

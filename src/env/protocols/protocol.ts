@@ -48,6 +48,8 @@ export function tagPair(name: string, holds: ProtocolTag["holds"]): ProtocolTag 
 export interface Protocol {
   /** Texts after which the model need not write on: whatever it wrote would be cut. */
   readonly stopStrings: readonly string[];
+  /** A stop string may stand where the message does not end, which then goes on: a fence that closes no call. Servers are sent none. */
+  readonly resumes?: boolean;
   /** Where a message ends for the environment (exclusive); null keeps all. Cutting is not stopping. */
   findCut(text: string): number | null;
   parse(text: string): ParsedMessage;

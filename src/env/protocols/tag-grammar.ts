@@ -100,13 +100,20 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   const answers = style.answers ? [{ tool: "answer", tag: tags.answer, written: wholeAnswer }] : [];
   const actions = [...calls, ...answers];
   const ending = intermediateAnswers ? calls : actions;
-  const endOf = (text: string, among: typeof actions): number | null =>
-    firstEnd(
-      text,
-      among.map(({ tag }) => tag.closing),
-    );
-  const shown = ({ text }: { text: string }): string =>
-    `${tags.result.opening}${spliced ? "\n" : style.gap}${text}${tags.result.closing}`;
+  const resumes = calls.some(({ tag }) => isFence(tag));
+  const endOf = (text: string, among: typeof actions): number | null => {
+    const ends = among.flatMap(({ tag, written }) => {
+      if (!isFence(tag)) return firstEnd(text, [tag.closing]) ?? [];
+      const [found] = text.matchAll(written);
+      return found === undefined ? [] : [found.index + found[0].length];
+    });
+    return ends.length === 0 ? null : Math.min(...ends);
+  };
+  const gapAfter = (opening: string, gap: string): string => (opening.endsWith("\n") ? "" : gap);
+  const shown = ({ text }: { text: string }): string => {
+    const { opening, closing } = tags.result;
+    return `${opening}${gapAfter(opening, spliced ? "\n" : style.gap)}${text}${closing}`;
+  };
   const [before, after] = spliced ? [" ", ""] : style.around;
   const isChanged = boxed || options.answerTag !== undefined;
   const isOwn = isChanged && options.answer.pattern === ANSWER;
@@ -119,6 +126,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
       style.callsFirst && !intermediateAnswers
         ? (endOf(text, calls) ?? endOf(text, answers))
         : endOf(text, ending),
+    ...(resumes && { resumes }),
     parse(text) {
       const found = actions.flatMap(({ tool, written }) =>
         Array.from(text.matchAll(written), (match) => {
@@ -149,7 +157,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
         .filter((name) => blocks[name] !== undefined)
         .map((name) => `<${name}> ${blocks[name] ?? ""}</${name}>`);
       const thinks = said === "" || !thoughts ? "" : `<think> ${said}</think>`;
-      return `${thinks}${before.join("")}${opening} ${written}${closing}`;
+      return `${thinks}${before.join("")}${opening}${gapAfter(opening, " ")}${written}${closing}`;
     },
     renderObservations: (observations: readonly Observation[]) =>
       `${before}${observations.map(shown).join("\n")}${after}`,
@@ -160,6 +168,12 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     answerRequest: style.answerRequest(tags),
     answer,
   };
+}
+
+/** A closing tag that its own opening holds, as "```" in "```python": only behind that opening does it close. */
+function isFence({ opening, closing }: ProtocolTag): boolean {
+  const mark = closing.trim();
+  return mark !== "" && opening.includes(mark);
 }
 
 function tagsOf(

@@ -5,7 +5,13 @@ import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { PrefixMessage } from "../../trajectory/task.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Input, Message, MessageEnding } from "../dialogue.ts";
+import {
+  type DialogueSetting,
+  type Input,
+  type Message,
+  type MessageEnding,
+  sentStops,
+} from "../dialogue.ts";
 import { type TextDraft, emptyTextDraft, textSegment } from "../draft.ts";
 import { beginningOf } from "../policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
@@ -31,17 +37,18 @@ export interface RemotePlace {
 
 /** Sampling settings of the next message. */
 export function drawRequest(
-  { budgets, ending: { stopStrings }, sampling, seed }: DialogueSetting,
+  { budgets, ending, sampling, seed }: DialogueSetting,
   settings: Pick<EndpointSettings, "extra" | "maxTokens">,
   { messages }: RemotePlace,
 ): DrawRequest {
   const { temperature, topP, topK, minP = 0 } = sampling;
+  const stops = sentStops(ending);
   return {
     temperature,
     topP,
     seed: seedFrom(seed, messages),
     maxTokens: replyLimit(budgets, settings),
-    stop: stopStrings.length === 0 ? undefined : stopStrings,
+    stop: stops.length === 0 ? undefined : stops,
     // `top_k` and `min_p` are extensions of vLLM, SGLang and llama.cpp; OpenAI has none.
     extra: {
       top_k: topK > 0 ? topK : undefined,

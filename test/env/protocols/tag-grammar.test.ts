@@ -177,3 +177,41 @@ describe("SmartRAG's grammar (arXiv 2410.18141): a first word that names the act
     expect(protocol.parse("Oslo\n").problems).toMatchObject([{ code: "no-action" }]);
   });
 });
+
+describe("fences, as CoRT and CIR write programs (arXiv 2506.09820, 2505.24480)", () => {
+  const protocol = grammar({
+    callTags: { search: { opening: "```python\n", closing: "\n```" } },
+    resultTag: { opening: "```output\n", closing: "\n```\n" },
+    thoughts: false,
+    boxed: "alone",
+    spliced: true,
+  });
+  const call = "```python\nprint(1)\nprint(2)\n```";
+
+  it("writes and reads a block, and shows what it printed in another one", () => {
+    const input = "print(1)\nprint(2)";
+    expect(protocol.write({ thought: "", action: { tool: "search", input } }, world.tools)).toBe(
+      call,
+    );
+    expect(protocol.parse(`So\n${call}`).actions).toEqual([{ tool: "search", input }]);
+    expect(protocol.renderObservations([{ tool: "search", text: "1\n2" }])).toBe(
+      " ```output\n1\n2\n```\n",
+    );
+  });
+
+  it("cuts behind the first whole block, and not at a fence that closes no call", () => {
+    const other = "It prints\n```text\n1\n```\nso ";
+    expect(protocol.findCut(`${other}${call}\nmore`)).toBe(other.length + call.length);
+    expect(protocol.findCut(`Now\n${call.slice(0, -4)}`)).toBeNull();
+    expect(protocol.findCut(other)).toBeNull();
+    expect(protocol).toMatchObject({ stopStrings: ["\n```"], resumes: true });
+  });
+
+  it("leaves tags of which none holds the other as they are", () => {
+    const retool = grammar({
+      callTags: { search: { opening: "<code>\n```python\n", closing: "\n```\n</code>" } },
+    });
+    expect(retool.resumes).toBeUndefined();
+    expect(retool.findCut(`<code>\n${call}\n</code>\n`)).toBe(call.length + 15);
+  });
+});
