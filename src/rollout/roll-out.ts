@@ -3,7 +3,12 @@ import { answerIn } from "../env/protocols/protocol.ts";
 import { seedFrom } from "../base/random.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
 import { requirePrompt, requireSearching } from "../env/environments/environment.ts";
-import type { EndReason, Observation, Trajectory } from "../trajectory/trajectory.ts";
+import {
+  answerOfCalls,
+  type EndReason,
+  type Observation,
+  type Trajectory,
+} from "../trajectory/trajectory.ts";
 import type { DialogueSetting, Input } from "./dialogue.ts";
 import {
   playMessage,
@@ -84,9 +89,8 @@ export function conclude({ environment, trajectory, prompt }: Play, { dialogue }
   dialogue.end();
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const messages = main.map(({ text }) => text);
-  trajectory.answer = environment.answers
-    ? answerIn(environment.protocol, { prompt, messages })
-    : null;
+  const written = environment.answers ? answerIn(environment.protocol, { prompt, messages }) : null;
+  trajectory.answer = answerOfCalls(main) ?? written;
 }
 
 /** Settings of a trajectory's dialogue, with the environment's protocol and budgets. */

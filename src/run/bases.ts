@@ -26,6 +26,7 @@ export const SHIPPED_POLICIES: ReadonlyMap<string, string> = new Map([
   ["base", BASE_POLICY],
   ["literate", join(packageRoot, "datasets", "literate-policy")],
   ["numerate", join(packageRoot, "datasets", "numerate-policy")],
+  ["coding", join(packageRoot, "datasets", "coding-policy")],
 ]);
 
 /** A policy that a recipe of recipes/bases makes on its first use. */

@@ -250,14 +250,21 @@ def _make():
             for text in programs[:-1]:
                 one(text, found)
         begin()
-        text = programs[-1]
+        text, given = programs[-1], []
+        if "answers" in asked:
+            def final_answer(value):
+                given.append(str(value))
+                raise SystemExit
+
+            found["scope"]["final_answer"] = final_answer
         error, plain = one(text, found)
         if session is None:
             end(found)
         tainted = not plain and (RISKY.search(normalize("NFKC", text)) is not None or not untouched())
         if session is None and not tainted:
             forget(session, found)
-        return dumps({"error": error, "tainted": tainted})
+        answer = given[0] if given and type(given[0]) is str else None
+        return dumps({"error": error, "tainted": tainted, "answer": answer})
 
     collect()
     gc.freeze()

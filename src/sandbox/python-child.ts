@@ -58,9 +58,10 @@ function serve(): void {
       kept = 0;
     };
     begin();
-    const { error, tainted } = JSON.parse(run(line, begin)) as {
+    const { error, tainted, answer } = JSON.parse(run(line, begin)) as {
       error?: [name: string, text: string] | null;
       tainted?: boolean;
+      answer?: string | null;
     };
     const text = withoutAddresses(decoder.decode(Buffer.concat(written)));
     reply({
@@ -68,6 +69,7 @@ function serve(): void {
       cut: kept > outputBytes,
       error: error?.map((each) => withoutAddresses(each.slice(0, outputBytes))) ?? null,
       tainted,
+      answer: answer === null ? undefined : answer?.slice(0, outputBytes),
     });
   }
 }

@@ -19,16 +19,21 @@ export interface PythonLimits {
   isolation: "auto" | "bubblewrap" | "process";
 }
 
-/** Programs of one session, of which the last one is new; or a session that has ended. */
+/** Programs of one session, of which the last one is new; or a session that has ended. `answers`: it may call final_answer(…), which ends it. */
 export type PythonRequest =
-  { programs: readonly string[]; seed: number; session?: string } | { close: string };
+  | { programs: readonly string[]; seed: number; session?: string; answers?: true }
+  | { close: string };
 
-/** What a program came to. `error` has the exception's name and its text; `tainted`: the interpreter must not be used again. */
+/**
+ * What a program came to. `error` has the exception's name and its text; `tainted`: the interpreter must not be used again; `answer`: what
+ * final_answer received.
+ */
 export interface PythonResult {
   text: string;
   cut: boolean;
   error: readonly [name: string, text: string] | null;
   tainted: boolean;
+  answer?: string;
 }
 
 export type PythonOutcome = PythonResult | "time-limit" | "crash";
@@ -127,10 +132,11 @@ export async function startPython(
 
 /** A program that took hold of its interpreter can forge a reply, and still not one of another form. */
 function isResult(reply: unknown): reply is PythonResult {
-  const { text, cut, error } = (reply ?? {}) as Partial<PythonResult>;
+  const { text, cut, error, answer = "" } = (reply ?? {}) as Partial<PythonResult>;
   const isError =
     error === null || (Array.isArray(error) && error.every((each) => typeof each === "string"));
-  return typeof text === "string" && typeof cut === "boolean" && isError;
+  const areTexts = typeof text === "string" && typeof answer === "string";
+  return areTexts && typeof cut === "boolean" && isError;
 }
 
 function spawned(

@@ -63,6 +63,8 @@ export interface Observation {
   /** Structured data for rewards. */
   data?: unknown;
   problem?: Problem;
+  /** The trajectory's answer, which the call gave: a program's final_answer(…). It ends the episode. */
+  answer?: string;
   /** Calls of other tools that the tool, or an agent of it, made for this one, in order. The policy sees none of them. */
   calls?: InnerCall[];
 }
@@ -75,6 +77,14 @@ export interface InnerCall extends Observation {
 /** An observation and those behind it, each before its own. */
 export function withInnerCalls(observation: Observation): Observation[] {
   return [observation, ...(observation.calls ?? []).flatMap(withInnerCalls)];
+}
+
+/** The answer that a call of the last turns gave; null: none did. */
+export function answerOfCalls(turns: readonly Pick<Turn, "observations">[]): string | null {
+  const given = turns.flatMap(({ observations }) =>
+    observations.flatMap(({ answer }) => answer ?? []),
+  );
+  return given.at(-1) ?? null;
 }
 
 /** One policy message and its observations. */

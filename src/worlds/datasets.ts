@@ -14,7 +14,7 @@ export const DEFAULT_DATASET = "tinyworld";
 
 /** Datasets of worlds that were made up to test on: no paper's. */
 export const MADE_UP_DATASETS: readonly string[] = [
-  ...["tinyworld", "weak-tinyworld", "numberworld", "weak-numberworld", "arithmetic"],
+  ...["tinyworld", "weak-tinyworld", "numberworld", "weak-numberworld", "counting", "arithmetic"],
   ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
   "verifier-attacks",
 ];
@@ -40,6 +40,7 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
     (await import("./tiny/exercises/exercises.ts")).entailmentExercises,
   numberworld: async () => ownDataset((await import("./numbers/index.ts")).numbers),
   "weak-numberworld": async () => (await import("./numbers/weak-numberworld.ts")).weakNumberWorld,
+  counting: async () => ownDataset((await import("./counting/index.ts")).counting),
   "knights-knaves": async () => ownDataset((await import("./knights/index.ts")).knights),
   files: async () => (await import("../data/file-datasets.ts")).filesDataset,
   beir: async () => (await import("../data/file-datasets.ts")).beirDataset,

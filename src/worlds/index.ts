@@ -1,6 +1,7 @@
 import { type Registry, registry } from "../base/registry.ts";
 import type { World } from "../env/world.ts";
 import { bandit } from "./bandit/index.ts";
+import { counting } from "./counting/index.ts";
 import { knights } from "./knights/index.ts";
 import { frozenLake } from "./lake/index.ts";
 import { numbers } from "./numbers/index.ts";
@@ -10,6 +11,7 @@ import { tiny } from "./tiny/index.ts";
 export const worlds: Registry<World> = registry("world", [
   tiny,
   numbers,
+  counting,
   knights,
   frozenLake,
   bandit,

@@ -142,6 +142,8 @@ function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number):
       const at = { turn: turn - 1, signal, runAgent };
       const observations: Observation[] = [];
       for (const each of actions) observations.push(await toolbox.call(each, at));
+      if (observations.some(({ answer }) => answer !== undefined))
+        return { actions, problems, observations, reply: null, end: "answered" };
       if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined))
         return { actions, problems, observations, reply: null, end: "invalid" };
       const reply = protocol.renderObservations(observations);

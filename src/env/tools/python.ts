@@ -7,6 +7,8 @@ import { defineTool, type Found, type ToolCall, type ToolSession } from "./tool.
 const options = z.strictObject({
   /** Names, imports and files of a call stay for the next calls of its episode, as in a notebook. By default each call begins anew. */
   persistent: z.boolean().default(false),
+  /** A program may call final_answer(value), which ends it and the episode: smolagents' way to answer (agent distillation, arXiv 2505.17612). */
+  finalAnswer: z.boolean().default(false),
   /** Longest run of a program, in seconds of processor time where the system tells it. */
   seconds: z.number().min(0.1).max(600).default(5),
   memoryMb: z.int().min(64).max(4096).default(256),
@@ -33,19 +35,27 @@ export const python = defineTool({
   example: { good: "print(6 * 7)", bad: "print(6 *" },
   parameters: z.object({ code: z.string() }),
   options,
-  create({ processes, persistent, ...limits }) {
+  create({ processes, persistent, finalAnswer, ...limits }) {
     const pool = pythonPool(processes, limits);
+    const run: Run = (request, signal) =>
+      pool.run({ ...request, ...(finalAnswer && { answers: true }) }, signal);
+    const close = (session: string): void => {
+      pool.close(session);
+    };
     return {
-      open: ({ seed }) => (persistent ? notebook(pool, { seed, programs: [] }) : fresh(pool, seed)),
+      open: ({ seed }) =>
+        persistent ? notebook({ run, close }, { seed, programs: [] }) : fresh(run, seed),
     };
   },
 });
 
+type Run = PythonPool["run"];
+
 type Call = (given: { code: string }, at: ToolCall) => Promise<Found>;
 
-function fresh(pool: PythonPool, seed: number): ToolSession<{ code: string }> {
+function fresh(run: Run, seed: number): ToolSession<{ code: string }> {
   const call: Call = async ({ code }, { signal, turn }) =>
-    found(await pool.run({ programs: [code], seed: seedFrom(seed, turn) }, signal));
+    found(await run({ programs: [code], seed: seedFrom(seed, turn) }, signal));
   const session: ToolSession<{ code: string }> = { call, fork: () => session };
   return session;
 }
@@ -90,9 +100,10 @@ function found(outcome: PythonOutcome): Found {
     const message = ENDED[outcome];
     return { text: message, problem: { code: outcome, message } };
   }
-  const { text, cut, error } = outcome;
+  const { text, cut, error, answer } = outcome;
+  const own = answer === undefined ? {} : { answer };
   const printed = `${text.trimEnd()}${cut ? "\n… (more was printed)" : ""}`;
-  if (error === null) return { text: printed === "" ? "(nothing was printed)" : printed };
+  if (error === null) return { text: printed === "" ? "(nothing was printed)" : printed, ...own };
   const [name, message] = error;
   const shown = [printed, message].filter((each) => each !== "").join("\n");
   return { text: shown, problem: { code: "python-error", message: name } };

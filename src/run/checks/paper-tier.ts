@@ -10,6 +10,7 @@ import { cardNames } from "../../data/cards/card-names.ts";
 import { readCard } from "../../data/cards/card.ts";
 import { placeOf } from "../../data/cards/card-dataset.ts";
 import { type DatasetSetting, datasetsWithin } from "../../data/dataset.ts";
+import { needsOf } from "../../env/tools/toolbox.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { MADE_UP_DATASETS } from "../../worlds/datasets.ts";
 import type { RecipeFile } from "../settings/recipe-schema.ts";
@@ -114,8 +115,9 @@ export function paperGaps(
     if (madeUp !== undefined && !isMeantSo)
       gaps.push({ key, message: `${key} is the made-up world ${madeUp}` });
   }
-  const { tools } = settings.environment as { tools?: unknown };
-  const searches = openStrategy(strategy, "strategy").searches && !isEmptyList(tools);
+  const { tools } = settings.environment as { tools?: { name: string }[] };
+  const isSearched = tools === undefined || needsOf(tools).includes("retriever");
+  const searches = openStrategy(strategy, "strategy").searches && isSearched;
   if (searches && isDefault("retriever"))
     add("retriever", "is the default, bm25 over the dataset's own passages");
   if (PROMPTED.includes(typeof strategy === "string" ? strategy : strategy.name)) {
@@ -169,10 +171,6 @@ function factGaps(
       return { key, message: `${key} is the paper's, and yet stands under differs`, isEqual: true };
     });
   return [...wrong, ...same];
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
 }
 
 function shown(value: unknown): string {

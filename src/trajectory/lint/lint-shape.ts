@@ -26,6 +26,7 @@ const observation = z.looseObject({
   tool: z.string(),
   text: z.string(),
   passageIds: z.array(z.string()).optional(),
+  answer: z.string().optional(),
   problem: problem.optional(),
 });
 const turn = z.looseObject({

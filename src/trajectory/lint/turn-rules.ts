@@ -1,5 +1,11 @@
 /** Rules for turns: their order, their text, their observations. */
-import type { Call, Observation, Trajectory, Turn } from "../trajectory.ts";
+import {
+  answerOfCalls,
+  type Call,
+  type Observation,
+  type Trajectory,
+  type Turn,
+} from "../trajectory.ts";
 import type { TrajectoryLintReading } from "./lint-reading.ts";
 import { joined, type LintRule, mainLine, openingText, quoted, writtenText } from "./lint-rule.ts";
 
@@ -184,7 +190,8 @@ export const answer: LintRule = {
     if (trajectory.calls.length === 0) return [];
     const prompt = grammar.readsPrompt ? promptOf(trajectory, reading) : "";
     if (prompt === null) return null;
-    const expected = grammar.answerOf({ prompt, messages: main.map(({ text }) => text) });
+    const expected =
+      answerOfCalls(main) ?? grammar.answerOf({ prompt, messages: main.map(({ text }) => text) });
     if (expected === trajectory.answer) return [];
     return [
       `answer is ${JSON.stringify(trajectory.answer)}; the protocol's rule finds ${JSON.stringify(expected)} in ${main.length} messages.`,

@@ -56,7 +56,7 @@ export const numbers = defineWorld({
   teachers: [numberTeacher],
   bases: [
     ...["numbers", "numbers-long", "numbers-routes", "numbers-unboxed", "numbers-uneven"],
-    ...["hedging", "coder"],
+    "hedging",
   ],
   vocabulary: numberWorldVocabulary,
 });

@@ -2,7 +2,18 @@ import { describe, expect, it } from "vitest";
 import { type OpenToolbox, openToolbox, toolsSchema } from "../../../src/env/tools/toolbox.ts";
 import { pythonPool } from "../../../src/sandbox/python-pool.ts";
 import type { PythonLimits } from "../../../src/sandbox/python-process.ts";
-import { callTool, corpus, task } from "../../helpers/search-world.ts";
+import {
+  callTool,
+  corpus,
+  replay,
+  rolloutOptions,
+  task,
+  tokenizer,
+} from "../../helpers/search-world.ts";
+import { lintContextOf } from "../../../src/rollout/lint-context.ts";
+import { rollOut } from "../../../src/rollout/roll-out.ts";
+import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
+import { environments } from "../../../src/worlds/datasets.ts";
 
 const python = { name: "python", processes: 1 };
 const { signal } = new AbortController();
@@ -98,5 +109,45 @@ describe("a persistent session", () => {
     expect((await run(session, "while True: x += 1")).problem?.code).toBe("time-limit");
     expect((await run(session, "print(x)")).text).toBe("5");
     await session.close();
+  });
+});
+
+describe("final_answer", () => {
+  const tool = { ...python, finalAnswer: true };
+
+  it("ends the program, and is the answer as text", async () => {
+    const found = await callTool(tool, "print('so')\nfinal_answer(6 * 7)\nprint('never')");
+    expect(found).toEqual({ tool: "python", text: "so", answer: "42" });
+    expect(await callTool(tool, "print(1)")).toEqual({ tool: "python", text: "1" });
+    expect((await callTool(python, "final_answer(1)")).problem?.message).toBe("NameError");
+  });
+
+  it("ends the episode with that answer, which lint finds again", async () => {
+    const environment = environments
+      .get("tool-qa", "test")
+      .create(
+        {
+          tools: [tool],
+          protocol: {
+            name: "tags",
+            callTags: { python: { opening: "```py\n", closing: "\n```<end_code>" } },
+          },
+        },
+        { retriever: corpus, budgets: [] },
+      );
+    const policy = replay(["```py\nx = 'Oslo'\nfinal_answer(x)\n```<end_code>"]);
+    const trajectory = await rollOut(rolloutOptions({ policy, environment }));
+    expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
+    const lint = openLint(
+      {
+        textOf: ({ ids }) => tokenizer.decode(ids),
+        endIds: tokenizer.endIds,
+        vocabSize: tokenizer.vocabSize,
+        contextOf: () => lintContextOf({ environment, strategy: "agent", temperature: 0 }),
+      },
+      { keep: 3 },
+    );
+    lint.line(JSON.parse(JSON.stringify(trajectory)), 1);
+    expect(lint.report().violations).toEqual([]);
   });
 });
