@@ -29,10 +29,10 @@ describe("agentrl doctor", () => {
       "temporary files",
       ...["cores to use", "memory limit", "runs folder", "open files", "clock", "hnswlib-node"],
       ...["@huggingface/transformers", "models' cache", "variables set"],
-      ...["base policy", "literate policy", "numerate policy", "bases", "speed"],
+      ...["base policy", "literate policy", "numerate policy", "coding policy", "bases", "speed"],
     ]);
     const found = (name: string) => report.checks.find((each) => each.name === name)?.found;
-    for (const name of ["base", "literate", "numerate"])
+    for (const name of ["base", "literate", "numerate", "coding"])
       expect(found(`${name} policy`)).toMatch(/^intact, [0-9a-f]{12}$/);
     expect(found("bases")).toMatch(/^(none made yet|made: [a-z, -]+); kept in \S+bases$/);
     expect(found("speed")).toMatch(/^base policy writes [\d,]+ tokens\/s with \d+ workers?$/);
