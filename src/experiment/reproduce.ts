@@ -124,7 +124,7 @@ export async function reproduce(
       levels: [...plan.levels],
       prior: SHARE_PRIOR,
       calibration,
-      claims: judgedByInstrument(found, calibration),
+      claims: judgedByInstrument(found, calibration, plan.levels.at(-1) ?? 0),
       base: await baseDifferences(recipe, tier),
       claimsHash: claimsHash(recipe, tier, options.overrides),
       runs: runs.map(({ key, seed, arms }) => ({

@@ -22,12 +22,15 @@ export function calibrationOf({ metric, seeds, start, end }: CalibrationRuns): C
 /**
  * Takes back what the miniature cannot have shown: where a positive control is not found after the last look, or the control ends at a floor
  * or a ceiling, a claim that is undecided or ruled out is "not able to show". A difference that was found stays found, in either direction.
+ * @param lastLevel level of the last look: a control that was looked at earlier may still be found.
  */
 export function judgedByInstrument(
   claims: readonly ClaimResult[],
   calibration: CalibrationResult | null,
+  lastLevel: number,
 ): ClaimResult[] {
-  const reasons = [...endsOfRange(calibration), ...failedControls(claims)];
+  const final = claims.filter(({ level }) => level === lastLevel);
+  const reasons = [...endsOfRange(calibration), ...failedControls(final)];
   if (reasons.length === 0) return [...claims];
   const instrument = reasons.join("; ");
   return claims.map((claim) =>

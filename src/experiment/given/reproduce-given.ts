@@ -55,7 +55,7 @@ export async function reproduceGiven(
     (claim, arm, metric) => found.get(claim.id)?.measured.get(`${arm} ${metric}`) ?? [],
     settingsOf,
   );
-  const results = new Map(judgedByInstrument(judged, null).map((each) => [each.id, each]));
+  const results = new Map(judgedByInstrument(judged, null, level).map((each) => [each.id, each]));
   const packed = packMeasures(measures);
   return {
     ...recipeHead(recipe),

@@ -42,13 +42,13 @@ describe("judgedByInstrument", () => {
 
   it("leaves verdicts alone where the control lies within and the positive control is found", () => {
     const all = [...claims, claim("control", "supported", "positive-control")];
-    expect(judgedByInstrument(all, calibration(0.1, 0.5))).toEqual(all);
-    expect(judgedByInstrument(claims, null)).toEqual(claims);
+    expect(judgedByInstrument(all, calibration(0.1, 0.5), 0.05)).toEqual(all);
+    expect(judgedByInstrument(claims, null, 0.05)).toEqual(claims);
   });
 
   it("says that an open claim could not be shown without a positive control, and keeps what was found", () => {
     const all = [...claims, claim("oracle", "undecided", "positive-control")];
-    const [open, found, control] = judgedByInstrument(all, null);
+    const [open, found, control] = judgedByInstrument(all, null, 0.05);
     expect(open).toMatchObject({
       verdict: "not able to show",
       instrument: "the positive control oracle is not found",
@@ -57,9 +57,16 @@ describe("judgedByInstrument", () => {
     expect(control?.verdict).toBe("undecided");
   });
 
+  it("waits for the last look of a positive control", () => {
+    const control = { ...claim("oracle", "undecided", "positive-control"), level: 0.01 };
+    const all = [...claims, control];
+    expect(judgedByInstrument(all, null, 0.05)).toEqual(all);
+    expect(judgedByInstrument(all, null, 0.01)[0]?.verdict).toBe("not able to show");
+  });
+
   it("only warns where the control lies outside its ranges, unless it ends at a floor or a ceiling", () => {
     const outside = calibration(0.4, 0.9);
-    expect(judgedByInstrument(claims, outside)).toEqual(claims);
+    expect(judgedByInstrument(claims, outside, 0.05)).toEqual(claims);
     expect(calibrationProblems(outside)).toEqual([
       "the control starts at em 0.400, outside 0.05 to 0.3",
       "the control ends at em 0.900, outside 0.35 to 0.75",
@@ -69,7 +76,11 @@ describe("judgedByInstrument", () => {
       [0.96, "the control ends at em 0.960, at the ceiling"],
       [0.01, "the control ends at em 0.010, at the floor"],
     ] as const) {
-      const [open, found, ruledOut] = judgedByInstrument([...claims, out], calibration(0.1, end));
+      const [open, found, ruledOut] = judgedByInstrument(
+        [...claims, out],
+        calibration(0.1, end),
+        0.05,
+      );
       expect([open?.instrument, ruledOut?.verdict]).toEqual([reason, "not able to show"]);
       expect(found?.verdict).toBe("supported");
     }
