@@ -130,5 +130,5 @@ export const counting = defineWorld({
   tasks,
   check: ({ tasks: all }) => checkCounting(all),
   teachers: [countingTeacher],
-  bases: ["coder", "coder-unasking", "coder-doubting"],
+  bases: ["coder", "coder-unasking", "coder-doubting", "coder-clumsy"],
 });
