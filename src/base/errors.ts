@@ -59,6 +59,7 @@ export const ERROR_CODES = {
   ENGINE_UNFIT: "The recipe asks for something that the training server cannot do or would ignore.",
   CHECKPOINT_CHANGED: "A file of a saved model differs from the checksums in its checkpoint.json.",
   CHECKPOINT_MISFIT: "The checkpoint's tensors or tokenizer do not match its config.json.",
+  EPISODE_QUIT: "The player of `agentrl play` ended the episode early; recorded on the trajectory.",
   EVALUATION_ALL_CUT: "A limit cut the server's replies in every question, and none has an answer.",
   EVALUATION_GIVEN_UP: "The evaluation stopped because too many rollouts in a row failed.",
   EVALUATION_INCOMPLETE: "Some rollouts failed, so some questions have no result.",

@@ -54,6 +54,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     '--policy run "Who founded Nexula Amplex?"',
     '--policy http://127.0.0.1:8000/v1 --model small --index idx "Who founded Nexula Amplex?"',
   ],
+  play: ["search-r1", "frozen-lake --tier smoke --index 3 --out games"],
   "eval policy": [
     "--policy base --recipe search-r1 --limit 50 --out ev",
     '--policy run/checkpoints/step-2 --recipe search-r1 --limit 50 --out ev2 --require "em>=0.5"',

@@ -178,7 +178,7 @@ const HEADINGS: Readonly<Record<string, readonly string[]>> = {
   "Questions and passages:": [
     ...["--dataset", "--data", "--validation-data", "--questions", "--passages", "--split"],
     ...["--predictions", "--references", "--queries", "--qrels", "--run", "--limit", "--shuffle"],
-    ...["--index", "--corpus", "--retriever"],
+    ...["--index", "--corpus", "--retriever", "--task", "--evaluation"],
   ],
   "Names of fields in your files:": [
     ...["--question-field", "--answer-field", "--answer-separator", "--id-field", "--text-field"],

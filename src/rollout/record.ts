@@ -53,12 +53,17 @@ export async function recordOn(
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
     const boundary = BOUNDARIES.get(error.code) ?? "model";
-    end = error.code === "AGENT_TIMEOUT" ? "timeout" : boundary === "tool" ? "tool-error" : "model-error"; // prettier-ignore
+    end = ENDS.get(error.code) ?? (boundary === "tool" ? "tool-error" : "model-error");
     trajectory.error = { boundary, code: error.code, message: error.message };
   }
   if (end !== null) trajectory.end = end;
   return end;
 }
+
+const ENDS = new Map<ErrorCode, EndReason>([
+  ["AGENT_TIMEOUT", "timeout"],
+  ["EPISODE_QUIT", "cancelled"],
+]);
 
 const BOUNDARIES = new Map<ErrorCode, string>([
   ["TOOL_FAILED", "tool"],

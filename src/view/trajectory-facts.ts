@@ -87,7 +87,7 @@ function rewardText({ reward, rewards }: Trajectory): string {
   return [
     number(reward),
     ...whole.map(({ name, value }) => `${name} ${number(value)}`),
-    ...(addressed === 0 ? [] : [`${addressed} at their places below`]),
+    ...(addressed === 0 ? [] : [`${addressed} at their messages`]),
   ].join(" · ");
 }
 

@@ -62,7 +62,10 @@ const STYLES: Record<Owner, Style> = {
   inserted: "inserted",
 };
 
-function ownedLines(owner: Owner, whole: string, view: TrajectoryView): Line[] {
+type TextView = Pick<TrajectoryView, "columns" | "plain" | "shortenTo" | "live">;
+
+/** A text under its owner's name. */
+export function ownedLines(owner: Owner, whole: string, view: TextView): Line[] {
   // Removes blank lines around a text, which already has a heading.
   const text = whole.replace(/^\s*\n/, "").replace(/\s+$/, "");
   if (text === "") return [];
@@ -83,7 +86,16 @@ function ownedLines(owner: Owner, whole: string, view: TrajectoryView): Line[] {
   return withLabel(owner, style, shown, view);
 }
 
-function widthOfText({ columns }: TrajectoryView): number {
+/** A fact under a name of its own, which is no owner's. */
+export function labelledLines(
+  label: string,
+  { text, style }: Piece,
+  view: Pick<TrajectoryView, "columns" | "plain">,
+): Line[] {
+  return withLabel(label, style, wrap([piece(text, style)], widthOfText(view)), view);
+}
+
+function widthOfText({ columns }: Pick<TrajectoryView, "columns">): number {
   return Math.max(20, columns - LABEL - 3);
 }
 
@@ -91,7 +103,7 @@ function withLabel(
   label: string,
   style: Style,
   lines: readonly Line[],
-  { plain }: TrajectoryView,
+  { plain }: Pick<TrajectoryView, "plain">,
 ): Line[] {
   return lines.map((line, i) => {
     const name = (plain || i === 0 ? label : "").padEnd(LABEL);

@@ -104,6 +104,7 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Measuring",
     commands: [
       command("ask", "ask a policy questions and watch how it answers", () => import("./ask.ts")),
+      command("play", "play a recipe's environment yourself", () => import("./play.ts")),
       family(
         "eval",
         {

@@ -1,22 +1,14 @@
 import { rounded } from "../../base/format.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
-import type { Inline } from "../../view/document.ts";
 import { beside, type Line, painted, piece } from "../../view/styled.ts";
-import { blockLines } from "../../view/terminal.ts";
-import {
-  type Facts,
-  sampleFacts,
-  shownFacts,
-  trajectoryFacts,
-  verdictOf,
-} from "../../view/trajectory-facts.ts";
+import { sampleFacts } from "../../view/trajectory-facts.ts";
 import { trajectoryLines, type TrajectoryView } from "../../view/trajectory-lines.ts";
 import { type CliContext, defineCommand } from "../command.ts";
 import { type Flags, jsonFlag, options, wholeNumber } from "../options.ts";
+import { factLines, outcomeFacts } from "../trace/outcome-lines.ts";
 import { screenOf } from "../trace/screen.ts";
 import { findOrigin } from "../trace/trace-origin.ts";
-import { type Asked, findRecord, type TraceRecord } from "../trace/trace-records.ts";
+import { findRecord, type TraceRecord } from "../trace/trace-records.ts";
 import { findWords, openTraceTexts } from "../trace/trace-texts.ts";
 import { usage } from "../usage.ts";
 
@@ -95,31 +87,6 @@ function recordLines(record: TraceRecord, view: TrajectoryView): Line[] {
     [],
     ...trajectoryLines(trajectory, view),
   ];
-}
-
-function outcomeFacts(trajectory: Trajectory, asked: Asked | null): Facts {
-  const references = asked?.references ?? null;
-  const verdict = verdictOf(trajectory, references);
-  const told = { right: "✓ right", wrong: "✗ wrong: matches no reference" };
-  return [
-    ...trajectoryFacts(trajectory, references),
-    ["Verdict", verdict === "right" || verdict === "wrong" ? told[verdict] : null],
-  ];
-}
-
-const STYLES: Readonly<Record<string, "strong" | "small" | "bad">> = {
-  Question: "strong",
-  Origin: "small",
-  Dropped: "bad",
-};
-
-function factLines(facts: Facts, { columns }: TrajectoryView): Line[] {
-  const styled = shownFacts(facts).map(({ label, value }): [string, Inline] => {
-    const verdict = { "✓": "good", "✗": "bad" } as const;
-    const style = label === "Verdict" ? verdict[value[0] as "✓"] : STYLES[label];
-    return [label, { text: value, style: style ?? "plain" }];
-  });
-  return blockLines([{ kind: "facts", facts: styled }], columns);
 }
 
 function pairLines(pair: PreferencePair, view: TrajectoryView): Line[] {

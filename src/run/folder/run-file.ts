@@ -9,6 +9,9 @@ export const RESOLVED_FILE = "recipe.resolved.yaml";
 /** What a run was made with and on; where it is, there is a run. */
 export const MANIFEST_FILE = "manifest.json";
 
+/** Episodes that a person played; a folder with it is no run. */
+export const GAMES_FILE = "games.jsonl";
+
 /** What a run is: its stages, in order, with what each reads and left. */
 export const RUN_FILE = "run.json";
 

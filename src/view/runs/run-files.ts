@@ -5,6 +5,7 @@ import { DataError, errorMessage } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import {
+  GAMES_FILE,
   kindOfStages,
   readRunFile,
   RESOLVED_FILE,
@@ -51,8 +52,9 @@ export interface RunFiles {
   troubles: string[];
 }
 
-/** Whether a folder looks like a run's: it has a log, settings, or stages. */
+/** Whether a folder looks like a run's: it has a log, settings, or stages. Played games have settings, too. */
 export function isRunFolder(folder: string): boolean {
+  if (existsSync(join(folder, GAMES_FILE))) return false;
   return [RUN_FILE, RESOLVED_FILE, "metrics.jsonl", "stages.json"].some((name) =>
     existsSync(join(folder, name)),
   );
