@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../../src/env/budget.ts";
 import { type AwaitedTurn, awaitedText } from "../../src/rollout/awaited-text.ts";
-import { rollOut } from "../../src/rollout/roll-out.ts";
+import { emptyTrajectory } from "../../src/rollout/record.ts";
+import { dialogueSetting, rollOut } from "../../src/rollout/roll-out.ts";
+import { openDialogue } from "../../src/rollout/token-dialogue.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import { rolloutOptions, searchEnvironment, tokenizer } from "../helpers/search-world.ts";
 import "../helpers/all-parts.ts";
@@ -67,5 +69,40 @@ describe("a policy whose messages are awaited", () => {
     const { asked, policy } = noting([], null);
     await strategies.get("self-consistency", "test").run(rolloutOptions({ policy }), { draws: 2 });
     expect(asked.map(({ opens }) => opens)).toEqual([true, true]);
+  });
+
+  it("continues a prefill and inserted hints where it takes them, in budgets of its own tokens", async () => {
+    const turns: AwaitedTurn[] = [];
+    const write = (turn: AwaitedTurn) => {
+      turns.push(turn);
+      return Promise.resolve([" Norway", "</search> too far"][turns.length - 1] ?? "");
+    };
+    const { policy: asked, ...options } = rolloutOptions({
+      policy: awaitedText(write, tokenizer, { takesPrefill: true }),
+    });
+    const trajectory = emptyTrajectory({ policy: asked, ...options });
+    const dialogue = openDialogue(
+      asked,
+      dialogueSetting({ policy: asked, ...options }, trajectory),
+    );
+    const inputs = [
+      { owner: "template", text: "Where is Oslo?" },
+      { owner: "inserted", text: "<search>" },
+    ] as const;
+    const hint = { name: "more", keep: 7, text: " capital" };
+    const message = await dialogue.write(inputs, options.signal, (_, put) =>
+      put.length === 0 ? hint : null,
+    );
+    expect(message?.text).toBe(" Norway capital</search>");
+    expect(turns.map(({ prefill }) => prefill)).toEqual(["<search>", "<search> Norway capital"]);
+    expect(turns[0]!.maxTokens - turns[1]!.maxTokens).toBe(2);
+    expect(turns[1]!.isWhole("<search> Norway</search>")).toBe(true);
+    expect(trajectory.calls[0]).toMatchObject({ finish: "stop", usage: { completionTokens: 3 } });
+    expect(trajectory.calls[0]?.completion.map(({ owner, text }) => [owner, text])).toEqual([
+      ["inserted", "<search>"],
+      ["policy", " Norway"],
+      ["inserted", " capital"],
+      ["policy", "</search>"],
+    ]);
   });
 });

@@ -108,13 +108,14 @@ interface Game {
 }
 
 async function playTask(
-  { settings, environment, comparing, play: playEpisode }: Episodes,
+  episodes: Episodes,
   { task, index, id, title }: Game,
   context: CliContext,
 ): Promise<Trajectory> {
   const { signal } = context;
   const { policyTokenizer } = await import("../../run/policy-tokenizer.ts");
   const { awaitedText } = await import("../../rollout/awaited-text.ts");
+  const { settings, environment, comparing } = episodes;
   const tokenizer = await policyTokenizer(settings);
   const screen = openGameScreen(environment, context);
   try {
@@ -124,7 +125,7 @@ async function playTask(
       context.note(`reward "${reward}" compares episodes; here it sees this one alone.`);
     const policy = awaitedText(screen.write, tokenizer, { takesPrefill: true });
     const own = { policy, task, seed: index, id, signal, onTurn: screen.show };
-    const { trajectory, unscored } = await playEpisode(own);
+    const { trajectory, unscored } = await episodes.play(own);
     screen.show(trajectory);
     for (const { reward, message } of unscored)
       context.note(`reward "${reward}" is not scored: ${message}`);

@@ -14,9 +14,9 @@ import { actionNames, typedMessage } from "./typed-message.ts";
 export interface GameScreen {
   begin(title: string, task: string): void;
   /** Asks for a message: one after another, also where a strategy asks for several. */
-  write(turn: AwaitedTurn, signal: AbortSignal): Promise<string>;
+  readonly write: (turn: AwaitedTurn, signal: AbortSignal) => Promise<string>;
   /** Shows what the environment made of messages, once for each. */
-  show(trajectory: Trajectory): void;
+  readonly show: (trajectory: Trajectory) => void;
   close(): void;
 }
 

@@ -27,8 +27,8 @@ export function openTypedLines(): TypedLines {
         reader.setPrompt(prompt);
         reader.prompt();
       }
-      const { done, value } = await lines.next();
-      if (done !== true) return value as string;
+      const next = await lines.next();
+      if (next.done !== true) return next.value;
       if (terminal) output.write("\n");
       return null;
     },

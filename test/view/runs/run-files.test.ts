@@ -16,6 +16,17 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);
 
+describe("findRuns", () => {
+  it("leaves out a folder of played games, which has settings as a run has", async () => {
+    const place = at("games-and-runs");
+    const run = writeRun(join(place, "run"), { rewards: [0.1] });
+    mkdirSync(join(place, "games"));
+    for (const name of ["games.jsonl", "recipe.resolved.yaml"])
+      writeFileSync(join(place, "games", name), "");
+    expect(await findRuns(place)).toEqual([run]);
+  });
+});
+
 describe("readRun", () => {
   it("reads settings with origins, steps, times and evaluations", async () => {
     const run = await readRun(
