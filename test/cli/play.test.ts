@@ -109,6 +109,19 @@ describe("agentrl play", () => {
     ]);
   });
 
+  it("asks for the messages of a strategy one by one, and for a hint's continuation", async () => {
+    const strategy = (yaml: string) => [
+      ...["search-r1", "--tier", "smoke", "--out", `as-${yaml.length}`],
+      ...["--set", `strategy=${yaml}`],
+    ];
+    const votes = await play(strategy("{ name: self-consistency, draws: 3 }"), ["/answer Oslo"]);
+    expect(votes.stderr.match(/── Message/g)).toHaveLength(2);
+    expect(votes.stdout).toMatch(/End +cancelled/);
+    const hints = await play(strategy("hint-infer"), ["/answer Oslo", "/answer Bergen"]);
+    expect(hints.stderr).toMatch(/── Message 1 continues · .*\ninserted .*\npolicy .*Bergen/);
+    expect(hints.stdout).toMatch(/Answer +Bergen/);
+  });
+
   it("takes another folder for other settings, unless one is named", async () => {
     const other = [...LAKE, "--set", "environment.slip=0.5"];
     await play([...LAKE, "--evaluation"], ["/move down"]);

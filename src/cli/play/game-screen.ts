@@ -35,10 +35,14 @@ export function openGameScreen(environment: Environment, context: CliContext): G
   };
   let messages = 0;
   let shown = 0;
+  let before: AwaitedTurn["conversation"] | null = null;
   const ask = async (turn: AwaitedTurn): Promise<string> => {
-    messages += 1;
-    print([[], rule(`Message ${messages} · at most ${turn.maxTokens} tokens`, view)]);
-    print(promptLines(turn, view));
+    const continues = turn.conversation === before;
+    before = turn.conversation;
+    if (!continues) messages += 1;
+    const title = `Message ${messages}${continues ? " continues" : ""}`;
+    print([[], rule(`${title} · at most ${turn.maxTokens} tokens`, view)]);
+    print(promptLines(continues ? { ...turn, conversation: [] } : turn, view));
     const { protocol, toolSchemas: tools, answers } = environment;
     const { text, isWritten } = await typedMessage(turn, typist, { protocol, tools, answers });
     if (isWritten || !process.stdin.isTTY) print(ownedLines("policy", text, view));
@@ -57,7 +61,9 @@ export function openGameScreen(environment: Environment, context: CliContext): G
         signal.throwIfAborted();
         return ask(turn);
       });
-      last = message.catch(() => undefined);
+      // Nothing is asked after /quit, which ends all that waits.
+      last = message;
+      message.catch(() => undefined);
       return message;
     },
     show({ turns, calls }) {
