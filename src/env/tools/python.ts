@@ -1,7 +1,9 @@
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
+import { serverAddress } from "../../http/http-options.ts";
 import { pythonPool, type PythonPool } from "../../sandbox/python-pool.ts";
 import type { PythonOutcome } from "../../sandbox/python-process.ts";
+import { sandboxFusion } from "./sandbox-fusion.ts";
 import { defineTool, type Found, type ToolCall, type ToolSession } from "./tool.ts";
 
 const options = z.strictObject({
@@ -14,16 +16,22 @@ const options = z.strictObject({
   memoryMb: z.int().min(64).max(4096).default(256),
   /** What is printed beyond is dropped; `budgets` cut what the policy sees. */
   outputCharacters: z.int().min(1).default(10_000),
-  /** Interpreters side by side; each takes some 200 MB. */
+  /** Interpreters side by side; each takes some 200 MB. With `server`: requests at once. */
   processes: z.int().min(1).max(64).default(2),
   /** auto: Linux namespaces by bubblewrap where that program works. bubblewrap: an error where it does not. process: never. */
   isolation: z.enum(["auto", "bubblewrap", "process"]).default("auto"),
+  /**
+   * Address of a SandboxFusion server that runs the programs with its own Python and packages, in place of the interpreters here. It keeps no
+   * session: with `persistent` each call runs the earlier programs again, and `seconds` holds for all of them. `isolation` has no effect.
+   */
+  server: serverAddress.optional(),
 });
 
 /**
  * Runs a program of the policy: CPython 3.14 and its standard library as WebAssembly, in a process of its own without files, network and
  * environment. The observation is what it printed, and its exception. `random` has the episode's seed, and hashes are fixed, so equal
- * episodes give equal observations; a program that runs near its time limit may not.
+ * episodes give equal observations; a program that runs near its time limit may not. With `server` a SandboxFusion server runs it, where
+ * hashes are not fixed.
  *
  * Source: the code interpreters of ReTool (arXiv 2504.11536), ToRL (arXiv 2503.23383) and START (arXiv 2503.04625). Different here: no
  * package beside the standard library.
@@ -35,27 +43,27 @@ export const python = defineTool({
   example: { good: "print(6 * 7)", bad: "print(6 *" },
   parameters: z.object({ code: z.string() }),
   options,
-  create({ processes, persistent, finalAnswer, ...limits }) {
-    const pool = pythonPool(processes, limits);
-    const run: Run = (request, signal) =>
-      pool.run({ ...request, ...(finalAnswer && { answers: true }) }, signal);
-    const close = (session: string): void => {
-      pool.close(session);
+  create({ processes, persistent, finalAnswer, server, ...limits }) {
+    const pool =
+      server === undefined
+        ? pythonPool(processes, limits)
+        : sandboxFusion(server, { ...limits, requests: processes });
+    const answering: PythonPool = {
+      ...pool,
+      run: (request, signal) => pool.run({ ...request, answers: true }, signal),
     };
+    const used = finalAnswer ? answering : pool;
     return {
-      open: ({ seed }) =>
-        persistent ? notebook({ run, close }, { seed, programs: [] }) : fresh(run, seed),
+      open: ({ seed }) => (persistent ? notebook(used, { seed, programs: [] }) : fresh(used, seed)),
     };
   },
 });
 
-type Run = PythonPool["run"];
-
 type Call = (given: { code: string }, at: ToolCall) => Promise<Found>;
 
-function fresh(run: Run, seed: number): ToolSession<{ code: string }> {
+function fresh(pool: PythonPool, seed: number): ToolSession<{ code: string }> {
   const call: Call = async ({ code }, { signal, turn }) =>
-    found(await run({ programs: [code], seed: seedFrom(seed, turn) }, signal));
+    found(await pool.run({ programs: [code], seed: seedFrom(seed, turn) }, signal));
   const session: ToolSession<{ code: string }> = { call, fork: () => session };
   return session;
 }
