@@ -75,7 +75,7 @@ function* namedIn({ settings, keyOf }: UsedSettings): Generator<Promise<Need>> {
     const [key, last] = [keyOf(keys), keys.at(-1)];
     if (last === "from" || last === "encoder") yield modelNeed(key, value);
     else if (last === "index") yield Promise.resolve(fileNeed(key, value));
-    else if (last === "url") yield serverNeed(key, value);
+    else if (last === "url" || last === "server") yield serverNeed(key, value);
   }
 }
 

@@ -125,6 +125,14 @@ describe("what a recipe needs", () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await answers()).toEqual([false]);
   });
+
+  it("is the server of a tool", async () => {
+    const tool = `{ name: python, server: "http://127.0.0.1:9" }`;
+    const settings = await settingsOf(`\n  environment: { name: tool-qa, tools: [${tool}] }`);
+    expect((await needsOf(settings)).filter(({ kind }) => kind === "server")).toMatchObject([
+      { name: "http://127.0.0.1:9", keys: ["environment.tools.0.server"] },
+    ]);
+  });
 });
 
 describe("a run whose questions are not here", () => {
