@@ -13,6 +13,7 @@ export const rewards = registry<Reward>("reward", {
   http: async () => (await import("./http.ts")).http,
   judge: async () => (await import("./judge.ts")).judge,
   "math-verify": async () => (await import("./math-verify.ts")).mathVerify,
+  "passes-tests": async () => (await import("./passes-tests.ts")).passesTests,
   "query-confidence": async () => (await import("./query-confidence.ts")).queryConfidence,
   "query-keywords": async () => (await import("./query-keywords.ts")).queryKeywords,
   "retrieval-hit": async () => (await import("./retrieval-hit.ts")).retrievalHit,

@@ -5,6 +5,7 @@ import type { WorldReport } from "../../env/world-folder.ts";
 import { defineWorld } from "../../env/world.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { TINY_WORLD_SPLITS } from "../tiny/permutation.ts";
+import { asFunction, type FunctionTest, testedQuestions } from "./functions.ts";
 import {
   byHand,
   COUNTING_KINDS,
@@ -29,6 +30,8 @@ const options = z.strictObject({
     .default([3, 12]),
   /** No number of a question is larger. */
   largest: z.int().min(20).max(99).default(99),
+  /** function: the question asks for a Python function of its first numbers, and has hidden tests (reward `passes-tests`). */
+  asks: z.enum(["number", "function"]).default("number"),
 });
 
 type Settings = z.output<typeof options>;
@@ -39,14 +42,17 @@ function* tasks(settings: Settings): Generator<Task> {
   const { seed, split, questions } = settings;
   for (let i = 0; i < questions; i++) {
     const problem = drawn(i, settings);
+    const about = { type: problem.kind, concepts: [problem.kind] };
+    const shared = { id: `counting-${split}-${seed}-${i}`, source: "counting" };
+    if (settings.asks === "function") {
+      const draw = random(seed).derive("counting tests", split, i);
+      const { question, reference, tests } = asFunction(problem, draw, settings.largest);
+      yield { ...shared, question, references: [reference], annotations: { ...about, tests } };
+      continue;
+    }
     const { answer } = byHand(problem, valuesOf(problem));
-    yield {
-      id: `counting-${split}-${seed}-${i}`,
-      question: countingText(problem),
-      references: [String(answer)],
-      source: "counting",
-      annotations: { type: problem.kind, concepts: [problem.kind] },
-    };
+    const question = countingText(problem);
+    yield { ...shared, question, references: [String(answer)], annotations: about };
   }
 }
 
@@ -72,14 +78,18 @@ function splitOf({ kind, slots }: Counting): Settings["split"] | undefined {
 
 /** Verifies problems from their text, whose answers it finds by another way than the generator. */
 export function checkCounting(all: readonly Task[]): WorldReport {
-  const problems = all.flatMap(({ id, question, references }) => {
-    const read = readCounting(question);
-    const answer = read === null ? null : triedOut(read);
-    if (answer === null)
-      return [{ where: id, code: "question-unreadable", message: "the text is no problem" }];
-    if (references.length === 1 && references[0] === String(answer)) return [];
-    const message = `the reference is ${references.join(", ")}; the text says ${answer}`;
-    return [{ where: id, code: "answer-differs", message }];
+  const problems = all.flatMap(({ id, question, references, annotations }) => {
+    const tests = (annotations["tests"] ?? []) as FunctionTest[];
+    const asked = testedQuestions(question, tests) ?? [{ question, value: references.join(", ") }];
+    return asked.flatMap((each) => {
+      const read = readCounting(each.question);
+      if (read === null)
+        return [{ where: id, code: "question-unreadable", message: "the text is no problem" }];
+      const answer = triedOut(read);
+      if (each.value === String(answer)) return [];
+      const message = `${each.question} is said to be ${each.value}; it is ${answer}`;
+      return [{ where: id, code: "answer-differs", message }];
+    });
   });
   return { counts: { questions: all.length }, problems };
 }

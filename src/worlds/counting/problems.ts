@@ -110,12 +110,15 @@ export type CountingKind = keyof typeof KINDS;
 
 export type Counting = { kind: CountingKind; slots: Slots };
 
+/** A problem some of whose numbers are names. */
+type OpenCounting = { kind: CountingKind; slots: Readonly<Record<string, number | string>> };
+
 /** @param largest no number of the text is larger; two digits at most, which `digits` needs. */
 export function drawnCounting(draw: Random, kind: CountingKind, largest: number): Counting {
   return { kind, slots: KINDS[kind].draw(draw, largest) };
 }
 
-export function countingText({ kind, slots }: Counting): string {
+export function countingText({ kind, slots }: OpenCounting): string {
   return filled(KINDS[kind].text, slots);
 }
 
@@ -142,7 +145,7 @@ export function valuesOf({ kind, slots }: Counting): number[] {
   return KINDS[kind].values(slots);
 }
 
-export function programOf({ kind, slots }: Counting): string {
+export function programOf({ kind, slots }: OpenCounting): string {
   return filled(KINDS[kind].program, slots);
 }
 

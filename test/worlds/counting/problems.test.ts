@@ -109,3 +109,24 @@ describe("the dataset counting", () => {
     });
   });
 });
+
+describe("questions for a function", () => {
+  it("have a right function and hidden tests, which the check computes again", async () => {
+    const all = await tasks({ asks: "function", largest: 50 });
+    const [first] = all;
+    expect(all.find(({ annotations }) => annotations.type === "multiples")).toMatchObject({
+      question: expect.stringMatching(
+        /^Write a Python function f\(a, b\)\. How many numbers from a to b does \d divide\?$/,
+      ) as string,
+      references: [
+        expect.stringMatching(
+          /^def f\(a, b\):\n {2}return sum\(n % \d == 0 for n in range\(a, b \+ 1\)\)$/,
+        ),
+      ],
+    });
+    expect(checkCounting(all).problems).toEqual([]);
+    const tests = [{ call: "f(3, 4)", value: "99" }];
+    const wrong = { ...first!, annotations: { ...first!.annotations, tests } };
+    expect(checkCounting([wrong]).problems).toMatchObject([{ code: "answer-differs" }]);
+  });
+});
