@@ -10,7 +10,11 @@ const tests = [
   { call: "f(0, 5)", value: "0" },
 ];
 
-async function score(answer: string | null, options: object = {}, annotations: TaskAnnotations = { tests }) {
+async function score(
+  answer: string | null,
+  options: object = {},
+  annotations: TaskAnnotations = { tests },
+) {
   const asked = { task: { ...task, annotations }, trajectory: answered(answer) };
   const [found] = await scoreWith(passesTests, [asked], { seconds: 1, ...options });
   return found;
