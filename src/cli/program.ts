@@ -152,8 +152,7 @@ const START = [
 
 const MOST = [
   ["--seed N", "same seed, same result"],
-  ["--out PATH", "where to write; --overwrite replaces what is there"],
-  ["-", "as a data file: stdin"],
+  ["--out PATH", "where to write; --overwrite replaces; as a data file - is stdin"],
   ["--json", "result or error as one JSON document on stdout"],
   ["--quiet", "results and errors only"],
   ["--debug", "show where an error comes from"],

@@ -142,6 +142,7 @@ describe("agentrl data", () => {
         "entailment-exercises",
         "numberworld",
         "weak-numberworld",
+        "counting",
         "knights-knaves",
         "files",
         "beir",

@@ -1,9 +1,10 @@
+import { once } from "../../base/once.ts";
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import { pythonPool, type PythonPool } from "../../sandbox/python-pool.ts";
 import type { PythonOutcome } from "../../sandbox/python-process.ts";
-import { sandboxFusion } from "./sandbox-fusion.ts";
+import type { sandboxFusion } from "./sandbox-fusion.ts";
 import { defineTool, type Found, type ToolCall, type ToolSession } from "./tool.ts";
 
 const options = z.strictObject({
@@ -47,7 +48,7 @@ export const python = defineTool({
     const pool =
       server === undefined
         ? pythonPool(processes, limits)
-        : sandboxFusion(server, { ...limits, requests: processes });
+        : served(server, { ...limits, requests: processes });
     const answering: PythonPool = {
       ...pool,
       run: (request, signal) => pool.run({ ...request, answers: true }, signal),
@@ -58,6 +59,15 @@ export const python = defineTool({
     };
   },
 });
+
+/** The server's client is loaded with the first program. */
+function served(...args: Parameters<typeof sandboxFusion>): PythonPool {
+  const opened = once(async () => (await import("./sandbox-fusion.ts")).sandboxFusion(...args));
+  return {
+    run: async (request, signal) => (await opened()).run(request, signal),
+    close: () => undefined,
+  };
+}
 
 type Call = (given: { code: string }, at: ToolCall) => Promise<Found>;
 

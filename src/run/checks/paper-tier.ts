@@ -10,9 +10,8 @@ import { cardNames } from "../../data/cards/card-names.ts";
 import { readCard } from "../../data/cards/card.ts";
 import { placeOf } from "../../data/cards/card-dataset.ts";
 import { type DatasetSetting, datasetsWithin } from "../../data/dataset.ts";
-import { needsOf } from "../../env/tools/toolbox.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
-import { MADE_UP_DATASETS } from "../../worlds/datasets.ts";
+import { environments, MADE_UP_DATASETS } from "../../worlds/datasets.ts";
 import type { RecipeFile } from "../settings/recipe-schema.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withBelow } from "../settings/settings.ts";
@@ -115,8 +114,8 @@ export function paperGaps(
     if (madeUp !== undefined && !isMeantSo)
       gaps.push({ key, message: `${key} is the made-up world ${madeUp}` });
   }
-  const { tools } = settings.environment as { tools?: { name: string }[] };
-  const isSearched = tools === undefined || needsOf(tools).includes("retriever");
+  const { name, ...ofEnvironment } = settings.environment;
+  const isSearched = environments.get(name, "environment").needs(ofEnvironment).includes("retriever"); // prettier-ignore
   const searches = openStrategy(strategy, "strategy").searches && isSearched;
   if (searches && isDefault("retriever"))
     add("retriever", "is the default, bm25 over the dataset's own passages");

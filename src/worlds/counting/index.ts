@@ -135,7 +135,7 @@ function triedOut({ kind, slots }: Counting): number {
  */
 export const counting = defineWorld({
   name: "counting",
-  summary: "Generated problems that need a loop: counts, sums, searches and repeated steps.",
+  summary: "Generated problems that need a loop: counts, sums, …",
   options,
   tasks,
   check: ({ tasks: all }) => checkCounting(all),
