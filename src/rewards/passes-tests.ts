@@ -10,7 +10,6 @@ const options = z.strictObject({
   memoryMb: z.int().min(64).max(4096).default(256),
   /** Interpreters side by side. */
   processes: z.int().min(1).max(64).default(2),
-  isolation: z.enum(["auto", "bubblewrap", "process"]).default("auto"),
 });
 
 /** A test: a Python expression that calls the answer's function, and the text that `repr` gives of its value. */
@@ -36,7 +35,7 @@ export const passesTests = defineReward({
     const tests = testsSchema.safeParse(task.annotations["tests"]).data;
     if (tests === undefined) return null;
     if (trajectory.answer === null) return 0;
-    const pool = pythonPool(processes, { ...limits, outputCharacters: 100_000 });
+    const pool = pythonPool(processes, { ...limits, isolation: "auto", outputCharacters: 100_000 });
     const session = `tests${opened++}`;
     const program = unfenced(trajectory.answer);
     const run = (...programs: string[]) =>

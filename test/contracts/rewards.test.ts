@@ -28,6 +28,7 @@ const withEvidence: Task = {
   annotations: {
     supportingPassages: ["oslo", "ibsen"],
     context: passages,
+    tests: [{ call: "f(1)", value: "1" }],
     decomposition: [{ question: "capital of Norway", answer: "Oslo", passage: "oslo" }],
   },
 };
