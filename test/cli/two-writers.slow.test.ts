@@ -50,6 +50,7 @@ const writers = (): Record<string, Writer> => ({
   dpo: run(at("dpo"), "dpo", "search-r1", "--tier", "smoke", "--data", at("synth", "pairs.jsonl"), "--out", at("dpo")), // prettier-ignore
   resume: run(at("synth"), "resume", at("synth")),
   train: run(at("train"), "train", "search-r1", "--tier", "smoke", "--out", at("train")),
+  play: long(at("games"), "play", "search-r1", "--tier", "smoke", "--out", at("games")),
   "eval policy": run(at("eval"), "eval", "--policy", "base", "--dataset", at("q.jsonl"), "--index", at("idx"), "--out", at("eval")), // prettier-ignore
   "eval retrieval": claim(at("r.trec"), "eval", "retrieval", "--index", at("idx"), "--queries", at("queries.jsonl"), "--qrels", at("qrels.tsv"), "--run-out", at("r.trec")), // prettier-ignore
   "eval report": long(at("report.md"), "eval", "report", at("a"), "--format", "md", "--out", at("report.md")), // prettier-ignore
