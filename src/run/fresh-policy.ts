@@ -52,7 +52,9 @@ export function freshConfig(
 }
 
 /** A tokenizer of the shared vocabulary, and of the environment's own tags, words and texts. */
-export function freshTokenizer(environment?: Settings["environment"]): ReturnType<typeof wordTokenizer> {
+export function freshTokenizer(
+  environment?: Settings["environment"],
+): ReturnType<typeof wordTokenizer> {
   const { name, ...options } = environment ?? { name: "search-qa" };
   const part = environments.get(name, "environment");
   const { protocol } = part.create(part.options.parse(options), { retriever: noneRetriever() });
