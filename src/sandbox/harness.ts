@@ -171,8 +171,8 @@ def _make():
                 sessions[session] = found
         return found
 
-    def flush():
-        for stream in streams[:2]:
+    def flush(*used):
+        for stream in used:
             try:
                 stream.flush()
             except BaseException:
@@ -182,7 +182,7 @@ def _make():
         try:
             return found["context"].run(execute, code, found["scope"])
         finally:
-            flush()
+            flush(*streams[:2])
 
     def widely(code, found):
         sys.stdout, sys.stderr, sys.stdin = streams
@@ -191,12 +191,7 @@ def _make():
         try:
             return found["context"].run(execute, code, found["scope"])
         finally:
-            for stream in (sys.stdout, sys.stderr):
-                try:
-                    stream.flush()
-                except BaseException:
-                    pass
-            flush()
+            flush(sys.stdout, sys.stderr, *streams[:2])
             sys.stdout, sys.stderr, sys.stdin = streams
             sys.displayhook = display
             sys.setrecursionlimit(depth)

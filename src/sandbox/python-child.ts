@@ -1,6 +1,7 @@
 /**
  * A Python interpreter (CPython as WebAssembly) in a process of its own, that answers requests, one line of JSON each, through pipes
- * of its own, and begins from a snapshot that it reads from a third one: standard input would be read without waiting once the interpreter's runtime has looked at it.
+ * of its own: standard input would be read without waiting once the interpreter's runtime has looked at it. It begins from a snapshot of
+ * memory, which comes through a third pipe.
  * Everything that could reach the host is taken away before the first program runs; `startPython` starts it.
  */
 import fs from "node:fs";

@@ -49,11 +49,9 @@ export const python = defineTool({
       server === undefined
         ? pythonPool(processes, limits)
         : served(server, { ...limits, requests: processes });
-    const answering: PythonPool = {
-      ...pool,
-      run: (request, signal) => pool.run({ ...request, answers: true }, signal),
-    };
-    const used = finalAnswer ? answering : pool;
+    const used: PythonPool = finalAnswer
+      ? { ...pool, run: (request, signal) => pool.run({ ...request, answers: true }, signal) }
+      : pool;
     return {
       open: ({ seed }) => (persistent ? notebook(used, { seed, programs: [] }) : fresh(used, seed)),
     };
@@ -63,10 +61,7 @@ export const python = defineTool({
 /** The server's client is loaded with the first program. */
 function served(...args: Parameters<typeof sandboxFusion>): PythonPool {
   const opened = once(async () => (await import("./sandbox-fusion.ts")).sandboxFusion(...args));
-  return {
-    run: async (request, signal) => (await opened()).run(request, signal),
-    close: () => undefined,
-  };
+  return { run: async (...asked) => (await opened())(...asked), close: () => undefined };
 }
 
 type Call = (given: { code: string }, at: ToolCall) => Promise<Found>;

@@ -34,22 +34,19 @@ type Reply = z.output<typeof replySchema>;
 export function sandboxFusion(
   url: string,
   limits: Omit<PythonLimits, "isolation"> & { requests: number },
-): PythonPool {
+): PythonPool["run"] {
   const { seconds, memoryMb, outputCharacters, requests } = limits;
   const timeoutMs = seconds * 1000 + QUEUE_MS;
   const http = { concurrency: requests, timeoutMs, deadlineMs: 2 * timeoutMs };
   const settings = z.object(httpShape).parse(http);
   const client = httpClient({ name: "tool python", url, settings, nameOf: () => null });
   const shared = { language: "python", run_timeout: seconds, memory_limit_MB: memoryMb };
-  return {
-    async run({ programs, seed, answers = false }, signal) {
-      const mark = randomUUID();
-      const body = { ...shared, code: driver(programs, { seed, mark, answers }) };
-      const asked = { path: "/run_code", body, idempotent: true, signal };
-      const { value } = await client.json(asked, replySchema);
-      return outcomeOf(value, { url, mark, outputCharacters });
-    },
-    close: () => undefined,
+  return async ({ programs, seed, answers = false }, signal) => {
+    const mark = randomUUID();
+    const body = { ...shared, code: driver(programs, { seed, mark, answers }) };
+    const asked = { path: "/run_code", body, idempotent: true, signal };
+    const { value } = await client.json(asked, replySchema);
+    return outcomeOf(value, { url, mark, outputCharacters });
   };
 }
 

@@ -5,6 +5,7 @@ import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts"
 import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { filled, THOUGHTS } from "../numbers/language.ts";
+import { unboxed } from "../numbers/teacher.ts";
 import { byHand, type Counting, programOf, readCounting, valuesOf } from "./problems.ts";
 
 const share = z.number().min(0).max(1);
@@ -47,7 +48,7 @@ export const countingTeacher = defineTeacher({
 });
 
 function written(place: ScriptPlace, behaviour: CountingBehaviour): string {
-  const { task, seed, prefill, protocol, tools } = place;
+  const { task, seed, prefill } = place;
   const problem = readCounting(task.question);
   const [reference] = task.references;
   // The function itself is the answer.
@@ -59,9 +60,7 @@ function written(place: ScriptPlace, behaviour: CountingBehaviour): string {
   const isBoxed = draw.derive("box", place.turns.length).next() < behaviour.box;
   if (isBoxed || prefill !== "" || message.action.tool !== "answer")
     return textAfter(prefill, message, place);
-  const action = protocol.write({ ...message, thought: "" }, tools);
-  const whole = protocol.write(message, tools);
-  return `${whole.slice(0, -action.length)} ${filled(THOUGHTS.answer, { value: message.action.input })}`;
+  return unboxed(message, message.action.input, place);
 }
 
 interface State {

@@ -52,9 +52,18 @@ function written(place: ScriptPlace, behaviour: NumberBehaviour): string {
   };
   const isBoxed = random(seed).derive("box", task.id, turns.length).next() < behaviour.box;
   if (call !== null || isBoxed || prefill !== "") return textAfter(prefill, message, place);
+  return unboxed(message, answer, place);
+}
+
+/** A message whose answer stands in plain words, in place of the protocol's way: "The answer is 65." */
+export function unboxed(
+  message: PlannedMessage,
+  value: string,
+  { protocol, tools }: Pick<ScriptPlace, "protocol" | "tools">,
+): string {
   const whole = protocol.write(message, tools);
   const action = protocol.write({ ...message, thought: "" }, tools);
-  return `${whole.slice(0, -action.length)} ${filled(THOUGHTS.answer, { value: answer })}`;
+  return `${whole.slice(0, -action.length)} ${filled(THOUGHTS.answer, { value })}`;
 }
 
 function cannotPlay(): ConfigError {
