@@ -33,6 +33,7 @@ const RUNS: readonly ComparedRun[] = [
   { line: "reproduce serch-r1", status: 2 },
   { line: "new rewrd few-words", status: 2 },
   { line: "doctor now", status: 2 },
+  { line: "play --recipe serch-r1", status: 2 },
 ];
 
 it.each(RUNS)("agentrl $line: a process prints and ends as a run in this process", compare);
