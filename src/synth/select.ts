@@ -49,6 +49,8 @@ export interface Selection {
   draws: DrawYield[];
   yields: StepYield[];
   failures: Record<string, number>;
+  /** What the first of them said. */
+  firstFailure?: string;
   files: Record<string, WrittenFile>;
 }
 
@@ -106,11 +108,15 @@ async function runSteps(
   const samples: KeptSample[] = [];
   const failures: Record<string, number> = {};
   const shared = sharedTexts();
+  let firstFailure: string | undefined;
   let questions = 0;
   for await (const drawn of readDraws(join(drawsIn, DRAWS_FILE))) {
     signal.throwIfAborted();
     sums.add(drawn);
-    for (const code of failureCodes(drawn)) failures[code] = (failures[code] ?? 0) + 1;
+    for (const { code, message } of failuresIn(drawn)) {
+      failures[code] = (failures[code] ?? 0) + 1;
+      firstFailure ??= message;
+    }
     const { task, candidates, pairs, dropped } = pipeline.apply(drawn);
     for (const candidate of candidates) {
       const line = lineOf(sampleOf(task, candidate));
@@ -131,7 +137,13 @@ async function runSteps(
     onProgress?.(questions);
   }
   return {
-    selection: { questions, draws: sums.yields(), yields: pipeline.yields(), failures },
+    selection: {
+      questions,
+      draws: sums.yields(),
+      yields: pipeline.yields(),
+      failures,
+      firstFailure,
+    },
     samples,
   };
 }
@@ -150,11 +162,14 @@ function sideOf(
   return apart ? SAMPLE_FILES.pairsValidation : SAMPLE_FILES.pairs;
 }
 
-function failureCodes({ candidates, failed = [] }: DrawnQuestion): string[] {
+function failuresIn({
+  candidates,
+  failed = [],
+}: DrawnQuestion): readonly { code: string; message: string }[] {
   const rollouts = candidates.flatMap(({ trajectory }) =>
-    isFinal(trajectory) ? [] : (trajectory.error?.code ?? []),
+    isFinal(trajectory) ? [] : (trajectory.error ?? []),
   );
-  return [...rollouts, ...failed.map(({ code }) => code)];
+  return [...rollouts, ...failed];
 }
 
 /** A candidate with its question, as a file has it. */

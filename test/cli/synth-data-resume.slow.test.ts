@@ -137,7 +137,7 @@ describe("agentrl synth-data of a server", { timeout: 120_000 }, () => {
     const failed = await run(flagsFor(server.url, "shaky"));
     expect(failed.status).toBe(4);
     expect(failed.stderr).toMatch(
-      /(\d) rollouts failed and gave no sample \(HTTP_UNREACHABLE \1\).*\[SYNTHESIS_INCOMPLETE\]/,
+      /(\d) rollouts failed and gave no sample \(HTTP_UNREACHABLE \1\); the first: \S.*\[SYNTHESIS_INCOMPLETE\]/,
     );
     const count = Number(/(\d) rollouts failed/.exec(failed.stderr)?.[1]);
     const allowed = await run(flagsFor(server.url, "shaky", "--resume", "--allow-errors", "6"));

@@ -167,13 +167,13 @@ export async function selectInto(
  * @param allowed rollouts that may have failed.
  * @throws {ExternalError} SYNTHESIS_INCOMPLETE
  */
-export function requireComplete({ failures }: SynthResult, allowed: number): void {
+export function requireComplete({ failures, firstFailure }: SynthResult, allowed: number): void {
   const count = Object.values(failures).reduce((sum, each) => sum + each, 0);
   if (count <= allowed) return;
   const codes = Object.entries(failures).map(([code, each]) => `${code} ${each}`);
   throw new ExternalError(
     "SYNTHESIS_INCOMPLETE",
-    `${count} rollouts failed and gave no sample (${codes.join(", ")}). What was drawn is written; --resume asks them again, --allow-errors ${count} accepts them.`,
+    `${count} rollouts failed and gave no sample (${codes.join(", ")}); the first: ${(firstFailure ?? "unknown").replace(/\.$/, "")}. What was drawn is written; --resume asks them again, --allow-errors ${count} accepts them.`,
   );
 }
 
