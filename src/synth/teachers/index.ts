@@ -56,11 +56,48 @@ function cannotPlay(why: string): ConfigError {
   return new ConfigError("TEACHER_CANNOT_PLAY", message);
 }
 
+/**
+ * Plays each question by the first of several teachers that does not give it up: for datasets joined from several worlds. Each message is
+ * asked of all again, so teachers should tell by the question whether it is theirs.
+ * @throws TEACHER_GAVE_UP where all give up.
+ */
+export const firstAble = defineTeacher({
+  name: "first-able",
+  summary: "Plays by the first of several teachers that can play the question.",
+  options: z.strictObject({
+    of: z.array(z.lazy((): z.ZodType<ScriptSettings> => scriptSchema)).min(2),
+  }),
+  open({ of }, environment) {
+    const scripts = of.map(({ name, ...options }) =>
+      teachers.get(name, "synth.teacher.of").open(options, environment),
+    );
+    return (place) => {
+      for (const script of scripts) {
+        const message = notGivenUp(() => script(place));
+        if (message !== undefined) return message;
+      }
+      const names = of.map(({ name }) => name).join(", ");
+      const problem = `teacher first-able: none of ${names} plays the question ${place.task.id}.`;
+      throw new RolloutError("TEACHER_GAVE_UP", problem);
+    };
+  },
+});
+
+function notGivenUp(write: () => string): string | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof RolloutError && error.code === "TEACHER_GAVE_UP") return undefined;
+    throw error;
+  }
+}
+
 /** All teachers without a model: those for any dataset, and those of the worlds. */
 export const teachers: Registry<Teacher> = registry("teacher", [
   goldChain,
   player,
   reference,
+  firstAble,
   ...worlds.parts.flatMap((world) => world.teachers),
 ]);
 
@@ -76,11 +113,13 @@ const serverSchema = z.strictObject({ name: z.literal("endpoint"), ...endpointSc
 const askedSchema = z.discriminatedUnion("name", [modelSchema, serverSchema]);
 const scriptSchema = partSchema(teachers);
 
+type ScriptSettings = { name: string; [option: string]: unknown };
+
 /** A model that is asked. */
 export type AskedTeacher = z.output<typeof askedSchema>;
 
 /** The writer of a synthesis's trajectories: a teacher of the registry, a model or a server. */
-export type TeacherSettings = AskedTeacher | { name: string; [option: string]: unknown };
+export type TeacherSettings = AskedTeacher | ScriptSettings;
 
 /** Schema of `synth.teacher`. */
 export const teacherSchema: z.ZodType<TeacherSettings> = choice<TeacherSettings>(
