@@ -35,6 +35,7 @@ export function rolloutMetrics(all: readonly Trajectory[]): Record<string, numbe
   return definedValues({
     ...rewardMetrics(trajectories),
     ...searchMetrics(trajectories),
+    ...callMetrics(trajectories),
     "rollout/turns": meanOrZero(trajectories.map(({ turns }) => turns.length)),
     "rollout/answer_rate": share(({ answer }) => answer !== null),
     "rollout/format_rate": share(({ turns }) => !turns.some(isInvalidTurn)),
@@ -90,6 +91,17 @@ function searchMetrics(trajectories: readonly Trajectory[]): Record<string, numb
     "rollout/answer_after_search_share": meanOrZero(
       trajectories.map(({ answer }, i) => Number(answer !== null && (queries[i]?.length ?? 0) > 0)),
     ),
+  });
+}
+
+/** Calls of all tools, searches among them. */
+function callMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const calls = trajectories.map(({ turns }) => turns.flatMap(({ observations }) => observations));
+  const failed = calls.flat().map(({ problem }) => Number(problem !== undefined));
+  return definedValues({
+    "rollout/tool_calls": meanOrZero(calls.map(({ length }) => length)),
+    "rollout/tool_use_share": meanOrZero(calls.map(({ length }) => Number(length > 0))),
+    "rollout/failed_call_share": failed.length === 0 ? undefined : meanOrZero(failed),
   });
 }
 

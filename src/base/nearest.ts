@@ -15,12 +15,19 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return best;
 }
 
+/** Of more names an error message lists only the nearest ones. */
+const MOST_LISTED = 100;
+const NEAREST_LISTED = 12;
+
 /** "Did you mean …? Known: …." for an error message. */
 export function suggest(name: string, known: readonly string[]): string {
   if (known.length === 0) return "There are none.";
   const nearest = nearestName(name, known);
   const hint = nearest === null ? "" : `Did you mean "${nearest}"? `;
-  return `${hint}Known: ${known.join(", ")}.`;
+  if (known.length <= MOST_LISTED) return `${hint}Known: ${known.join(", ")}.`;
+  const distances = new Map(known.map((each) => [each, editDistance(fold(name), fold(each))]));
+  const listed = [...distances].sort(([, a], [, b]) => a - b).slice(0, NEAREST_LISTED);
+  return `${hint}The nearest of ${known.length} known: ${listed.map(([each]) => each).join(", ")}.`;
 }
 
 function fold(name: string): string {

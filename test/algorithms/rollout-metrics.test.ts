@@ -70,6 +70,24 @@ describe("rolloutMetrics", () => {
     expect(rolloutMetrics([made(0)])).not.toHaveProperty("rollout/duplicate_query_share");
   });
 
+  it("counts calls of all tools, and the share that failed", () => {
+    const calling = (...problems: (string | undefined)[]): Trajectory => {
+      const observations = problems.map((code) => ({
+        tool: "python",
+        text: "",
+        ...(code === undefined ? {} : { problem: { code, message: code } }),
+      }));
+      return made(0, { turns: [{ call: 0, text: "", actions: [], problems: [], observations }] });
+    };
+    const batch = [calling(undefined, "python-error", undefined), calling(undefined), made(0)];
+    expect(rolloutMetrics(batch)).toMatchObject({
+      "rollout/tool_calls": 4 / 3,
+      "rollout/tool_use_share": 2 / 3,
+      "rollout/failed_call_share": 1 / 4,
+    });
+    expect(rolloutMetrics([made(0)])).not.toHaveProperty("rollout/failed_call_share");
+  });
+
   it("means the share of passages that a trajectory was shown before", () => {
     const showing = (...shown: string[][]): Trajectory => {
       const turns = shown.map((passageIds): Turn => {

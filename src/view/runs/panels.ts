@@ -137,6 +137,9 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
         formatMean,
       ),
       share("Answered after a search", "share of rollouts", "rollout/answer_after_search_share"),
+      amount("Tool calls", "per rollout, searches among them", "rollout/tool_calls"),
+      share("Use of tools", "share of rollouts with a call", "rollout/tool_use_share"),
+      share("Failed calls", "share of calls", "rollout/failed_call_share"),
       amount("Messages", "per rollout", "rollout/turns"),
       live(
         amount("Length", "tokens written per rollout", "rollout/completion_tokens"),

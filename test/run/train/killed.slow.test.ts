@@ -10,19 +10,41 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const root = temporaryFolder();
 
-/** Four steps of a training with a critic, each with a checkpoint. */
-function command(out: string, own: readonly string[]): string[] {
-  const algorithm = [
-    "algorithm={ name: ppo, steps: 4, promptsPerStep: 8, minibatches: 2, klReward: { coef: 0.1, target: 0.01, horizon: 10 } }",
-    ...own,
-  ];
+/** A training of four steps, each with a checkpoint. */
+interface Case {
+  what: string;
+  recipe: string;
+  set: readonly string[];
+}
+
+const PPO =
+  "algorithm={ name: ppo, steps: 4, promptsPerStep: 8, minibatches: 2, klReward: { coef: 0.1, target: 0.01, horizon: 10 } }";
+
+const CASES: readonly Case[] = [
+  {
+    what: "a critic of its own, with adapters",
+    recipe: "search-r1",
+    set: [PPO, "policy.lora={ rank: 4, alpha: 8 }", "algorithm.critic.warmup=1"],
+  },
+  { what: "a shared critic", recipe: "search-r1", set: [PPO, "algorithm.critic.trunk=shared"] },
+  {
+    what: "an interpreter that keeps its variables",
+    recipe: "code-tools",
+    set: [
+      ...["policy.from=coding", "environment.tools=[{ name: python, persistent: true }]"],
+      ...["algorithm.steps=4", "budgets.0.limit=4"],
+    ],
+  },
+];
+
+function command(out: string, { recipe, set }: Case): string[] {
   const settings = [
-    ...algorithm,
+    ...set,
     ...["checkpoints.every=1", "checkpoints.keep=null", "alarms=[]"],
     ...["evaluation.dataset.questions=2", "batchCheck=false"],
   ];
   return [
-    ...["train", "--recipe", "search-r1", "--tier", "smoke", "--out", out],
+    ...["train", "--recipe", recipe, "--tier", "smoke", "--out", out],
     ...settings.flatMap((each) => ["--set", each]),
   ];
 }
@@ -57,28 +79,36 @@ function products(out: string): Record<string, string> {
   };
 }
 
-describe.each([
-  {
-    critic: "own, with adapters",
-    set: ["policy.lora={ rank: 4, alpha: 8 }", "algorithm.critic.warmup=1"],
-  },
-  { critic: "shared", set: ["algorithm.critic.trunk=shared"] },
-])("a PPO run with a critic: $critic", { timeout: 300_000 }, ({ critic, set }) => {
+describe.each(CASES)("a run with $what", { timeout: 300_000 }, (run) => {
   it("that is killed and resumed is equal to the byte", async () => {
-    const [straight, killed] = [`${critic} straight`, `${critic} killed`];
-    expect(await startAgentrl(command(straight, set), { cwd: root }).ended).toMatchObject({
+    const [straight, killed] = [`${run.what} straight`, `${run.what} killed`];
+    expect(await startAgentrl(command(straight, run), { cwd: root }).ended).toMatchObject({
       status: 0,
     });
-    const args = command(killed, set);
+    const args = command(killed, run);
     expect(await killAfter(2, args, killed)).toBe(true);
     const resumed = await startAgentrl([...args, "--resume"], { cwd: root }).ended;
     expect(resumed).toMatchObject({ status: 0 });
     const found = products(killed);
     expect(found).toEqual(products(straight));
-    const weights = critic.includes("adapters") ? "adapter_model.safetensors" : "model.safetensors";
-    expect(join("step-4", "critic", weights) in found).toBe(critic.startsWith("own"));
+    if (run.recipe === "code-tools") expect(toolCalls(killed)).toBeGreaterThan(0);
+    const weights = run.set.some((each) => each.includes("lora"))
+      ? "adapter_model.safetensors"
+      : "model.safetensors";
+    expect(join("step-4", "critic", weights) in found).toBe(weights.startsWith("adapter"));
     // Other programs read the policy's own file, which has no head.
     const policy = await readSafetensors(join(root, killed, "checkpoints", "step-4", weights));
     expect([...policy.keys()].some((name) => name.includes(VALUE_HEAD))).toBe(false);
   });
 });
+
+/** Calls of tools a trajectory, summed over the steps. */
+function toolCalls(out: string): number {
+  const lines = readFileSync(join(root, out, "metrics.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  return lines.reduce((sum, line) => {
+    const { data } = JSON.parse(line) as { data: Record<string, number> };
+    return sum + (data["rollout/tool_calls"] ?? 0);
+  }, 0);
+}
