@@ -11,6 +11,7 @@ const benchmarks = {
   gpu: () => import("./gpu.mjs"),
   reporters: () => import("./reporters.mjs"),
   retrieval: () => import("./retrieval.mjs"),
+  sandbox: () => import("./sandbox.mjs"),
   serve: () => import("./serve.mjs"),
   soak: () => import("./soak.mjs"),
   synthesis: () => import("./synthesis.mjs"),
