@@ -1,6 +1,6 @@
 // A process that changes an index is killed at random moments: the index is then as before or as after, and whole.
 //
-//   AGENTRL_KILLS=50 npx vitest run test/retrieval/bm25/killed.slow.test.ts     more of them
+//   AGENTRL_KILLS=50 npx vitest run --config vitest.nightly.config.ts test/retrieval/bm25/killed.nightly.test.ts     more of them
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

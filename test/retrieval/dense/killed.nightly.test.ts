@@ -1,7 +1,7 @@
 // A process that replaces a dense index is killed at moments spread over its whole time: the index is then as before or as
 // after, and the build goes on from what was encoded.
 //
-//   AGENTRL_KILLS=50 npx vitest run test/retrieval/dense/killed.slow.test.ts     more of them
+//   AGENTRL_KILLS=50 npx vitest run --config vitest.nightly.config.ts test/retrieval/dense/killed.nightly.test.ts     more of them
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, readdir, rm } from "node:fs/promises";
