@@ -124,6 +124,32 @@ export function rewardsByToken(trajectory: Rewarded): number[] {
   return byToken;
 }
 
+/**
+ * What is paid at each of a trajectory's turns, by index: rewards with an address at the turn of their call, the outcome less all
+ * penalties at the last. null: the trajectory cannot be scored.
+ */
+export function rewardsByTurn(trajectory: Rewarded): number[] | null {
+  const { tokens, rewards } = trajectory;
+  const outcome = outcomeOf(trajectory);
+  if (outcome === null) return null;
+  const last = tokens.turn.reduce((most, turn) => Math.max(most, turn), 0);
+  const byTurn = Array.from({ length: last + 1 }, () => 0);
+  byTurn[last]! += outcome - sumOf(tokens.penalty);
+  for (const { at, value, weight } of rewards.filter(counts)) {
+    const turn = at === null ? -1 : (tokens.turn[tokens.call.indexOf(at.call)] ?? -1);
+    byTurn[turn < 0 ? last : turn]! += weight * (value ?? 0);
+  }
+  return byTurn;
+}
+
+/** Σ γ^(k−t) · values[k] over k ≥ t, for each t. @example [1, 0, 2] with γ .5: [1.5, 1, 2] */
+export function discountedToGo(values: readonly number[], gamma: number): number[] {
+  const sums: number[] = [];
+  let sum = 0;
+  for (const value of values.toReversed()) sums.push((sum = value + gamma * sum));
+  return sums.reverse();
+}
+
 /** The combined reward less all penalties. */
 export function netReward({ reward, tokens }: Rewarded): number | null {
   return reward === null ? null : reward - sumOf(tokens.penalty);

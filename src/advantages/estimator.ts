@@ -54,6 +54,8 @@ export interface Rewarded {
   /** The combined reward. null: cannot be scored. It leaves the baseline; its advantage is 0. */
   readonly reward: number | null;
   readonly rewards: readonly EstimatedReward[];
+  /** For each turn the state in which it begins: what the tools last answered, as text; equal in the group at the first turn. */
+  readonly states: readonly string[];
   readonly tokens: CreditTokens;
   /**
    * Where it branches off: its first `calls` calls are those of the trajectory at index `of` of the batch, which trains their tokens. null:

@@ -170,7 +170,7 @@ function hasUnsampled({ lossMask, sampledLogprobs }: PolicyRow): boolean {
 
 /** A trajectory as an estimator sees it. */
 export function rewardedOf(
-  { groupId, reward, rewards: values, branch, purpose }: Trajectory,
+  { groupId, reward, rewards: values, branch, purpose, turns }: Trajectory,
   batch: readonly Trajectory[],
   weights: ReadonlyMap<string, number>,
   tokens: CreditTokens,
@@ -180,10 +180,16 @@ export function rewardedOf(
     groupId,
     reward,
     tokens,
+    states: turns.map((_, i) => (i === 0 ? "" : answeredBy(turns[i - 1]))),
     isBaseline: purpose === "baseline",
     rewards: values.map((each) => ({ ...each, weight: weights.get(each.name) ?? 0 })),
     branch: branch === undefined || of < 0 ? null : { of, calls: branch.calls },
   };
+}
+
+/** What the tools answered to a message, as one text. */
+function answeredBy(turn: Trajectory["turns"][number] | undefined): string {
+  return JSON.stringify(turn?.observations.map(({ text }) => text));
 }
 
 /** A trajectory's advantages, and what its critic learns, on the targets of one of its rows. */

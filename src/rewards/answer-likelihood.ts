@@ -25,16 +25,23 @@ export const answerLikelihood = defineReward({
   }),
   async score({ trajectory, task }, { role, normalize }, { logprobs }) {
     const prompt = textBeforeAnswer(trajectory, task);
-    const ofReference = async (reference: string): Promise<number[]> => {
+    return likeliest(task, async (reference) => {
       const tokens = await logprobs(prompt, reference, role);
-      if (tokens === null || tokens.length === 0) return [];
+      if (tokens === null || tokens.length === 0) return null;
       const sum = tokens.reduce((total, each) => total + each, 0);
-      return [Math.min(0, normalize ? sum / tokens.length : sum)];
-    };
-    const found = (await Promise.all(task.references.map(ofReference))).flat();
-    return found.length === 0 ? null : Math.max(...found);
+      return Math.min(0, normalize ? sum / tokens.length : sum);
+    });
   },
 });
+
+/** The largest figure of a task's references; null: none has one. */
+export async function likeliest(
+  { references }: Task,
+  figureOf: (reference: string) => Promise<number | null>,
+): Promise<number | null> {
+  const found = (await Promise.all(references.map(figureOf))).filter((each) => each !== null);
+  return found.length === 0 ? null : Math.max(...found);
+}
 
 /** The question, and what was written and observed up to the place of the answer. */
 function textBeforeAnswer({ turns, given = [], answer }: Trajectory, { question }: Task): string {

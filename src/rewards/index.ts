@@ -11,6 +11,7 @@ export const rewards = registry<Reward>("reward", {
   "evidence-recall": async () => (await import("./evidence-recall.ts")).evidenceRecall,
   "exact-match": async () => (await import("./exact-match.ts")).exactMatch,
   http: async () => (await import("./http.ts")).http,
+  "information-gain": async () => (await import("./information-gain.ts")).informationGain,
   judge: async () => (await import("./judge.ts")).judge,
   "math-verify": async () => (await import("./math-verify.ts")).mathVerify,
   "passes-tests": async () => (await import("./passes-tests.ts")).passesTests,

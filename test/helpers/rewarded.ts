@@ -6,7 +6,14 @@ import type { CreditTokens, Rewarded } from "../../src/advantages/estimator.ts";
  */
 export function rewarded(given: Partial<Rewarded> & { perCall?: readonly number[] }): Rewarded {
   const { perCall = [3], ...rest } = given;
-  const plain = { groupId: "a", reward: 0, rewards: [], branch: null, isBaseline: false };
+  const plain = {
+    groupId: "a",
+    reward: 0,
+    rewards: [],
+    states: [],
+    branch: null,
+    isBaseline: false,
+  };
   return { ...plain, tokens: tokens(perCall), ...rest };
 }
 
