@@ -7,8 +7,10 @@ import { allEqual, defineEstimator, sampleDeviation } from "./estimator.ts";
 const options = z.strictObject({
   /** Divide by the group's deviation, or only subtract its mean. */
   scale: z.enum(["group", "none"]).default("group"),
-  /** ω, the share of the step's advantage beside the episode's. */
-  weight: z.number().default(1),
+  /** Share of the episode's advantage; 1 in the paper, 0 where it is left out. */
+  episode: z.number().default(1),
+  /** ω, the share of the step's advantage. */
+  step: z.number().default(1),
   /** γ of the returns that steps are compared by. */
   gamma: z.number().min(0).max(1).default(0.95),
   /** Added to the deviation. */
@@ -34,13 +36,13 @@ export const anchorState = defineEstimator({
   source: "GiGPO, arXiv 2505.10978; langfengQ/verl-agent, gigpo/core_gigpo.py",
   needsGroups: true,
   options,
-  estimate(trajectories, { scale, weight, gamma, epsilon }) {
+  estimate(trajectories, { scale, episode, step, gamma, epsilon }) {
     const against = (value: number, values: readonly number[]): number => {
       if (allEqual(values)) return 0;
       const centred = value - mean(values);
       return scale === "none" ? centred : centred / (sampleDeviation(values) + epsilon);
     };
-    const episode = creditByAddress(trajectories, "trajectory", against);
+    const ofEpisodes = creditByAddress(trajectories, "trajectory", against);
     const steps = trajectories.map((each) =>
       discountedToGo(rewardsByTurn(each) ?? [], gamma).map((value, turn) => ({
         state: JSON.stringify([each.groupId, each.states[turn] ?? null]),
@@ -56,8 +58,8 @@ export const anchorState = defineEstimator({
       own.map(({ state, value }) => against(value, groups.get(state) ?? [])),
     );
     return trajectories.map(({ tokens }, i) => {
-      const whole = Number(episode[i] ?? 0);
-      return tokens.turn.map((turn) => whole + weight * (ofTurns[i]?.[turn] ?? 0));
+      const whole = episode * Number(ofEpisodes[i] ?? 0);
+      return tokens.turn.map((turn) => whole + step * (ofTurns[i]?.[turn] ?? 0));
     });
   },
 });

@@ -29,7 +29,7 @@ describe("the estimator anchor-state", () => {
     // The state "hall" with returns .5, 1 and 0 (γ .5): mean .5.
     const batch = [made(1, ["", "hall", "hall"]), made(0, ["", "hall"])];
     const [first, second] = byTurn(
-      anchorState.estimate(batch, { scale: "none", gamma: 0.5, weight: 2 }),
+      anchorState.estimate(batch, { scale: "none", gamma: 0.5, step: 2 }),
       batch,
     );
     expect(first).toEqual([0.5 + 2 * 0.125, 0.5 + 0, 0.5 + 2 * 0.5]);
