@@ -14,8 +14,9 @@ import {
 } from "./roll-out.ts";
 
 export interface TreeShape {
-  width: number;
-  /** Segments at which the tree branches; after them each leaf is played to its end. */
+  /** Messages drawn at a place: as many everywhere, or as what was played so far decides; 1: it does not branch there. */
+  width: number | ((played: Trajectory) => number);
+  /** Most branchings on the way to a leaf; after them it is played to its end. */
   depth: number;
   /** Plays one segment and updates `standing`; default `advance`, by which a segment is a turn. @returns the end; null: none. */
   play?: (game: Play, standing: Standing) => Promise<EndReason | null>;
@@ -24,7 +25,7 @@ export interface TreeShape {
 type Node = { game: Play; standing: Standing };
 
 /**
- * A rollout that branches: at each of its first turns several messages are drawn, and each continues by itself.
+ * A rollout that branches: at some of its turns several messages are drawn, and each continues by itself.
  * @returns one trajectory per leaf. A node's first child continues its parent's trajectory; the others copy its calls and name it in
  * `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
  */
@@ -39,7 +40,8 @@ export function rollOutTree(options: RolloutOptions, shape: TreeShape): Promise<
 }
 
 async function grow(node: Node, shape: TreeShape): Promise<Trajectory[]> {
-  const { width, depth, play = advance } = shape;
+  const { depth, play = advance } = shape;
+  const width = typeof shape.width === "number" ? shape.width : shape.width(node.game.trajectory);
   if (depth === 0) {
     await recordOn(node.game.trajectory, () => playOut(node.game, node.standing));
     return [leafOf(node)];
@@ -52,7 +54,8 @@ async function grow(node: Node, shape: TreeShape): Promise<Trajectory[]> {
     children.map(async (child) => {
       const { game, standing } = child;
       const end = await recordOn(game.trajectory, () => play(game, standing));
-      return end === null ? grow(child, { ...shape, depth: depth - 1 }) : [leafOf(child)];
+      const left = width > 1 ? depth - 1 : depth;
+      return end === null ? grow(child, { ...shape, depth: left }) : [leafOf(child)];
     }),
   );
   return leaves.flat();

@@ -17,6 +17,7 @@ export const strategies: Registry<Strategy> = registry("strategy", {
   "hint-infer": async () => (await import("./hint-infer.ts")).hintInfer,
   corag: async () => (await import("./corag.ts")).corag,
   "best-of-n": async () => (await import("./best-of-n.ts")).bestOfN,
+  "entropy-branching": async () => (await import("./entropy-branching.ts")).entropyBranching,
   "tree-search": async () => (await import("./tree-search.ts")).treeSearch,
   "tree-rollout": async () => (await import("./tree-rollout.ts")).treeRollout,
   composerag: async () => (await import("./composerag.ts")).composerag,
