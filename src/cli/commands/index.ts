@@ -80,6 +80,7 @@ export const commandGroups: readonly CommandGroup[] = [
         },
         {
           draw: async () => (await import("./synth-data/draw.ts")).synthDraw,
+          questions: async () => (await import("./synth-data/questions.ts")).synthQuestions,
           select: async () => (await import("./synth-data/select.ts")).synthSelect,
           again: async () => (await import("./synth-data/again.ts")).synthAgain,
           export: async () => (await import("./synth-data/export.ts")).synthExport,

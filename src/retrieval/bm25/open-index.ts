@@ -1,5 +1,7 @@
 import { whileUnchanged } from "../store/index-folder.ts";
+import type { Passage } from "../../trajectory/task.ts";
 import { createBm25, type Bm25Retriever } from "./bm25.ts";
+import { isSet } from "./dead-file.ts";
 import { analyzerOf, type IndexManifest, readBm25Manifest } from "./index-manifest.ts";
 import { type FolderSegment, openSegment } from "./segment.ts";
 
@@ -43,6 +45,18 @@ function openAll(folder: string, manifest: IndexManifest): FolderSegment[] {
   } catch (error) {
     void closeSegments(segments);
     throw error;
+  }
+}
+
+/** The passages of an index, in corpus order, without deleted ones. @throws {DataError} as `openIndex`. */
+export async function* indexPassages(folder: string): AsyncGenerator<Passage> {
+  const { segments } = await openSegments(folder);
+  try {
+    for (const { count, dead, passages } of segments) {
+      for (let i = 0; i < count; i++) if (!isSet(dead.bits, i)) yield passages.read(i);
+    }
+  } finally {
+    await closeSegments(segments);
   }
 }
 
