@@ -36,7 +36,7 @@ describe("information-gain", () => {
     const [values] = await scoreWith(informationGain, [{ trajectory, task }], {}, context);
     // .1 before the first search; .1 e after it, as the passage is there; the second search adds nothing.
     expect(values).toEqual([
-      { turn: 0, value: expect.closeTo(0.1 * Math.E - 0.1, 9) },
+      { turn: 0, value: expect.closeTo(0.1 * Math.E - 0.1, 9) as number },
       { turn: 1, value: 0 },
     ]);
     expect(asked[0]).toBe(`${task.question}\n<answer>Oslo`);

@@ -40,11 +40,13 @@ export const synthQuestions = defineCommand({
         `${index}: of ${plural(passages, "passage")} none has a sentence of 6 to 80 words with a name or number that stands in no other passage${hops === "2" ? ", beside a name that a second passage tells; take --hops 1" : ""}.`,
       );
     await writeFileAtomic(out, tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));
-    if (flags.json === true)
-      return context.out(JSON.stringify({ out, questions: tasks.length, passages }));
     const [first] = tasks;
     const example = `${first?.question ?? ""}\n→ ${first?.references[0] ?? ""}`;
     const found = `${plural(tasks.length, "question")} from ${plural(passages, "passage")}`;
-    context.out(`${found}: ${quoted(out)}\n\n${example}`);
+    context.out(
+      flags.json === true
+        ? JSON.stringify({ out, questions: tasks.length, passages })
+        : `${found}: ${quoted(out)}\n\n${example}`,
+    );
   },
 });
