@@ -27,6 +27,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "--recipe search-r1 --tier smoke --teacher gold-chain --out drawn",
     "--recipe search-r1 --tier smoke --teacher gold-chain --out drawn --resume",
   ],
+  "synth-data questions": [
+    "--index idx --out questions.jsonl --limit 200",
+    "--index idx --out chains.jsonl --hops 2",
+  ],
   "synth-data select": ["drawn", "drawn --dropped"],
   "synth-data again": ["drawn/samples.jsonl --all 5", "drawn/samples.jsonl --all"],
   "synth-data export": [

@@ -140,5 +140,5 @@ export const counting = defineWorld({
   tasks,
   check: ({ tasks: all }) => checkCounting(all),
   teachers: [countingTeacher],
-  bases: ["coder", "coder-unasking", "coder-doubting", "coder-clumsy"],
+  bases: ["coder", "coder-unasking", "coder-doubting", "coder-clumsy", "two-tools"],
 });

@@ -236,6 +236,7 @@ describe("goldChain", () => {
         "given",
         "self-consistent-actions",
         "hint-infer",
+        "entropy-branching",
         "tree-rollout",
       ],
     ]);
