@@ -164,6 +164,8 @@ export const ERROR_CODES = {
   RUN_BAD_LINE: "A line of a TREC run does not have six columns, or lists a passage twice.",
   RUN_ID_BLANK: "An id for a TREC run is empty or contains white space.",
   RUN_UNMATCHED: "The TREC run ranks none of the queries that have judgements.",
+  QUESTIONS_NOT_MADE:
+    "No passage of an index or corpus has a sentence with a name or number that it alone has.",
   SYNTHESIS_EMPTY: "The steps of the synthesis kept no sample, so there is nothing to learn from.",
   SYNTHESIS_EXISTS: "The output folder already contains samples, perhaps of other settings.",
   SYNTHESIS_GIVEN_UP: "The synthesis stopped because too many rollouts in a row failed.",

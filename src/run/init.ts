@@ -7,7 +7,14 @@ import { writeYaml } from "../base/yaml.ts";
 import { dataSource } from "../data/data-folder.ts";
 import type { Dataset } from "../data/dataset.ts";
 import type { Fields } from "../data/fields.ts";
+import { readPassages } from "../data/passages.ts";
 import { buildIndex } from "../retrieval/bm25/build-index.ts";
+import {
+  DEFAULT_ASK,
+  maskedQuestions,
+  questionLines,
+  requireQuestions,
+} from "../synth/questions/masked-questions.ts";
 import { DEFAULT_ANALYZER } from "../text/analyzer.ts";
 import { TextSample, suggestAnalyzer } from "../text/suggest-analyzer.ts";
 import { loadTokenizer } from "../text/tokenizer.ts";
@@ -26,8 +33,8 @@ export type OwnPolicy =
 export interface OwnProject {
   /** Folder of the recipe and the index. */
   folder: string;
-  /** Question file. */
-  questions: string;
+  /** Question file; undefined: questions are made from the passages, which are named then. */
+  questions?: string;
   /** File or folder of passages; undefined: the questions' own contexts. */
   passages?: string;
   fields: Fields;
@@ -55,6 +62,8 @@ export interface InitResult {
 /** The recipe that `init` writes. */
 export const RECIPE_FILE = "agentrl.yaml";
 const INDEX_FOLDER = "index";
+/** Questions that were made from the passages, beside the recipe. */
+export const QUESTIONS_FILE = "questions.jsonl";
 const EXAMPLES = 3;
 
 /**
@@ -66,8 +75,9 @@ export async function initProject(
   project: OwnProject,
   options: { overwrite: boolean; signal: AbortSignal; onPassages?: (passages: number) => void },
 ): Promise<InitResult> {
-  const { folder, questions, passages, fields, policy } = project;
+  const { folder, passages, fields, policy } = project;
   const { overwrite, signal, onPassages } = options;
+  const questions = project.questions ?? (await makeQuestions(project));
   const own = {
     name: "files",
     tasks: questions,
@@ -99,11 +109,27 @@ export async function initProject(
     onProgress: onPassages,
   });
   const recipe = join(folder, RECIPE_FILE);
-  await writeFileAtomic(recipe, await recipeText(project));
+  await writeFileAtomic(recipe, await recipeText({ ...project, questions }));
   const source = await dataSource(passages ?? questions);
   const texts = source.kind === "texts" ? source.files.length : null;
   const counted = { questions: found, examples, passages: manifest.corpus.passages, texts };
   return { recipe, index, ...counted, analyzer };
+}
+
+/** Questions that are made where the user has none. */
+const MADE = { limit: 500, seed: 1, hops: 1, ask: DEFAULT_ASK } as const;
+
+/** @throws {DataError} QUESTIONS_NOT_MADE; as `readPassages`. @returns the file. */
+async function makeQuestions({ folder, passages = "", fields }: OwnProject): Promise<string> {
+  const { tasks, passages: count } = await maskedQuestions(
+    () => readPassages(passages, fields),
+    MADE,
+  );
+  requireQuestions(tasks, passages, count);
+  await makeFolder(folder);
+  const path = join(folder, QUESTIONS_FILE);
+  await writeFileAtomic(path, questionLines(tasks));
+  return path;
 }
 
 /** Passages that are looked at for their language. */
@@ -141,7 +167,7 @@ async function requireVocabulary(
 }
 
 /** The recipe: Search-R1's rules with the budgets of its paper, which fit real text. Its paths start from its folder. */
-async function recipeText(project: OwnProject): Promise<string> {
+async function recipeText(project: OwnProject & { questions: string }): Promise<string> {
   const { folder, questions, passages, fields, policy, prompt } = project;
   // What the base sets holds at the paper's size; the smaller tiers shrink it to the tiny world.
   const { environment, budgets, rewards } = (await loadRecipe("search-r1")).base;

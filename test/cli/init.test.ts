@@ -164,6 +164,33 @@ describe("agentrl init", () => {
     expect(stdout).toMatch(/2 passages: 1 text file, split at about 100 words/);
   });
 
+  it("makes questions where there are only texts, and prints commands that work with them", async () => {
+    mkdirSync("texte", { recursive: true });
+    const towns = ["Husum", "Kappeln", "Tönning", "Mölln", "Eutin", "Plön"];
+    towns.forEach((town, i) => {
+      const text = `Die kleine Stadt wurde im Jahr ${1200 + i} von Graf Adolf aus ${town} erobert.`;
+      writeFileSync(join("texte", `${i}.txt`), text);
+    });
+    const { stdout, status } = await run(
+      "init",
+      "made",
+      "--passages",
+      "texte",
+      ...served(),
+      "--json",
+    );
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ questions: { count: 6 }, passages: 6 });
+    const made = readFileSync(join("made", "questions.jsonl"), "utf8").trim().split("\n");
+    for (const line of made) {
+      const { question, references } = JSON.parse(line) as Record<string, string>;
+      expect(question).toContain("____");
+      expect([...towns, ...towns.map((_, i) => `${1200 + i}`)]).toContain(references?.[0]);
+    }
+    const evaluation = wordsOf(stdout).find(([command]) => command === "eval") ?? [];
+    expect((await run(...evaluation)).status).toBe(0);
+  });
+
   it("refuses a model whose vocabulary lacks the words of the questions", async () => {
     writeTokenizer("tiny-world-model", ["a", " the"]);
     const { status, stderr } = await init("unread", "--policy", "tiny-world-model");
@@ -207,12 +234,22 @@ describe("agentrl init", () => {
     [["--policy", "base"], "--policy is base"],
     [["--policy", "timid"], "--policy is timid"],
     [["--policy", "http://127.0.0.1:1/v1"], "--model"],
-    [[], "--policy"],
+    [[], "--policy is not given"],
   ])("refuses %j", async (args, named) => {
     const { status, stderr } = await init("refused", ...args);
     expect(status).toBe(2);
     expect(stderr).toContain(named);
     expect(stderr).toContain("[USAGE]");
     expect(existsSync(join("refused", "agentrl.yaml"))).toBe(false);
+  });
+
+  it("refuses neither questions nor passages, and texts of which no question can be made", async () => {
+    expect((await run("init", "none", ...served())).stderr).toContain("--passages is not given");
+    mkdirSync("short", { recursive: true });
+    writeFileSync(join("short", "a.txt"), "Nothing here.");
+    const { status, stderr } = await run("init", "none", "--passages", "short", ...served());
+    expect(status).toBe(3);
+    expect(stderr).toContain("[QUESTIONS_NOT_MADE]");
+    expect(existsSync(join("none", "agentrl.yaml"))).toBe(false);
   });
 });

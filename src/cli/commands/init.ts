@@ -15,7 +15,10 @@ import { type Flags, jsonFlag, options, overwriteFlag } from "../options.ts";
 import { usage } from "../usage.ts";
 
 const OPTIONS = options({
-  questions: ["<file>", "questions with their accepted answers, e.g. questions.csv"],
+  questions: [
+    "<file>",
+    "questions with their accepted answers, e.g. questions.csv (default: made from the passages, as synth-data questions does)",
+  ],
   passages: [
     "<path>",
     "corpus file, or folder of text files (default: the contexts that the questions have)",
@@ -58,14 +61,16 @@ export const initCommand = defineCommand({
 });
 
 async function init(folder: string, given: InitFlags, context: CliContext): Promise<void> {
-  const { initProject, RECIPE_FILE } = await import("../../run/init.ts");
+  const { initProject, QUESTIONS_FILE, RECIPE_FILE } = await import("../../run/init.ts");
   claimWriting(folder);
   claimOutput(join(folder, RECIPE_FILE), given.overwrite);
   const flags = await completed(given, context);
   const { questions, passages } = flags;
   const policy = await policyOf(flags);
   const fields = fieldsOf(flags);
-  await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
+  if (questions === undefined) claimOutput(join(folder, QUESTIONS_FILE), given.overwrite);
+  else
+    await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
   const isAsked = "endpoint" in policy || policy.chat !== undefined;
   const prompt = isAsked ? EXPLAINED_PROMPT : undefined;
   const { analyzer, overwrite } = flags;
@@ -86,16 +91,17 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   }
 }
 
-type CompleteFlags = InitFlags & { questions: string; policy: string };
+type CompleteFlags = InitFlags & { policy: string };
 
 /** The flags, with the user's answers for the missing ones at a terminal. */
 async function completed(flags: InitFlags, context: CliContext): Promise<CompleteFlags> {
-  const { questions, policy } = flags;
-  if (questions !== undefined && policy !== undefined) return { ...flags, questions, policy };
+  const { questions, passages, policy } = flags;
+  const hasData = questions !== undefined || passages !== undefined;
+  if (hasData && policy !== undefined) return { ...flags, policy };
   if (!process.stdin.isTTY) {
-    const missing = questions === undefined ? "--questions" : "--policy";
+    const missing = hasData ? "--policy is" : "Neither --questions nor --passages is";
     throw usage(
-      `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The package's own policies are no choice: they know its small worlds alone.`,
+      `${missing} not given. init needs --questions FILE or --passages PATH, and --policy NAME; at a terminal it asks for them. The package's own policies are no choice: they know its small worlds alone.`,
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -109,12 +115,14 @@ async function completed(flags: InitFlags, context: CliContext): Promise<Complet
   };
   try {
     const answers: InitFlags = {};
-    if (questions === undefined) {
-      answers.questions = await needed("File with your questions and answers");
-      const passages =
-        flags.passages ??
-        (await ask("File or folder with your passages (Enter: in the questions)"));
-      if (passages !== "") answers.passages = passages;
+    if (!hasData) {
+      const file = await ask("File with your questions and answers (Enter: made from passages)");
+      if (file === "") answers.passages = await needed("File or folder with your passages");
+      else {
+        answers.questions = file;
+        const own = await ask("File or folder with your passages (Enter: in the questions)");
+        if (own !== "") answers.passages = own;
+      }
     }
     answers.policy =
       policy ?? (await needed("Who answers (http://…/v1, a model's folder, or org/name)"));
@@ -154,7 +162,8 @@ const SHOWN = 60;
 
 function understoodText(flags: CompleteFlags, result: InitResult, chosen: OwnPolicy): string {
   const { count, withoutAnswer, heldOut } = result.questions;
-  const { questions, policy, model } = flags;
+  const { policy, model } = flags;
+  const questions = flags.questions ?? "made from the passages";
   const counted = [
     plural(count, "question"),
     ...(withoutAnswer === 0 ? [] : [`${formatCount(withoutAnswer)} without an answer`]),

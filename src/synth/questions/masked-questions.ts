@@ -1,3 +1,5 @@
+import { DataError } from "../../base/errors.ts";
+import { plural } from "../../base/format.ts";
 import { type Random, random } from "../../base/random.ts";
 import { mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
@@ -64,6 +66,20 @@ export async function maskedQuestions(
     });
   }
   return { tasks, passages: count };
+}
+
+/** @throws {DataError} QUESTIONS_NOT_MADE where there is none. @param where the index or corpus. */
+export function requireQuestions(tasks: readonly Task[], where: string, passages: number): void {
+  if (tasks.length > 0) return;
+  throw new DataError(
+    "QUESTIONS_NOT_MADE",
+    `${where}: of ${plural(passages, "passage")} none has a sentence of ${FEWEST_WORDS} to ${MOST_WORDS} words with a name or number that stands in no other passage (for two hops, beside a name that a second passage tells). Take --hops 1, or passages of whole sentences.`,
+  );
+}
+
+/** The questions as a file has them, a line of JSON each. */
+export function questionLines(tasks: readonly Task[]): string {
+  return tasks.map((task) => `${JSON.stringify(task)}\n`).join("");
 }
 
 interface Fact {

@@ -4,7 +4,6 @@ import { DEFAULT_ASK } from "../../../synth/questions/masked-questions.ts";
 import { claimOutput } from "../../claim-output.ts";
 import { defineCommand } from "../../command.ts";
 import { jsonFlag, overwriteFlag, seedFlag, wholeNumber } from "../../options.ts";
-import { usage } from "../../usage.ts";
 
 const HOPS = ["1", "2"] as const;
 
@@ -32,14 +31,12 @@ export const synthQuestions = defineCommand({
     const { index, out, limit = 500, hops = "1", ask = DEFAULT_ASK, seed = 1 } = flags;
     claimOutput(out, flags.overwrite);
     const { indexPassages } = await import("../../../retrieval/bm25/open-index.ts");
-    const { maskedQuestions } = await import("../../../synth/questions/masked-questions.ts");
+    const { maskedQuestions, questionLines, requireQuestions } =
+      await import("../../../synth/questions/masked-questions.ts");
     const settings = { limit, seed, hops: hops === "2" ? 2 : 1, ask } as const;
     const { tasks, passages } = await maskedQuestions(() => indexPassages(index), settings);
-    if (tasks.length === 0)
-      throw usage(
-        `${index}: of ${plural(passages, "passage")} none has a sentence of 6 to 80 words with a name or number that stands in no other passage${hops === "2" ? ", beside a name that a second passage tells; take --hops 1" : ""}.`,
-      );
-    await writeFileAtomic(out, tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));
+    requireQuestions(tasks, index, passages);
+    await writeFileAtomic(out, questionLines(tasks));
     const [first] = tasks;
     const example = `${first?.question ?? ""}\n→ ${first?.references[0] ?? ""}`;
     const found = `${plural(tasks.length, "question")} from ${plural(passages, "passage")}`;
