@@ -125,10 +125,15 @@ async function sampleOf(
 function factsOf({ text }: Passage): Fact[] {
   return sentencesOf(text).flatMap((sentence) => {
     const { length } = wordsOf(sentence);
-    return length < FEWEST_WORDS || length > MOST_WORDS
+    return length < FEWEST_WORDS || length > MOST_WORDS || !isWhole(sentence)
       ? []
       : [{ sentence, spans: spansOf(sentence).filter((span) => keyOf(span) !== "") }];
   });
+}
+
+/** Not cut off where a text was split into passages, and no heading. */
+function isWhole(sentence: string): boolean {
+  return !/^\P{L}*\p{Ll}/u.test(sentence) && /[.!?…。！？।۔።]["'”’»)\]]*$/u.test(sentence);
 }
 
 function keyOf({ text }: Span): string {
