@@ -43,6 +43,7 @@ const writers = (): Record<string, Writer> => ({
   "serve engine": long(at("weights"), "serve", "engine", "--data", at("weights"), "--port", "0"),
   "serve policy": long(at("record.jsonl"), "serve", "policy", "--record", at("record.jsonl"), "--port", "0"), // prettier-ignore
   "synth-data draw": run(at("draws"), "synth-data", "draw", "--recipe", "search-r1", "--tier", "smoke", "--out", at("draws")), // prettier-ignore
+  "synth-data questions": claim(at("made.jsonl"), "synth-data", "questions", "--index", at("idx"), "--out", at("made.jsonl")), // prettier-ignore
   "synth-data select": run(at("synth"), "synth-data", "select", at("synth")),
   "synth-data export": claim(at("sft.jsonl"), "synth-data", "export", at("synth"), "--as", "openai-chat", "--out", at("sft.jsonl")), // prettier-ignore
   "synth-data report": claim(at("synth.html"), "synth-data", "report", at("synth"), "--out", at("synth.html")), // prettier-ignore
@@ -87,7 +88,7 @@ beforeAll(() => {
   const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   const passages = Array.from({ length: 4000 }, (_, i) => ({
     id: `${i}`,
-    contents: `Town ${i}\nThe town number ${i} lies at river ${i % 97}, in the county of ${i % 31}.`,
+    contents: `Town ${i}\nThe town number ${i} lies at river ${i % 97}, in the county of ${i % 31}, founded by Ann${i}.`,
   }));
   writeFileSync(at("c.jsonl"), lines(...passages));
   writeFileSync(at("more.jsonl"), lines({ id: "more", contents: "More\nOne more." }));
