@@ -12,8 +12,8 @@ import type { CreditTokens, PlainAdvantage, Rewarded } from "./estimator.ts";
 export const addressedCredit = z.enum(["place", "to-go", "trajectory"]).default("place");
 export type AddressedCredit = z.output<typeof addressedCredit>;
 
-/** With which of its group an addressed reward is compared: all of its name, or those of them at the same turn. */
-export const comparisons = ["name", "turn"] as const;
+/** With which of its group an addressed reward is compared: all of its name, those of them at the same turn, or none: it is an advantage. */
+export const comparisons = ["name", "turn", "none"] as const;
 export type Comparison = (typeof comparisons)[number];
 
 /**
@@ -195,7 +195,7 @@ interface StepAdvantage {
   advantage: number;
 }
 
-/** Addressed rewards against those of the same name, or also of the same turn, in their group, per trajectory. */
+/** Addressed rewards against those of the same name, or also of the same turn, in their group, or as they are; per trajectory. */
 function stepAdvantages(
   trajectories: readonly Rewarded[],
   baseline: Baseline,
@@ -221,7 +221,9 @@ function stepAdvantages(
   );
   return scorable.map((own) =>
     own.flatMap(({ key, figure, at }) =>
-      at === null ? [] : [{ at, advantage: baseline(figure, groups.get(key) ?? []) }],
+      at === null
+        ? []
+        : [{ at, advantage: among === "none" ? figure : baseline(figure, groups.get(key) ?? []) }],
     ),
   );
 }

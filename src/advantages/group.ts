@@ -10,7 +10,10 @@ const options = z.strictObject({
   epsilon: z.number().positive().default(1e-6),
   /** What rewards of a call, turn or span move: their own tokens, these and all before, or the whole trajectory. */
   addressed: addressedCredit,
-  /** With which of the group an addressed reward is compared: with all of its name when absent, or with those at the same turn. */
+  /**
+   * With which of the group an addressed reward is compared: with all of its name when absent, with those at the same turn, or with none:
+   * weight times value is its advantage, as a teacher's signal beside the outcome is.
+   */
   among: z.enum(comparisons).optional(),
 });
 

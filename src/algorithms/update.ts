@@ -90,11 +90,24 @@ function filtered(
   for (const { name, ...given } of options.filters) {
     kept = filters.get(name, "algorithm.filters").keep(kept, given);
   }
-  const ids = new Set(kept.map(({ groupId }) => groupId));
+  const once = new Set(kept);
+  const ids = new Set([...once].map(({ groupId }) => groupId));
+  const again = kept.flatMap((group, i) => (kept.indexOf(group) < i ? copyOf(group, i) : []));
   return {
-    batch: trajectories.filter(({ groupId }) => ids.has(groupId)),
-    metrics: { "filters/kept_share": groups.length === 0 ? 0 : kept.length / groups.length },
+    batch: [...trajectories.filter(({ groupId }) => ids.has(groupId)), ...again],
+    metrics: { "filters/kept_share": groups.length === 0 ? 0 : once.size / groups.length },
   };
+}
+
+/** A group's trajectories once more, under ids of their own, so that they are compared with each other alone. */
+function copyOf({ groupId, trajectories }: RolloutGroup, number: number): Trajectory[] {
+  const named = (id: string): string => `${id}+${number}`;
+  return trajectories.map((each) => ({
+    ...each,
+    id: named(each.id),
+    groupId: named(groupId),
+    ...(each.branch === undefined ? {} : { branch: { ...each.branch, of: named(each.branch.of) } }),
+  }));
 }
 
 async function forwardBackward(

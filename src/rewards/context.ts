@@ -29,11 +29,12 @@ export interface RewardContext {
   ) => Promise<readonly number[] | null>;
   /**
    * Log-probabilities (nats) of the policy's tokens under a model, in their sequences.
-   * @returns per sequence, as long as its ids; NaN where nothing was asked. null where the model gives none, or it does not fit its context.
+   * @returns per sequence, as long as its ids; NaN where nothing was asked. null where the model gives none, where it does not fit its
+   *   context, and where it lacks the place of the text that is shown.
    * @throws {ConfigError} VOCABULARIES_DIFFER
    */
   readonly tokenLogprobs: (
-    sequences: readonly AskedTokens[],
+    sequences: readonly ShownSequence[],
     role: string,
   ) => Promise<readonly (readonly number[] | null)[]>;
   /**
@@ -46,6 +47,12 @@ export interface RewardContext {
     turn: number,
     span: readonly [from: number, to: number],
   ) => readonly number[] | null;
+}
+
+/** A sequence, and what the model that scores it reads beside it. */
+export interface ShownSequence extends AskedTokens {
+  /** A text that stands right after the first occurrence of another. */
+  shown?: { after: string; text: string };
 }
 
 /** Results by content: equal questions to a model are asked once. */

@@ -23,6 +23,7 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import { noRoles } from "../trajectory/role.ts";
 import type { RewardAddress, RewardValue, Segment, Trajectory } from "../trajectory/trajectory.ts";
 import { tokenSpan } from "./cut-tokens.ts";
+import { withShownText } from "./shown-text.ts";
 
 /** A reward in a recipe. */
 export interface WeightedReward {
@@ -181,7 +182,13 @@ function contextOf(
       // Without the policy's own tokenizer its ids mean nothing, as where scripts play it.
       if (tokenizer === undefined || sequences.length === 0) return none;
       const model = roles.get(role, `reward "${name}": role`);
-      return (await model.tokenLogprobs?.(sequences, tokenizer, signal)) ?? none;
+      const widened = sequences.map((each) => withShownText(each, tokenizer));
+      const asked = widened.filter((each) => each !== null);
+      const found = (await model.tokenLogprobs?.(asked, tokenizer, signal)) ?? [];
+      return widened.map((each) => {
+        const logprobs = each === null ? null : found[asked.indexOf(each)];
+        return each === null || !logprobs ? null : each.narrow(logprobs);
+      });
     },
     sampled: (trajectory, turn, span) => sampledLogprobs(trajectory, turn, span, scoring.tokenizer),
   };

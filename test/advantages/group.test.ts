@@ -51,7 +51,7 @@ describe("group advantage", () => {
       rewarded({ rewards: [step(1, 0), step(10, 1)], perCall: [1, 1] }),
       rewarded({ rewards: [step(0, 0), step(30, 1)], perCall: [1, 1] }),
     ];
-    const estimate = (among?: "turn") =>
+    const estimate = (among?: "turn" | "none") =>
       groupAdvantage.estimate(batch, { scale: "none", addressed: "place", among });
     expect(estimate("turn")).toEqual([
       [0, 0.5, 0, -10],
@@ -60,6 +60,11 @@ describe("group advantage", () => {
     expect(estimate()).toEqual([
       [0, -9.25, 0, -0.25],
       [0, -10.25, 0, 19.75],
+    ]);
+    // They are advantages already.
+    expect(estimate("none")).toEqual([
+      [0, 1, 0, 10],
+      [0, 0, 0, 30],
     ]);
   });
 });

@@ -23,6 +23,11 @@ describe("filters", () => {
     expect(keep("zero-variance", [group("e", [2, 1], 1)], { reward: "em" })).toEqual([]);
   });
 
+  it("zero-variance gives free places to the groups that stay, in turn", () => {
+    expect(keep("zero-variance", groups, { fill: true })).toEqual(["b", "c", "b", "c"]);
+    expect(keep("zero-variance", [group("e", [1, 1])], { fill: true })).toEqual([]);
+  });
+
   it("mean-band keeps means within its ends, both included", () => {
     expect(keep("mean-band", groups, { low: 0.5, high: 0.75 })).toEqual(["b", "c"]);
     expect(keep("mean-band", groups, { low: 0.6, high: 0.75 })).toEqual(["c"]);

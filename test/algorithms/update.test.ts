@@ -183,6 +183,22 @@ it("leaves groups that a filter drops out of the denominators", async () => {
   expectClose(found, await gradientOf(group));
 });
 
+it("learns from a group again where it takes another's place, compared with itself alone", async () => {
+  const flat = ["e", "f"].map((id) =>
+    made(id, { calls: [call(null, [1, 2], [9])], reward: 1, groupId: "flat" }),
+  );
+  const group = (name: string, first: number) => [
+    made(`${name}1`, { calls: [call(null, [1, 2], [first])], reward: 1, groupId: name }),
+    made(`${name}2`, { calls: [call(null, [1, 2], [8])], reward: 0, groupId: name }),
+  ];
+  const [a, b] = [group("a", 3), group("b", 4)];
+  const found = await gradientOf([...a, ...b, ...flat], {
+    filters: [{ name: "zero-variance", fill: true }],
+  });
+  // Three groups: a, b and a once more.
+  expectClose(found, await gradientOf([...a, ...b, ...group("again", 3)]));
+});
+
 it("resolves a schedule of an option at its step", () => {
   const algorithm = algorithms.get("grpo", "test");
   const schema = partSchema(algorithms, {}, { scheduled: true });

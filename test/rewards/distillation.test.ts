@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { distillation } from "../../src/rewards/distillation.ts";
-import type { AskedTokens } from "../../src/trajectory/role.ts";
+import type { PlacedValue } from "../../src/rewards/reward.ts";
+import type { ShownSequence } from "../../src/rewards/context.ts";
 import type { Call, Segment } from "../../src/trajectory/trajectory.ts";
 import { rewardContext, scoreWith } from "../helpers/reward-context.ts";
 import { answered, task } from "../helpers/search-world.ts";
@@ -20,8 +21,8 @@ function call(
 }
 
 /** A teacher under which a token's log-probability is −id / 10. */
-async function valuesOf(calls: Call[]) {
-  const asked: AskedTokens[] = [];
+async function valuesOf(calls: Call[], options: object = {}) {
+  const asked: ShownSequence[] = [];
   const context = rewardContext({
     tokenLogprobs: (sequences) => {
       asked.push(...sequences);
@@ -29,7 +30,10 @@ async function valuesOf(calls: Call[]) {
     },
   });
   const scored = [{ task, trajectory: answered("x", { calls }) }];
-  return { values: await scoreWith(distillation, scored, { role: "teacher" }, context), asked };
+  return {
+    values: await scoreWith(distillation, scored, { role: "teacher", ...options }, context),
+    asked,
+  };
 }
 
 describe("the reward distillation", () => {
@@ -58,6 +62,28 @@ describe("the reward distillation", () => {
       call(null, shown(4), [written(40)], "sub-agent"),
     ]);
     expect(values).toMatchObject([[{ call: 0 }, { call: 1 }, { call: 2 }]]);
+  });
+
+  it("gates: σ(β · gap), by hand", async () => {
+    const calls = [call(null, shown(1), [written(30, 10, 20)])];
+    const { values } = await valuesOf(calls, { gate: 5 });
+    // Gaps −1, 1 and 0: 1 / (1 + e^5), 1 / (1 + e^−5), 1/2.
+    const found = (values[0] as PlacedValue[]).map(({ value }) => value);
+    expect(found[0]).toBeCloseTo(0.0066929, 7);
+    expect(found[1]).toBeCloseTo(0.9933071, 7);
+    expect(found[2]).toBe(0.5);
+  });
+
+  it("asks for the hint to be shown right after the question, with what the dataset knows", async () => {
+    const calls = [call(null, shown(1), [written(10)])];
+    const { asked } = await valuesOf(calls, { shown: "\nHint: {answer}" });
+    expect(asked[0]?.shown).toEqual({
+      after: task.question,
+      text: `\nHint: ${task.references[0]}`,
+    });
+    const without = { shown: "\nHint: {questions}" };
+    expect(task.annotations.decomposition).toBeUndefined();
+    expect((await valuesOf(calls, without)).values).toEqual([null]);
   });
 
   it("does not score what a server wrote, whose tokens are not on record", async () => {

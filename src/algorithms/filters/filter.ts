@@ -5,7 +5,7 @@ import type { RolloutGroup } from "../scored-group.ts";
 /** Leaves groups out of a batch, by raw scores, before advantages are estimated. */
 export interface Filter extends PartWithOptions {
   readonly source?: string;
-  /** @returns the groups that stay, in their order. */
+  /** @returns the groups that stay, in their order. One that is named again is learned from again, as a group of its own. */
   keep(
     groups: readonly RolloutGroup[],
     options: Readonly<Record<string, unknown>>,

@@ -1,5 +1,6 @@
 import { z } from "../../base/schema.ts";
-import { defineHint, drawText, filled, hintText } from "./hint.ts";
+import { filled } from "../../trajectory/gold-texts.ts";
+import { defineHint, drawText, hintText } from "./hint.ts";
 import { answerIn, answers, endOfThought, thoughtShape } from "./places.ts";
 
 const beforeAnswerOptions = z.strictObject({

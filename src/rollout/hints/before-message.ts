@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
-import type { Task } from "../../trajectory/task.ts";
+import { filled, goldTexts } from "../../trajectory/gold-texts.ts";
 import { firstThought as askFirstThought } from "../first-thought.ts";
-import { begunThought, defineHint, drawText, filled, hintText, textsOf } from "./hint.ts";
+import { begunThought, defineHint, drawText, hintText, textsOf } from "./hint.ts";
 
 const openingOptions = z.strictObject({
   text: hintText({ library: "search-opening" }),
@@ -75,24 +75,7 @@ export const withheld = defineHint({
   open: ({ text }, random) => ({
     afterPrompt(place) {
       const { task } = place.options;
-      return filled(drawText(text, random, { place, firedHere: 0 }), knownOf(task));
+      return filled(drawText(text, random, { place, firedHere: 0 }), goldTexts(task));
     },
   }),
 });
-
-function knownOf({ question, references, annotations }: Task): Record<string, string | null> {
-  const { supportingFacts, supportingPassages = [], context = [], decomposition } = annotations;
-  const gold = new Set(supportingPassages);
-  const titles =
-    supportingFacts?.map(({ title }) => title) ??
-    context.filter(({ id }) => gold.has(id)).map(({ title }) => title);
-  const list = (items: readonly string[] = []): string | null =>
-    items.length === 0 ? null : [...new Set(items)].join("; ");
-  const questions = decomposition?.map((step) => step.question);
-  return {
-    question,
-    titles: list(titles),
-    answer: references[0] ?? null,
-    questions: list(questions),
-  };
-}

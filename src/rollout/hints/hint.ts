@@ -157,17 +157,6 @@ export function begunThought(thought: string, thoughtOpening: string): string {
   return thought.startsWith(thoughtOpening) ? thought : thoughtOpening + thought;
 }
 
-/** Replaces each known `{name}` in one pass, so values may contain braces; null if a used name's value is null. */
-export function filled(
-  text: string,
-  known: Readonly<Record<string, string | null>>,
-): string | null {
-  const names = Object.keys(known);
-  const lacks = names.some((name) => known[name] === null && text.includes(`{${name}}`));
-  if (lacks) return null;
-  return text.replace(/\{([a-z]+)\}/g, (as, name: string) => known[name] ?? as);
-}
-
 type Intent =
   "opening" | "verification" | "reflection" | "doubt" | "alternative" | "guess" | "trust" | "debug";
 
