@@ -17,12 +17,14 @@ export interface MaskedSettings {
 
 export interface MaskedQuestions {
   tasks: Task[];
+  /** For each question the sentences that it was made from, in the order in which they are needed. */
+  told: string[][];
   passages: number;
 }
 
 export const DEFAULT_ASK = "What belongs in the gap marked ____?";
 
-const GAP = "____";
+export const GAP = "____";
 const HIDDEN = "[1]";
 /** Passages that are kept for each question that is asked for: not each has a sentence with a name that stands nowhere else. */
 const KEPT_PER_QUESTION = 12;
@@ -52,11 +54,13 @@ export async function maskedQuestions(
   const places = await placesOf(keys, passages());
   const known = new Map(read.map((each) => [each.passage.id, each]));
   const tasks: Task[] = [];
+  const told: string[][] = [];
   for (const own of draw.derive("order").shuffle(read)) {
     if (tasks.length === limit) break;
     const asked = hops === 1 ? oneHop(own, places, draw) : twoHops(own, places, known, draw);
     if (asked === null) continue;
     const { text, answer, from } = asked;
+    told.push(asked.told);
     tasks.push({
       id: `masked-${seed}-${tasks.length}`,
       question: `${ask} ${text}`,
@@ -65,7 +69,7 @@ export async function maskedQuestions(
       annotations: { type: hops === 1 ? "gap" : "gap-chain", hops, supportingPassages: from },
     });
   }
-  return { tasks, passages: count };
+  return { tasks, told, passages: count };
 }
 
 /** @throws {DataError} QUESTIONS_NOT_MADE where there is none. @param where the index or corpus. */
@@ -97,6 +101,8 @@ interface Asked {
   answer: string;
   /** Ids of the passages, in the order in which they are needed. */
   from: string[];
+  /** Their sentences, with nothing hidden. */
+  told: string[];
 }
 
 /** Passages by which each key of a few is told, at most one more than a link may have. */
@@ -171,7 +177,9 @@ function oneHop({ passage, sentences }: Read, places: Places, draw: Random): Ask
   for (const { sentence, spans } of choice.shuffle(sentences)) {
     for (const span of choice.shuffle(spans.filter((each) => isOnly(each, passage, places)))) {
       const text = without(sentence, span.text, GAP);
-      if (isAskable(text, span.text)) return { text, answer: span.text, from: [passage.id] };
+      if (isAskable(text, span.text)) {
+        return { text, answer: span.text, from: [passage.id], told: [sentence] };
+      }
     }
   }
   return null;
@@ -193,8 +201,9 @@ function twoHops(
         const asked = without(without(sentence, answer.text, GAP), name.text, HIDDEN);
         const text = `${asked} ${HIDDEN}: ${told.text}`;
         const isHidden = asked.includes(GAP) && !mentionsIn(text)(name.text);
-        if (isHidden && isAskable(text, answer.text))
-          return { text, answer: answer.text, from: [told.passage, passage.id] };
+        if (!isHidden || !isAskable(text, answer.text)) continue;
+        const from = [told.passage, passage.id];
+        return { text, answer: answer.text, from, told: [told.sentence, sentence] };
       }
     }
   }
@@ -207,14 +216,16 @@ function tellerOf(
   { id }: Passage,
   places: Places,
   known: ReadonlyMap<string, Read>,
-): { text: string; passage: string } | null {
+): { text: string; passage: string; sentence: string } | null {
   const linked = places.get(keyOf(name)) ?? [];
   if (linked.length < 2 || linked.length > MOST_LINKED) return null;
   for (const other of linked) {
     if (other === id) continue;
     for (const { sentence } of known.get(other)?.sentences ?? []) {
       const text = without(sentence, name.text, HIDDEN);
-      if (text.includes(HIDDEN) && !mentionsIn(text)(name.text)) return { text, passage: other };
+      if (text.includes(HIDDEN) && !mentionsIn(text)(name.text)) {
+        return { text, passage: other, sentence };
+      }
     }
   }
   return null;
