@@ -1,6 +1,7 @@
 import { DataError } from "../../base/errors.ts";
 import { plural } from "../../base/format.ts";
 import { type Random, random } from "../../base/random.ts";
+import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import { mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { sentencesOf, type Span, spansOf } from "./spans.ts";
@@ -50,7 +51,7 @@ export async function maskedQuestions(
   const draw = random(seed).derive("masked questions");
   const { kept, count } = await sampleOf(passages(), limit * KEPT_PER_QUESTION, draw);
   const read = kept.map((passage) => ({ passage, sentences: factsOf(passage) }));
-  const keys = new Set(read.flatMap(({ sentences }) => sentences.flatMap(({ spans }) => spans.map(keyOf)))); // prettier-ignore
+  const keys = new Set(read.flatMap(({ sentences }) => sentences.flatMap(({ spans }) => spans.flatMap(keysOf)))); // prettier-ignore
   const places = await placesOf(keys, passages());
   const known = new Map(read.map((each) => [each.passage.id, each]));
   const tasks: Task[] = [];
@@ -133,7 +134,7 @@ function factsOf({ text }: Passage): Fact[] {
     const { length } = wordsOf(sentence);
     return length < FEWEST_WORDS || length > MOST_WORDS || !isWhole(sentence)
       ? []
-      : [{ sentence, spans: spansOf(sentence).filter((span) => keyOf(span) !== "") }];
+      : [{ sentence, spans: spansOf(sentence).filter((span) => keysOf(span)[0] !== "") }];
   });
 }
 
@@ -142,8 +143,13 @@ function isWhole(sentence: string): boolean {
   return !/^\P{L}*\p{Ll}/u.test(sentence) && /[.!?…。！？।۔።]["'”’»)\]]*$/u.test(sentence);
 }
 
-function keyOf({ text }: Span): string {
-  return wordsOf(text).join(" ");
+/** As which words a text may be found: its own, and those without signs in them, as answers are compared (2.15 and 215). */
+function wordsFound(text: string): string[][] {
+  return [wordsOf(text), wordsOf(normalizeAnswer(text))];
+}
+
+function keysOf({ text }: Span): string[] {
+  return wordsFound(text).map((words) => words.join(" "));
 }
 
 async function placesOf(
@@ -153,16 +159,17 @@ async function placesOf(
   const longest = [...keys].reduce((most, key) => Math.max(most, key.split(" ").length), 0);
   const places = new Map<string, string[]>();
   for await (const { id, title, text } of passages) {
-    const words = wordsOf(`${title}\n${text}`);
     const found = new Set<string>();
-    words.forEach((first, i) => {
-      for (let n = 1, key = first; n <= longest; n++) {
-        if (keys.has(key)) found.add(key);
-        const next = words[i + n];
-        if (next === undefined) break;
-        key = `${key} ${next}`;
-      }
-    });
+    for (const words of wordsFound(`${title}\n${text}`)) {
+      words.forEach((first, i) => {
+        for (let n = 1, key = first; n <= longest; n++) {
+          if (keys.has(key)) found.add(key);
+          const next = words[i + n];
+          if (next === undefined) break;
+          key = `${key} ${next}`;
+        }
+      });
+    }
     for (const key of found) {
       const known = places.get(key);
       if (known === undefined) places.set(key, [id]);
@@ -217,7 +224,7 @@ function tellerOf(
   places: Places,
   known: ReadonlyMap<string, Read>,
 ): { text: string; passage: string; sentence: string } | null {
-  const linked = places.get(keyOf(name)) ?? [];
+  const linked = [...new Set(keysOf(name).flatMap((key) => places.get(key) ?? []))];
   if (linked.length < 2 || linked.length > MOST_LINKED) return null;
   for (const other of linked) {
     if (other === id) continue;
@@ -233,8 +240,8 @@ function tellerOf(
 
 /** Whether a passage is the only one that has a span, and its title does not tell it. */
 function isOnly(span: Span, { id, title }: Passage, places: Places): boolean {
-  const found = places.get(keyOf(span)) ?? [];
-  return found.length === 1 && found[0] === id && !mentionsIn(title)(span.text);
+  const found = keysOf(span).flatMap((key) => places.get(key) ?? []);
+  return found.length > 0 && found.every((place) => place === id) && !mentionsIn(title)(span.text);
 }
 
 function isAskable(text: string, answer: string): boolean {

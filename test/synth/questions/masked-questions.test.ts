@@ -48,6 +48,21 @@ const ask = (settings: Partial<MaskedSettings> = {}) =>
   );
 
 describe("maskedQuestions", () => {
+  it("does not ask for what another passage has without its signs, as answers are compared", async () => {
+    const corpus = [
+      passage("a", "The new release with the number 2.15 came out late that year."),
+      passage("b", "There were 215 people in the hall on that one evening alone."),
+    ];
+    const { tasks } = await maskedQuestions(
+      // eslint-disable-next-line @typescript-eslint/require-await -- a corpus is read asynchronously.
+      async function* () {
+        yield* corpus;
+      },
+      { limit: 10, seed: 1, hops: 1, ask: "Fill it:" },
+    );
+    expect(tasks).toEqual([]);
+  });
+
   it("asks for what stands in one passage alone", async () => {
     const { tasks, passages } = await ask();
     expect(passages).toBe(4);
