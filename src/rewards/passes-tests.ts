@@ -12,8 +12,9 @@ const options = z.strictObject({
   processes: z.int().min(1).max(64).default(2),
 });
 
-/** A test: a Python expression that calls the answer's function, and the text that `repr` gives of its value. */
-const testsSchema = z.array(z.object({ call: z.string().min(1), value: z.string() })).min(1);
+/** A Python expression that calls the answer's function, and the text that `repr` gives of its value. */
+const functionTest = z.object({ call: z.string().min(1), value: z.string() });
+export type FunctionTest = z.output<typeof functionTest>;
 
 /** Sessions of this process have names of their own. */
 let opened = 0;
@@ -32,7 +33,7 @@ export const passesTests = defineReward({
   source: "START, arXiv 2503.04625, test cases",
   options,
   async score({ task, trajectory }, { share, processes, ...limits }, { signal }) {
-    const tests = testsSchema.safeParse(task.annotations["tests"]).data;
+    const tests = z.array(functionTest).min(1).safeParse(task.annotations["tests"]).data;
     if (tests === undefined) return null;
     if (trajectory.answer === null) return 0;
     const pool = pythonPool(processes, { ...limits, isolation: "auto", outputCharacters: 100_000 });

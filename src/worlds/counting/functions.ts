@@ -1,4 +1,5 @@
 import type { Random } from "../../base/random.ts";
+import type { FunctionTest } from "../../rewards/passes-tests.ts";
 import { byHand, type Counting, countingText, programOf, valuesOf } from "./problems.ts";
 
 /** Numbers of a problem that its function takes, by kind; the others stand in the text. */
@@ -10,12 +11,6 @@ const PARAMETERS: Readonly<Record<Counting["kind"], readonly string[]>> = {
   digits: ["a", "b"],
   steps: ["a"],
 };
-
-/** A test of a function: a call, and what `repr` gives of its value. */
-export interface FunctionTest {
-  call: string;
-  value: string;
-}
 
 /** Tests of a function: enough that one which is right by chance is rare. */
 const TESTS = 6;

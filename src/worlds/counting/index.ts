@@ -5,7 +5,8 @@ import type { WorldReport } from "../../env/world-folder.ts";
 import { defineWorld } from "../../env/world.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { TINY_WORLD_SPLITS } from "../tiny/permutation.ts";
-import { asFunction, type FunctionTest, testedQuestions } from "./functions.ts";
+import type { FunctionTest } from "../../rewards/passes-tests.ts";
+import { asFunction, testedQuestions } from "./functions.ts";
 import {
   byHand,
   COUNTING_KINDS,
