@@ -84,15 +84,19 @@ function noiseOf(points: readonly Point[]): number {
 }
 
 /**
- * The combined reward leaves an oracle behind: a reward of weight 0 that nothing trains on, on the same scale. It also sees an oracle that
- * stands still while the reward rises, which is no drop. Silent where no reward has the oracle's name.
+ * The combined reward leaves an oracle behind: a reward of weight 0 that nothing trains on, from 0 to 1. The combined reward is brought to
+ * that scale by its lowest and highest value where they lie beyond it, so that 2 · oracle - 1 leaves no gap. It also sees an oracle that stands still while the reward
+ * rises, which is no drop. Silent where no reward has the oracle's name.
  *
  * Source: arXiv 2505.22203, which compares the reward of training with GPT-4o's at checkpoints. Different here: at every step.
  */
 export const rewardGap = defineAlarm({
   name: "reward-gap",
   summary: "The combined reward rose above an oracle that is recorded beside it.",
-  metrics: ["rollout/reward_mean", "reward/<oracle>"],
+  metrics: [
+    ...["rollout/reward_mean", "rollout/reward_min", "rollout/reward_max"],
+    "reward/<oracle>",
+  ],
   source: "training reward and oracle reward of hacked verifiers, arXiv 2505.22203, section 5",
   advice:
     "Read the newest answers that the reward accepts and the oracle rejects, go back to the last good step, and correct or replace the verifier.",
@@ -107,9 +111,12 @@ export const rewardGap = defineAlarm({
   window: ({ memory }) => memory,
   check(lines, { oracle, smooth, limit }) {
     const metric = `rollout/reward_mean - reward/${oracle}`;
+    const all = (name: string): number[] => seriesOf(lines, name).map(({ value }) => value);
+    const low = Math.min(0, ...all("rollout/reward_min"));
+    const span = Math.max(1, ...all("rollout/reward_max")) - low;
     const gaps = lines.map(({ step, metrics }) => {
       const { "rollout/reward_mean": paid = NaN, [`reward/${oracle}`]: truth = NaN } = metrics;
-      return { step, metrics: { [metric]: paid - truth } };
+      return { step, metrics: { [metric]: (paid - low) / span - truth } };
     });
     const series = seriesOf(gaps, metric);
     const lowest = Math.min(...movingMeans(series, smooth));

@@ -123,6 +123,25 @@ describe("reward-gap", () => {
     });
   });
 
+  it("brings a reward from -1 to 1 to the oracle's scale", () => {
+    const oracle = [0.2, 0.4, 0.6, 0.8];
+    const signed = {
+      "rollout/reward_mean": oracle.map((each) => 2 * each - 1),
+      "rollout/reward_min": times(4, -1),
+      "rollout/reward_max": times(4, 1),
+      "reward/correct": oracle,
+    };
+    expect(finding("reward-gap", metricLines(signed), { smooth: 2 })).toBeNull();
+    // Paid for some of what is wrong as well: gaps of .4, .3, .2 and .2, and then of .6.
+    const paid = { ...signed, "rollout/reward_mean": [0.2, 0.4, 0.6, 1] };
+    expect(finding("reward-gap", metricLines(paid), { smooth: 1 })).toBeNull();
+    const hacked = { ...paid, "reward/correct": [0.2, 0.4, 0.6, 0.4] };
+    expect(finding("reward-gap", metricLines(hacked), { smooth: 1 })).toMatchObject({
+      value: expect.closeTo(0.6, 9) as number,
+      limit: expect.closeTo(0.3, 9) as number,
+    });
+  });
+
   it("says nothing where both rise, where the oracle was stricter from the start, and without one", () => {
     expect(gap([0.3, 0.4, 0.5, 0.6], [0.2, 0.3, 0.4, 0.5])).toBeNull();
     expect(gap(times(4, 0.9), times(4, 0.2))).toBeNull();
