@@ -85,8 +85,8 @@ function noiseOf(points: readonly Point[]): number {
 
 /**
  * The combined reward leaves an oracle behind: a reward of weight 0 that nothing trains on, from 0 to 1. The combined reward is brought to
- * that scale by its lowest and highest value where they lie beyond it, so that 2 · oracle - 1 leaves no gap. It also sees an oracle that stands still while the reward
- * rises, which is no drop. Silent where no reward has the oracle's name.
+ * that scale by its lowest and highest value, where they lie beyond it, so that 2 · oracle - 1 leaves no gap. The alarm also sees an oracle
+ * that stands still while the reward rises, which is no drop. Silent where no reward has the oracle's name.
  *
  * Source: arXiv 2505.22203, which compares the reward of training with GPT-4o's at checkpoints. Different here: at every step.
  */
