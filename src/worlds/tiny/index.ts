@@ -114,7 +114,7 @@ export const tiny = defineWorld({
   bases: [
     ...["timid", "deep", "messy", "stray", "knowing", "knowing-typed", "chains"],
     "knowing-stating",
-    ...["unrefined", "refining", "refining-asked", "unasking", "boxing"],
+    ...["unrefined", "refining", "refining-asked", "remembering", "unasking", "boxing"],
     ...["calling", "calling-chains", "citing", "misciting"],
     ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
     ...["number-judge", "number-judge-sound"],
