@@ -49,6 +49,8 @@ export const onPolicyShape = {
     .array(z.enum(["policy", "environment", "template", "inserted"]))
     .min(1)
     .default(["policy"]),
+  /** Tags of the policy's own blocks whose tokens are not trained, such as memory. A control. */
+  lossOutside: z.array(z.string().min(1)).default([]),
   /** Old log-probabilities of the ratio: as sampled, or computed again before the first update (verl). */
   oldLogprobs: z
     .enum(["sampled", "recomputed"])

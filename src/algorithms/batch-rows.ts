@@ -31,7 +31,7 @@ export interface UpdateRun {
   options: OnPolicyOptions;
   engine: Engine;
   rewards: readonly WeightedReward[];
-  scoring?: Pick<Scoring, "expression">;
+  scoring?: Pick<Scoring, "expression" | "tokenizer">;
   seed: number;
   /** 1 when absent. */
   learningRateFactor?: number;
@@ -124,7 +124,7 @@ function klOutcome(
 
 /** The rows to train of each trajectory. Those that cannot be scored, and rollouts that are not for training, have none. */
 async function scoredRows(
-  { options, engine }: UpdateRun,
+  { options, engine, scoring }: UpdateRun,
   trajectories: readonly Trajectory[],
   {
     losses,
@@ -138,9 +138,11 @@ async function scoredRows(
   const rowsOf = await mapInTurns(trajectories, (trajectory) =>
     trajectory.reward === null || trajectory.purpose !== "train"
       ? []
-      : policyRows(trajectory, { lossOn: options.lossOn, role: "policy" }).filter(
-          ({ trainedTokens }) => trainedTokens > 0,
-        ),
+      : policyRows(trajectory, {
+          lossOn: options.lossOn,
+          outside: { tags: options.lossOutside, tokenizer: scoring?.tokenizer },
+          role: "policy",
+        }).filter(({ trainedTokens }) => trainedTokens > 0),
   );
   const rows = rowsOf.flat();
   if (rows.length === 0) return rowsOf.map(() => []);

@@ -1,5 +1,8 @@
 import type { CreditTokens } from "../advantages/estimator.ts";
 import { type TrainingRow, temperatureField } from "../engine/engine.ts";
+import { blockPattern } from "../rewards/block-texts.ts";
+import { tokenSpan } from "../rollout/cut-tokens.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
 import { type Owner, type Trajectory, tokenRows } from "../trajectory/trajectory.ts";
 
 /** A row of a trajectory, pre-shifted, with what was known when it was sampled; weights are still to be set. */
@@ -26,6 +29,8 @@ export interface PolicyRow {
 export interface RowOptions {
   /** Whose tokens are trained: the policy's alone, unless a control arm says otherwise. */
   lossOn?: readonly Owner[];
+  /** Blocks of the policy's own whose tokens are not trained. */
+  outside?: { tags: readonly string[]; tokenizer: Tokenizer | undefined };
   /** The role that is trained: calls of other models, such as a sub-agent's, are context. Any when absent. */
   role?: string;
 }
@@ -39,13 +44,17 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
   const { lossOn = ["policy"] } = options;
   const { ofCall, inResponse } = tokenLayout(trajectory);
   const isTrainedCall = trainedCalls(trajectory, options);
-  const rows = tokenRows(trajectory).map((row) => ({
-    ...row,
-    tokens: row.calls.flatMap((call) => ofCall[call] ?? []),
-    isTrained: row.owners.map(
-      (owner, i) => lossOn.includes(owner) && isTrainedCall[row.callOf[i] ?? 0] === true,
-    ),
-  }));
+  const outside = tokensInBlocks(trajectory, ofCall, options.outside);
+  const rows = tokenRows(trajectory).map((row) => {
+    const tokens = row.calls.flatMap((call) => ofCall[call] ?? []);
+    const isTrained = row.owners.map(
+      (owner, i) =>
+        lossOn.includes(owner) &&
+        isTrainedCall[row.callOf[i] ?? 0] === true &&
+        !outside.has(tokens[i] ?? -1),
+    );
+    return { ...row, tokens, isTrained };
+  });
   // Most trajectories are one row, which trains all of its tokens.
   const trainedIn = rows.length > 1 ? firstRows(rows) : null;
   return rows.map(({ ids, owners, callOf, logprobs, temperatures, tokens, isTrained }, r) => {
@@ -148,6 +157,28 @@ function trainedCalls({ calls, turns, branch }: Trajectory, { role }: RowOptions
       !dropped.has(index) &&
       index >= (branch?.calls ?? 0),
   );
+}
+
+/** Tokens, by index, with which turns wrote blocks of some tags. @param ofCall of each call, the indices of its tokens. */
+function tokensInBlocks(
+  { calls, turns }: Trajectory,
+  ofCall: readonly (readonly number[])[],
+  { tags, tokenizer }: NonNullable<RowOptions["outside"]> = { tags: [], tokenizer: undefined },
+): Set<number> {
+  const found = new Set<number>();
+  const patterns = tags.map((tag) => new RegExp(blockPattern(tag), "gs"));
+  if (tokenizer === undefined || patterns.length === 0) return found;
+  for (const { call, text } of turns) {
+    const ids = calls[call]?.completion.flatMap((each) => each.ids) ?? [];
+    const written = ofCall[call]?.slice(-ids.length) ?? [];
+    for (const match of patterns.flatMap((each) => [...text.matchAll(each)])) {
+      const characters = [match.index, match.index + match[0].length] as const;
+      const span = tokenSpan(ids, text, characters, tokenizer);
+      const tokens = span === null ? [] : written.slice(span.token, span.endToken);
+      for (const token of tokens) found.add(token);
+    }
+  }
+  return found;
 }
 
 /** Of each target, how many trained targets of its row come before it: losses find a row's tokens by it. */

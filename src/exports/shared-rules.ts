@@ -204,6 +204,7 @@ export const commonRules: readonly Rule[] = [
   rule("algorithm.filters", { allowed: only([]) }),
   rule("algorithm.maxStepsOffPolicy", { allowed: only(0) }),
   rule("algorithm.lossOn", { allowed: only(["policy"]) }),
+  rule("algorithm.lossOutside", { allowed: only([]) }),
   rule("policy.fresh", { allowed: { says: "nothing: a policy is loaded", is: () => false } }),
   ...["policy.endpoint", "policy.predictions"].map((from) =>
     rule(from, { allowed: { says: "nothing: it cannot be trained", is: () => false } }),

@@ -67,7 +67,7 @@ export async function assembleOnPolicyRun(
       tasks: questions ? await train.tasks() : [],
       rewards: weightedRewards(settings),
       sampling: settings.sampling,
-      scoring: { expression: expressionOf(settings) },
+      scoring: { expression: expressionOf(settings), tokenizer: engine.tokenizer },
       seed: settings.seed,
       signal,
       holdWeights: held === null ? undefined : () => held.hold(),
