@@ -64,6 +64,15 @@ describe("dataset composed", () => {
     expect(second!.annotations).not.toHaveProperty("decomposition");
   });
 
+  it("asks for all steps of a question", async () => {
+    const [, second] = await (await open({ count: 1, steps: true, between: " and " })).tasks();
+    expect(second).toMatchObject({
+      question: "Who leads where Bo lives?",
+      references: ["Lima and Eve"],
+      annotations: { parts: [["Lima"], ["Eve"]], hops: 2 },
+    });
+  });
+
   it("reads no more than it is asked for, and takes another number and text", async () => {
     const dataset = await open({ count: 3, between: " and " });
     const [only, ...others] = await dataset.tasks();
