@@ -8,7 +8,7 @@ import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
 import { behaviourSchema } from "./behaviour.ts";
 import { blocksSchema, withBlocks } from "./blocks.ts";
-import { 
+import {
   briefForcedAnswer,
   briefPlan,
   briefReasoned,
