@@ -47,7 +47,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
       const instructions = protocol.instructions(toolbox.schemas);
       const renderPrompt = (task: Task, context = ""): string => {
         if (context !== "" && !settings.prompt.includes("{context}")) {
-          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`;
+          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what was found before, by a strategy or with environment.reissue. Put {context} where passages belong.`;
           throw new ConfigError("RECIPE_BAD_VALUE", message);
         }
         const filled: Record<string, string> = { question: task.question, context, instructions };
