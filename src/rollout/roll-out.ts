@@ -231,11 +231,10 @@ function reissue(game: Play, standing: Standing, context: string): void {
 
 function allResults(game: Play): string {
   const { trajectory, environment } = game;
-  const found = trajectory.turns.flatMap(({ observations }) => observations);
-  const context = found.map((each) =>
-    environment.protocol.renderContext({ ...each, text: shownPart(game, each) }),
-  );
-  return context.join("");
+  return trajectory.turns
+    .flatMap(({ observations }) => observations)
+    .map((each) => environment.protocol.renderContext({ ...each, text: shownPart(game, each) }))
+    .join("");
 }
 
 /** The last message and what the policy reads of its reply: what it does not write again is forgotten. Source: MEM1, arXiv 2506.15841. */
