@@ -54,7 +54,7 @@ export const playedRules: readonly Rule[] = [
     ...["policy.chat", "environment", "dataset", "retriever", "retrievers", "models"],
     ...["evaluation.dataset", "evaluation.budgets", "evaluation.retriever"],
   ].map((from) => rule(from, { file: RESOLVED_FILE })),
-  rule<boolean>("environment.reissue", {
+  rule<boolean | "memory">("environment.reissue", {
     file: RESOLVED_FILE,
     differs: (reissues) =>
       reissues

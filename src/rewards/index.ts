@@ -14,6 +14,7 @@ export const rewards = registry<Reward>("reward", {
   "information-gain": async () => (await import("./information-gain.ts")).informationGain,
   judge: async () => (await import("./judge.ts")).judge,
   "math-verify": async () => (await import("./math-verify.ts")).mathVerify,
+  "parts-match": async () => (await import("./parts-match.ts")).partsMatch,
   "passes-tests": async () => (await import("./passes-tests.ts")).passesTests,
   "query-confidence": async () => (await import("./query-confidence.ts")).queryConfidence,
   "query-keywords": async () => (await import("./query-keywords.ts")).queryKeywords,

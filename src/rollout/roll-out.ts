@@ -214,21 +214,33 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   standing.inputs = [{ owner: "environment", ...shown, ids, maxTokens }];
   Object.assign(standing, { prefill: "", partTokens: 0 });
   standing.turn += 1;
-  if (game.environment.reissues === true) reissue(game, standing);
+  const { reissues = false } = game.environment;
+  if (reissues !== false)
+    reissue(game, standing, reissues === "memory" ? lastTurn(game, shown.text) : allResults(game));
   return null;
 }
 
-function reissue(game: Play, standing: Standing): void {
+/** Replaces the dialogue by a fresh prompt with a context. */
+function reissue(game: Play, standing: Standing, context: string): void {
   const { policy, environment, task, trajectory } = game;
   standing.dialogue.end();
   const seed = seedFrom(game.seed, "reissue", standing.turn);
   standing.dialogue = openDialogue(policy, { ...dialogueSetting(game, trajectory), seed });
-  const found = trajectory.turns.flatMap(({ observations }) => observations);
-  const context = found.map((each) =>
-    environment.protocol.renderContext({ ...each, text: shownPart(game, each) }),
-  );
-  const text = requirePrompt(environment)(task, context.join(""));
-  standing.inputs = [{ owner: "template", text }];
+  standing.inputs = [{ owner: "template", text: requirePrompt(environment)(task, context) }];
+}
+
+function allResults(game: Play): string {
+  const { trajectory, environment } = game;
+  return trajectory.turns
+    .flatMap(({ observations }) => observations)
+    .map((each) => environment.protocol.renderContext({ ...each, text: shownPart(game, each) }))
+    .join("");
+}
+
+/** The last message and what the policy reads of its reply: what it does not write again is forgotten. Source: MEM1, arXiv 2506.15841. */
+function lastTurn(game: Play, reply: string): string {
+  const last = game.trajectory.turns.findLast(({ chain }) => chain === undefined);
+  return `${last?.text ?? ""}${firstTokens(game.policy, reply, observationLimit(game))}`;
 }
 
 /** Sets the policy's first inputs; replays a task's prefix. @returns how the trajectory ended with it; null: it continues. */

@@ -59,6 +59,8 @@ export interface TaskAnnotations {
   decomposition?: SolutionStep[];
   /** Other right ways to the same answer (number world). */
   routes?: SolutionStep[][];
+  /** Accepted answers of each question that a composed one consists of, in order (dataset `composed`). */
+  parts?: string[][];
   /** Skills that the question needs: "division", "years" (number world). */
   concepts?: string[];
   /** Part of the pool that the question was drawn for: "easy", "impossible", "mislabelled", … For tests and analysis only. */

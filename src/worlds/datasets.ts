@@ -46,6 +46,7 @@ export const datasets: Registry<DatasetPart> = registry("dataset", {
   beir: async () => (await import("../data/file-datasets.ts")).beirDataset,
   "by-tries": async () => (await import("../data/by-tries.ts")).byTries,
   "by-variance": async () => (await import("../data/by-variance.ts")).byVariance,
+  composed: async () => (await import("../data/composed.ts")).composed,
   joined: async () => (await import("../data/joined.ts")).joined,
   "one-hop": async () => (await import("../data/one-hop.ts")).oneHop,
   arithmetic: async () => (await import("../data/arithmetic.ts")).arithmetic,

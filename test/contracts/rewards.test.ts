@@ -29,6 +29,7 @@ const withEvidence: Task = {
     supportingPassages: ["oslo", "ibsen"],
     context: passages,
     tests: [{ call: "f(1)", value: "1" }],
+    parts: [["Oslo"]],
     decomposition: [{ question: "capital of Norway", answer: "Oslo", passage: "oslo" }],
   },
 };

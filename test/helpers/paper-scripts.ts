@@ -43,6 +43,7 @@ export const paperScripts: Readonly<Record<string, readonly (readonly string[])[
   exsearch: searchR1,
   inforage: searchR1,
   "interleaved-reasoning": given,
+  mem1: searchR1,
   "multi-turn-rl-agent": thinking(
     [["<tool>", [json("args")], "</tool>"], answerTag],
     ["<reasoning>", "</reasoning>"],

@@ -108,8 +108,8 @@ export interface Environment {
   readonly searching?: Searching;
   /** The question as a prompt, with passages shown before its answer; present where prompts have room for passages. */
   readonly renderPrompt?: (task: Task, context: string) => string;
-  /** Each message answers a prompt of its own, made by `renderPrompt` from the results so far. */
-  readonly reissues?: boolean;
+  /** Each message answers a prompt of its own, made by `renderPrompt` from all results so far, or, with memory, from the last message and its reply. */
+  readonly reissues?: boolean | "memory";
   readonly player?: Player;
   start(
     task: Task,

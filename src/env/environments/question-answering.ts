@@ -43,10 +43,11 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
         .get(protocolName, "environment.protocol")
         .create(protocolOptions, { tools: toolbox.schemas, answers: true });
       requireCallable(protocolName, protocol, toolbox.schemas);
+      if (settings.reissue === "memory") requireMemory(protocolName, protocol);
       const instructions = protocol.instructions(toolbox.schemas);
       const renderPrompt = (task: Task, context = ""): string => {
         if (context !== "" && !settings.prompt.includes("{context}")) {
-          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`;
+          const message = `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what was found before, by a strategy or with environment.reissue. Put {context} where passages belong.`;
           throw new ConfigError("RECIPE_BAD_VALUE", message);
         }
         const filled: Record<string, string> = { question: task.question, context, instructions };
@@ -65,7 +66,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
         readsGold: toolbox.readsGold,
         toolSchemas: toolbox.schemas,
         renderPrompt,
-        reissues: settings.reissue === true ? true : undefined,
+        reissues: settings.reissue === false ? undefined : settings.reissue,
         searching: search === undefined ? undefined : { search },
         player,
         start: (task, context) => {
@@ -96,6 +97,13 @@ function requireCallable(
   throw new ConfigError("TOOL_UNCALLABLE", problem);
 }
 
+/** Refuses a grammar whose messages hold only an action. @throws {ConfigError} RECIPE_BAD_VALUE */
+function requireMemory(name: string, { tags }: Protocol): void {
+  if (tags.some(({ holds }) => holds === "block" || holds === "thought")) return;
+  const message = `environment.reissue is "memory", and the messages of protocol "${name}" have neither thoughts nor blocks, so the policy has no place for a memory. Set environment.protocol.blocks to [memory], or take thoughts: false out.`;
+  throw new ConfigError("RECIPE_BAD_VALUE", message);
+}
+
 function optionsOf({ protocol, tools }: Kind) {
   return z.strictObject({
     protocol: partSchema(protocols).prefault(protocol),
@@ -111,8 +119,11 @@ function optionsOf({ protocol, tools }: Kind) {
       .default("Question: {question}\n{context}"),
     /** What a message without a valid action leads to: the protocol's correction and another turn, or the end. */
     onInvalid: z.enum(["retry", "end"]).default("retry"),
-    /** Every message answers a new prompt, which shows all results so far where {context} stands. By default one text grows. */
-    reissue: z.boolean().optional(),
+    /**
+     * Every message answers a new prompt, and {context} in it shows all results so far (true), or the last message and its results alone (memory):
+     * then the policy must write down again what it is to remember. By default one text grows.
+     */
+    reissue: z.union([z.boolean(), z.literal("memory")]).optional(),
   });
 }
 

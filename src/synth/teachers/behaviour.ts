@@ -23,6 +23,8 @@ export const behaviourSchema = z.strictObject({
   state: z.number().min(0).max(1).optional(),
   /** With blocks of numbers: share of messages that cite other passages than those that they use. */
   miscite: z.number().min(0).max(1).optional(),
+  /** With blocks of memory: share of messages that keep only what was read last. */
+  forget: z.number().min(0).max(1).optional(),
   /** With style brief: shares of messages whose tags are broken. */
   malformed: malformedSchema.prefault({}),
 });

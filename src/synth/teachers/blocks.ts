@@ -4,10 +4,11 @@ import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
 
 /**
- * What the teacher writes into blocks of the grammar, by tag. facts: what the passages that were read last state. numbers: the numbers of these passages in the
+ * What the teacher writes into blocks of the grammar, by tag. facts: what the passages that were read last state. memory: all facts so far,
+ * as far as it remembers them. numbers: the numbers of these passages in the
  * question's own context. thought: its thought, in place of the grammar's tags for thoughts.
  */
-export const blocksSchema = z.record(z.string(), z.enum(["facts", "numbers", "thought"]));
+export const blocksSchema = z.record(z.string(), z.enum(["facts", "memory", "numbers", "thought"]));
 
 export type Blocks = z.output<typeof blocksSchema>;
 
@@ -23,6 +24,7 @@ interface BlockPlace {
   task: Task;
   /** Steps that the passages read last answer; null: nothing was read yet, only thoughts. */
   read: readonly SolutionStep[] | null;
+  remembered: readonly SolutionStep[];
   /** Share of messages that cite other passages than those read. */
   miscite: number;
   draw: Random;
@@ -32,7 +34,7 @@ interface BlockPlace {
 export function withBlocks(
   message: PlannedMessage,
   blocks: Blocks,
-  { task, read, miscite, draw }: BlockPlace,
+  { task, read, remembered, miscite, draw }: BlockPlace,
 ): PlannedMessage {
   const { context = [] } = task.annotations;
   const numbers = (): string => {
@@ -45,7 +47,8 @@ export function withBlocks(
   const texts = Object.entries(blocks).flatMap(([tag, content]) => {
     if (content === "thought") return [[tag, message.thought]];
     if (read === null) return [];
-    return [[tag, content === "numbers" ? numbers() : factsOf(read) || NOTHING]];
+    const facts = content === "memory" ? remembered : read;
+    return [[tag, content === "numbers" ? numbers() : factsOf(facts) || NOTHING]];
   });
   const moved = Object.values(blocks).includes("thought");
   return {

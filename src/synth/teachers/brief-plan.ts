@@ -112,6 +112,17 @@ export function stepsReadLast(task: Task, turns: readonly Turn[]): SolutionStep[
   return decomposition.slice(knownSteps(task, turns.slice(0, -1)), knownSteps(task, turns));
 }
 
+/** Steps that a memory holds: a message that forgets keeps only those that were read last. @param forget share of messages that forget. */
+export function stepsRemembered(
+  { task, turns }: Pick<BriefPlace, "task" | "turns">,
+  forget: number,
+  seed: number,
+): SolutionStep[] {
+  const forgot = turns.findLastIndex((_, i) => random(seed).derive("forget", i).next() < forget);
+  const first = forgot < 0 ? 0 : knownSteps(task, turns.slice(0, forgot));
+  return (task.annotations.decomposition ?? []).slice(first, knownSteps(task, turns));
+}
+
 /** Steps whose passage a search has returned, counted from the first without a gap. */
 function knownSteps(task: Task, turns: readonly Turn[]): number {
   const steps = task.annotations.decomposition ?? [];

@@ -3,11 +3,19 @@ import { random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import { type PlannedMessage, textAfter } from "../../env/protocols/protocol.ts";
 import { type ScriptPlace, defineTeacher } from "../../env/teacher.ts";
+import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
 import { behaviourSchema } from "./behaviour.ts";
 import { blocksSchema, withBlocks } from "./blocks.ts";
-import { briefForcedAnswer, briefPlan, briefReasoned, stepsReadLast } from "./brief-plan.ts";
+import {
+  briefForcedAnswer,
+  briefPlan,
+  briefReasoned,
+  namedInQuestion,
+  stepsReadLast,
+  stepsRemembered,
+} from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
 
@@ -100,7 +108,22 @@ function briefMessage(
       : { message: briefPlan({ task, turns }, behaviour, seed), read: stepsReadLast(task, turns) };
   if (blocks === undefined) return message;
   const draw = random(seed).derive("cite", turns.length);
-  return withBlocks(message, blocks, { task, read, miscite: behaviour.miscite ?? 0, draw });
+  const { miscite = 0, forget = 0 } = behaviour;
+  const remembered = stepsRemembered({ task, turns }, forget, seed);
+  const told = forget > 0 ? fromMemory(message, task, remembered) : message;
+  return withBlocks(told, blocks, { task, read, remembered, miscite, draw });
+}
+
+/** An answer that needs a forgotten step names the last that it remembers instead: wrong, but copied. */
+function fromMemory(
+  message: PlannedMessage,
+  task: Task,
+  remembered: readonly SolutionStep[],
+): PlannedMessage {
+  const isWhole = remembered[0] === task.annotations.decomposition?.[0];
+  if (message.action.tool !== "answer" || isWhole) return message;
+  const input = remembered.at(-1)?.answer ?? namedInQuestion(task);
+  return { ...message, action: { tool: "answer", input } };
 }
 
 /** @throws {RolloutError} TEACHER_GAVE_UP when the question has no decomposition. */

@@ -114,7 +114,8 @@ export const tiny = defineWorld({
   bases: [
     ...["timid", "deep", "messy", "stray", "knowing", "knowing-typed", "chains"],
     "knowing-stating",
-    ...["unrefined", "refining", "refining-asked", "advised", "unasking", "boxing"],
+    ...["unrefined", "refining", "refining-asked", "remembering", "advised"],
+    ...["unasking", "boxing"],
     ...["calling", "calling-chains", "citing", "misciting"],
     ...["reader-a", "reader-b", "simulator", "judge", "entailment"],
     ...["number-judge", "number-judge-sound"],

@@ -80,7 +80,7 @@ describe("search-qa", () => {
     );
     const environment = searchEnvironment({ prompt: "Q: {question}" });
     expect(() => environment.renderPrompt?.(task, "passages")).toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: environment.prompt is "Q: {question}": without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.]`,
+      `[ConfigError: environment.prompt is "Q: {question}": without {context} it cannot show what was found before, by a strategy or with environment.reissue. Put {context} where passages belong.]`,
     );
   });
 

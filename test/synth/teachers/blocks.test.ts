@@ -39,6 +39,20 @@ describe("blocks of the brief teacher", () => {
     ]);
   });
 
+  const memory = { blocks: { memory: "memory" } };
+
+  it("hold all facts so far, as a memory", async () => {
+    const [, , last] = await messages(memory, { blocks: ["memory"] });
+    expect(last).toContain(`<memory> ${facts.join(" ")}</memory>`);
+  });
+
+  it("hold only what was read last where a memory forgets, and the answer goes by them", async () => {
+    const forgetful = { ...memory, behaviour: { forget: 1 } };
+    const [, , last] = await messages(forgetful, { blocks: ["memory"] });
+    expect(last).toContain(`<memory> ${facts[1] ?? ""}</memory>`);
+    expect(last).toContain(`<answer> ${second?.answer ?? ""}</answer>`);
+  });
+
   const cites = { blocks: { relevance: "numbers", analysis: "thought" } };
   const once = { blocks: ["relevance", "analysis"], tools: [] as [], strategy: "given" };
 
