@@ -23,11 +23,13 @@ const searchR1 = thinking([searchTag, answerTag]);
 /** A hint may have opened the thought. */
 const hinted = [...searchR1, [ANY, " so"]];
 const given = thinking([answerTag]);
+const toolStar = thinking([searchTag, ["<python>", ["1+1"], "</python>"], boxed]);
 const json = (key: string): string => `{"name": "search", "${key}": {"query": "river"}}`;
 
 /** What the random model of a recipe's paper tier is likely to write, in the recipe's own tags. */
 export const paperScripts: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "agent-r1": thinking([["<tool_call>\n", [json("arguments")], "\n</tool_call>"], answerTag]),
+  arpo: toolStar,
   arena: [
     [ANY, "<think>", " so", "</think>", "<relevance>", "1, 2", "</relevance>", "<analysis>"],
     ["<analysis>", " as", "</analysis>"],
@@ -41,6 +43,8 @@ export const paperScripts: Readonly<Record<string, readonly (readonly string[])[
   corag: [[ANY, " which river?", END], ...ANSWERS.map((answer) => [ANY, answer, END])],
   cort: hinted,
   exsearch: searchR1,
+  gigpo: searchR1,
+  igpo: searchR1,
   inforage: searchR1,
   "interleaved-reasoning": given,
   mem1: searchR1,
@@ -52,6 +56,7 @@ export const paperScripts: Readonly<Record<string, readonly (readonly string[])[
   "r1-searcher": thinking([["<|begin_of_query|>", QUERY, "<|end_of_query|>"], answerTag]),
   rare: given,
   research: thinking([searchTag, boxed]),
+  sdar: searchR1,
   "search-r1": searchR1,
   "search-r1-empirical": searchR1,
   "search-r1-ppo": searchR1,
@@ -61,7 +66,7 @@ export const paperScripts: Readonly<Record<string, readonly (readonly string[])[
   ],
   start: hinted,
   stepsearch: searchR1,
-  "tool-star": thinking([searchTag, ["<python>", ["1+1"], "</python>"], boxed]),
+  "tool-star": toolStar,
 };
 
 /** As Qwen2.5 renders messages, in short: tools in the system message, their results as messages of the user. */
