@@ -74,7 +74,8 @@ export async function startPython(
   const [, , errors, requests, replies, memory] = child.stdio as unknown as Socket[];
   if (!errors || !requests || !replies || !memory) throw new Error("no pipes");
   memory.on("error", () => undefined);
-  memory.end(start);
+  // The child has it until it ends; open here, it would keep this process alive.
+  memory.end(start, () => memory.destroy());
   const lines = createInterface({ input: replies })[Symbol.asyncIterator]();
   let stderr = "";
   errors.on("data", (chunk: Buffer) => (stderr = `${stderr}${chunk.toString()}`.slice(-2000)));
