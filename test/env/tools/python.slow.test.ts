@@ -10,6 +10,7 @@ import {
   task,
   tokenizer,
 } from "../../helpers/search-world.ts";
+import { runNode } from "../../helpers/run-node.ts";
 import { lintContextOf } from "../../../src/rollout/lint-context.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
@@ -68,6 +69,16 @@ describe("the tool python", () => {
     const pool = pythonPool(1, limits as PythonLimits);
     const outcome = await pool.run({ programs: [code], seed: 1 }, signal);
     expect(outcome).toMatchObject({ tainted: false });
+  });
+
+  it("lets a process end whose interpreter waits for the next program", async () => {
+    const script = `
+      import { pythonPool } from "./dist/sandbox/python-pool.js";
+      const limits = { seconds: 5, memoryMb: 256, outputCharacters: 100, isolation: "process" };
+      const { signal } = new AbortController();
+      const { text } = await pythonPool(1, limits).run({ programs: ["print(2 + 3)"], seed: 0 }, signal);
+      process.stdout.write(text);`;
+    expect(await runNode(script)).toBe("5\n");
   });
 
   it("ends a program by its time limit, and the next one runs", async () => {
