@@ -9,7 +9,7 @@ import { type Dataset, datasetSchema, defineDataset, type MadeTask } from "./dat
  */
 export const composed = defineDataset({
   name: "composed",
-  summary: "Several questions of a dataset as one, or all steps of one: each part has an answer.",
+  summary: "Several questions as one, or all steps of one.",
   options: z.strictObject({
     of: datasetSchema,
     /** Questions in each; what is left at the end is dropped. */

@@ -148,6 +148,7 @@ describe("agentrl data", () => {
         "beir",
         "by-tries",
         "by-variance",
+        "composed",
         "joined",
         "one-hop",
         "arithmetic",
