@@ -72,7 +72,10 @@ describe("agentrl synth-data questions --teacher", () => {
     expect(worded).toBe(1);
   });
 
-  it("asks for the model of a server", async () => {
+  it("asks for the server of a model, and for the model of a server", async () => {
+    const alone = await run("none.jsonl", "--model", "wordy");
+    expect(alone.status).toBe(2);
+    expect(alone.stderr).toContain("Add --teacher");
     const { status, stderr } = await run("none.jsonl", "--teacher", `${server.url}/v1`);
     expect(status).not.toBe(0);
     expect(stderr).toContain("--model must say which of its models is meant");

@@ -5,6 +5,7 @@ import { DEFAULT_ASK, type MaskedQuestions } from "../../../synth/questions/mask
 import { claimOutput } from "../../claim-output.ts";
 import { type CliContext, defineCommand } from "../../command.ts";
 import { endpointOptions, servedModel, type ServedModelFlags } from "../../endpoint-flags.ts";
+import { usage } from "../../usage.ts";
 import { jsonFlag, overwriteFlag, seedFlag, wholeNumber } from "../../options.ts";
 
 const HOPS = ["1", "2"] as const;
@@ -37,6 +38,8 @@ export const synthQuestions = defineCommand({
   required: ["index", "out"],
   async run(flags, context) {
     const { index, out, limit = 500, hops = "1", ask = DEFAULT_ASK, seed = 1 } = flags;
+    if (flags.teacher === undefined && flags.model !== undefined)
+      throw usage("--model names the model of a server. Add --teacher, the server's address.");
     claimOutput(out, flags.overwrite);
     const { indexPassages } = await import("../../../retrieval/bm25/open-index.ts");
     const { maskedQuestions, questionLines, requireQuestions } =
