@@ -12,6 +12,12 @@ const HOPS = ["1", "2"] as const;
 /** Of a teacher's reply. */
 const MAX_TOKENS = 256;
 
+// Without prices: no cost is shown.
+const { apiKeyEnv, maxTokens, concurrency, timeoutMs, retries, cache, noCache } = endpointOptions({
+  maxTokens: `${MAX_TOKENS}`,
+  cache: "none",
+});
+
 /** `agentrl synth-data questions`: questions about the user's own passages. */
 export const synthQuestions = defineCommand({
   name: "questions",
@@ -31,7 +37,7 @@ export const synthQuestions = defineCommand({
     seed: seedFlag("seed; the same seed gives the same questions (default: 1)"),
     teacher: ["<url>", "OpenAI-compatible server whose model words the questions anew"],
     model: ["<name>", "for a server: the model, as it names it"],
-    ...endpointOptions({ maxTokens: `${MAX_TOKENS}`, cache: "none" }),
+    ...{ apiKeyEnv, maxTokens, concurrency, timeoutMs, retries, cache, noCache },
     overwrite: overwriteFlag(),
     json: jsonFlag(),
   },
