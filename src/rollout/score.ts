@@ -185,9 +185,11 @@ function contextOf(
       const widened = sequences.map((each) => withShownText(each, tokenizer));
       const asked = widened.filter((each) => each !== null);
       const found = (await model.tokenLogprobs?.(asked, tokenizer, signal)) ?? [];
+      let at = 0;
       return widened.map((each) => {
-        const logprobs = each === null ? null : found[asked.indexOf(each)];
-        return each === null || !logprobs ? null : each.narrow(logprobs);
+        if (each === null) return null;
+        const logprobs = found[at++] ?? null;
+        return logprobs === null ? null : each.narrow(logprobs);
       });
     },
     sampled: (trajectory, turn, span) => sampledLogprobs(trajectory, turn, span, scoring.tokenizer),

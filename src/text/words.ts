@@ -44,9 +44,14 @@ export function mentionsIn(text: string): (answer: string) => boolean {
     const words = wordsOf(answer);
     if (words.length === 0) return false;
     if (apart.includes(` ${words.join(" ")} `)) return true;
-    joined ??= ` ${wordsOf(normalizeAnswer(text)).join(" ")} `;
-    return joined.includes(` ${wordsOf(normalizeAnswer(answer)).join(" ")} `);
+    joined ??= ` ${comparedWords(text).join(" ")} `;
+    return joined.includes(` ${comparedWords(answer).join(" ")} `);
   };
+}
+
+/** A text's words without the signs in them, as answers are compared. @example comparedWords("2.15 St. Louis-Cups") // ["215", "st", "louiscups"] */
+export function comparedWords(text: string): string[] {
+  return wordsOf(normalizeAnswer(text));
 }
 
 /**

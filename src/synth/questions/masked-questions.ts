@@ -1,8 +1,8 @@
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { DataError } from "../../base/errors.ts";
 import { plural } from "../../base/format.ts";
 import { type Random, random } from "../../base/random.ts";
-import { normalizeAnswer } from "../../text/answer-normalizations.ts";
-import { mentionsIn, wordsOf } from "../../text/words.ts";
+import { comparedWords, mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { sentencesOf, type Span, spansOf } from "./spans.ts";
 
@@ -145,7 +145,7 @@ function isWhole(sentence: string): boolean {
 
 /** As which words a text may be found: its own, and those without signs in them, as answers are compared (2.15 and 215). */
 function wordsFound(text: string): string[][] {
-  return [wordsOf(text), wordsOf(normalizeAnswer(text))];
+  return [wordsOf(text), comparedWords(text)];
 }
 
 function keysOf({ text }: Span): string[] {
@@ -250,7 +250,7 @@ function isAskable(text: string, answer: string): boolean {
 
 /** A sentence with a mark for each mention of a name, as whole words where words are separated. */
 function without(sentence: string, name: string, mark: string): string {
-  const literal = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const literal = escapeRegExp(name);
   const isApart = /[\p{Lu}\p{Ll}\p{N}]/u.test(name);
   const pattern = isApart ? `(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])` : literal;
   return sentence.replaceAll(new RegExp(pattern, "gu"), mark);
