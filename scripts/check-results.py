@@ -101,7 +101,7 @@ def compare(left, right, is_share, level, margin, effect, prior):
     return {
         "difference": difference,
         "p": 2 * stats.t.sf(abs(centre - margin) / error, freedom),
-        "pEffect": None if effect is None else stats.t.sf((margin + effect - centre) / error, freedom),
+        "pEffect": None if effect is None or margin < 0 else stats.t.sf((margin + effect - centre) / error, freedom),
         "ci95": interval,
         "error": error,
     }

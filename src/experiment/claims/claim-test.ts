@@ -21,7 +21,7 @@ export interface ArmTest {
   ci95: Interval | null;
   /** Two-sided p of a difference of `margin`; null likewise. Never 0. */
   p: number | null;
-  /** One-sided p of a difference of at least `margin` + the smallest effect of interest; null likewise, and without such an effect. */
+  /** One-sided p of a difference of at least `margin` + the smallest effect of interest; null likewise, without such an effect, and for a margin below 0. */
   pEffect: number | null;
   /** What the interval generalises to. */
   over: "seeds and questions" | "seeds";
@@ -153,7 +153,9 @@ export function compareMeasured(
     over,
     ci95: cut([centre - half, centre + half], isShare, bounds),
     p: twoSidedP((centre - margin) / total, degrees),
-    pEffect: effect === null ? null : upperP((margin + effect - centre) / total, degrees),
+    // "No worse than" is refuted by being worse alone: that it is no better refutes nothing.
+    pEffect:
+      effect === null || margin < 0 ? null : upperP((margin + effect - centre) / total, degrees),
     error: found,
   };
 }

@@ -123,8 +123,8 @@ describe("a margin", () => {
   it("moves what the difference is tested against, not the difference", () => {
     const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
     const [left, right] = [known(3, 5), known(2, 2)];
-    const found = compareMeasured(left, right, { isShare: false, margin: -1 });
-    expect(found).toMatchObject({ difference: 2, margin: -1 });
+    const found = compareMeasured(left, right, { isShare: false, margin: -1, effect: 1 });
+    expect(found).toMatchObject({ difference: 2, margin: -1, pEffect: null });
     // Standard error 1, t = 3, one degree of freedom: p = 1 − (2/π) · atan 3.
     expect(found.p).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(3), 6);
   });
