@@ -11,6 +11,8 @@ import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 export interface CompletionRequest extends SampleRequest {
   task: Task;
   turns: readonly Turn[];
+  /** What it has written of this part of the message, where it stopped and nothing ended: a script goes on behind it. */
+  resumed?: string;
 }
 
 /** A model whose tokens we sample: trained, frozen, or a script in its place. */
@@ -111,7 +113,7 @@ export function scriptedPolicy(
     tokenizer,
     maxPositions,
     complete(request) {
-      const text = write(request);
+      const text = write(request).slice(request.resumed?.length ?? 0);
       let ids = tokenizer.encode(text);
       const stop = firstEnd(text, request.stopStrings);
       if (stop !== null) ids = ids.slice(0, tokensThrough(ids, stop, tokenizer));

@@ -14,18 +14,18 @@ const environment = searchEnvironment({
 const OTHER = "A list ```text\n1\n```";
 const CALL = " so ```find\ncapital Norway\n```";
 
-/** Writes the texts one after the other, one a call of the engine. */
-function writer(texts: readonly string[]) {
+/** Writes the messages one after the other, and notes how many tokens each call of the engine may have. */
+function writer(messages: readonly string[]) {
   const asked: number[] = [];
-  const policy = scriptedPolicy(tokenizer, ({ maxTokens }) => {
+  const policy = scriptedPolicy(tokenizer, ({ maxTokens, turns }) => {
     asked.push(maxTokens);
-    return texts[asked.length - 1] ?? "";
+    return messages[turns.length] ?? "";
   });
   return { policy, asked };
 }
 
 it("goes on behind a stop string where the message has not ended, within the turn's tokens", async () => {
-  const { policy, asked } = writer([OTHER, CALL, "<answer> Oslo</answer>"]);
+  const { policy, asked } = writer([OTHER + CALL, "<answer> Oslo</answer>"]);
   const trajectory = await rollOut(rolloutOptions({ policy, environment }));
   const [turn] = trajectory.turns;
   expect(turn?.text).toBe(OTHER + CALL);
@@ -42,7 +42,7 @@ it("goes on behind a stop string where the message has not ended, within the tur
 it("ends a message whose tokens are used up behind a stop string that ends nothing", async () => {
   const limit = tokenizer.encode(OTHER).length;
   const budgets = [{ scope: "turn", unit: "tokens", limit, onExhausted: "cut" }];
-  const { policy, asked } = writer([OTHER, "<answer> Oslo</answer>"]);
+  const { policy, asked } = writer([`${OTHER} and more`, "<answer> Oslo</answer>"]);
   const cut = searchEnvironment({
     budgets,
     protocol: {

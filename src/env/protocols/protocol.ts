@@ -33,6 +33,8 @@ export interface ProtocolTag {
   readonly holds: "thought" | "call" | "answer" | "observation" | "block";
   readonly opening: string;
   readonly closing: string;
+  /** The pair as a regular expression, where its closing text also stands elsewhere, as a brace does. */
+  readonly whole?: string;
 }
 
 export const tagName = z
@@ -99,10 +101,15 @@ export function firstEnd(text: string, marks: readonly string[]): number | null 
 
 /** A regular expression, as text, that matches any tag of a grammar; it matches the empty text where there are none. */
 export function anyTag(tags: readonly ProtocolTag[]): string {
-  return tags
-    .flatMap(({ opening, closing }) => [opening, closing])
-    .map(escapeRegExp)
-    .join("|");
+  return tags.flatMap((tag) => [escapeRegExp(tag.opening), closingPattern(tag)]).join("|");
+}
+
+/** A regular expression, as text, of a closing tag, but not where it begins an opening: "\n```" in "\n```python\n" closes nothing. */
+export function closingPattern({ opening, closing }: ProtocolTag): string {
+  const fence = closing.trim();
+  const begun = fence === "" ? -1 : opening.indexOf(fence);
+  const rest = begun < 0 ? "" : opening.slice(begun + fence.length);
+  return escapeRegExp(closing) + (rest === "" ? "" : `(?!${escapeRegExp(rest)})`);
 }
 
 /** The tag that a text opens or closes. */

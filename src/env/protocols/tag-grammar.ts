@@ -18,8 +18,14 @@ const balanced = (depth: number): string =>
   depth === 0 ? "[^{}]*" : `(?:[^{}]|\\{${balanced(depth - 1)}\\})*`;
 
 /** A box that holds the answer: "\\boxed{\\frac{1}{2}}". */
-const BOX: ProtocolTag = { name: "boxed", holds: "answer", opening: "\\boxed{", closing: "}" };
 const BOX_PATTERN = `\\\\boxed\\{(${balanced(3)})\\}`;
+const BOX: ProtocolTag = {
+  name: "boxed",
+  holds: "answer",
+  opening: "\\boxed{",
+  closing: "}",
+  whole: BOX_PATTERN,
+};
 
 /** Answers between tags, in a box between them, or in a box alone. */
 function answerPattern(tag: ProtocolTag, boxed: Boxed): string {

@@ -1,4 +1,5 @@
 import { nearestName } from "../../base/nearest.ts";
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { type ProtocolTag, anyTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
@@ -9,9 +10,24 @@ interface FoundTag extends ProtocolTag {
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
-  const likeATag = tags.length === 0 ? LIKE_A_TAG : `${anyTag(tags)}|${LIKE_A_TAG}`;
-  for (const { 0: mark, index, groups } of text.matchAll(new RegExp(likeATag, "gu"))) {
-    const tag = tagOf(mark, tags);
+  const wholes = tags.filter(({ whole }) => whole !== undefined);
+  const pairs = tags.filter(({ whole }) => whole === undefined);
+  const marks = [
+    ...wholes.flatMap(({ whole = "", opening }) => [whole, escapeRegExp(opening)]),
+    ...(pairs.length === 0 ? [] : [anyTag(pairs)]),
+    LIKE_A_TAG,
+  ];
+  for (const { 0: mark, index, groups } of text.matchAll(new RegExp(marks.join("|"), "gu"))) {
+    const whole = wholes.find(({ opening }) => mark.startsWith(opening));
+    if (whole !== undefined) {
+      // A program may print one.
+      if (open?.holds === "call") continue;
+      if (open !== null) return "nested tag";
+      if (mark === whole.opening) return "unpaired tag";
+      found.push({ ...whole, end: index + mark.length });
+      continue;
+    }
+    const tag = tagOf(mark, pairs);
     if (tag === undefined) {
       if (isAlmost(groups?.["name"] ?? "", tags)) return "broken tag";
       continue;

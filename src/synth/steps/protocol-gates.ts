@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { type Protocol, answerIn } from "../../env/protocols/protocol.ts";
+import { type Protocol, answerIn, closingPattern } from "../../env/protocols/protocol.ts";
 import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { pairedTags } from "./paired-tags.ts";
 import { callsOf, defineGate, mainTurns, writtenText } from "./step.ts";
@@ -53,11 +53,17 @@ function wrongInMessage(
   if (typeof found === "string") return found;
   const parsed = protocol.parse(text);
   if (problems.length > 0 || parsed.problems.length > 0) return "no valid action";
-  const acts = found.filter(({ holds }) => holds === "call" || holds === "answer");
-  if (acts.filter(({ holds }) => holds === "answer").length > 1) return "several answers";
+  const calls = found.filter(({ holds }) => holds === "call");
+  const answers = found.filter(({ holds }) => holds === "answer");
+  // Where the grammar ends no message at an answer, as at a box, the last one counts, and none beside a call.
+  const goesOn =
+    answers[0] !== undefined && protocol.findCut(text.slice(0, answers[0].end)) === null;
+  if (answers.length > 1 && !goesOn) return "several answers";
+  const isCall = calls.length > 0;
+  const acts = goesOn ? (isCall ? calls : answers.slice(-1)) : [...calls, ...answers];
   if (acts.length !== parsed.actions.length) return "more than was read";
   const end = Math.max(...found.map((tag) => tag.end));
-  if (text.slice(end).trim() !== "") return "text after the action";
+  if ((isCall || !goesOn) && text.slice(end).trim() !== "") return "text after the action";
   const first = found[0];
   if (first !== undefined && acts[0] !== undefined && found.at(-1)?.holds === "thought")
     return "text after the action";
@@ -93,8 +99,10 @@ function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   if (written.some(isOther)) return "not executed";
   if (asked.length > written.length) return "not asked";
   const tags = protocol.tags.filter(({ holds }) => holds === "call");
-  const openings = tags.map(({ closing }) => turn.text.split(closing).length - 1);
-  return openings.reduce((sum, count) => sum + count, 0) > asked.length ? "not executed" : null;
+  const closed = tags.flatMap((tag) => [
+    ...turn.text.matchAll(new RegExp(closingPattern(tag), "g")),
+  ]);
+  return closed.length > asked.length ? "not executed" : null;
 }
 
 function notAnswered(turn: Turn, dropFailed: boolean): string | null {
