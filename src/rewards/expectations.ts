@@ -36,7 +36,8 @@ export type RewardCase = keyof typeof REWARD_CASES;
 
 /**
  * What a reward should give: exactly a number; a number from `from` up to `below`, exclusive; or as-extracted: as for a golden answer
- * if the protocol extracts the reference, else as for a wrong one. There the protocol decides, and the reward must follow it.
+ * if the protocol extracts the reference, anything if it extracts a text around it, else as for a wrong one. There the protocol decides,
+ * and the reward must follow it.
  */
 export type Expectation = number | { from: number; below: number } | "as-extracted";
 

@@ -229,8 +229,11 @@ function expectationOf(
 ): Exclude<Expectation, "as-extracted"> {
   const declared = expects[script.case];
   if (declared !== "as-extracted") return declared;
-  const follows = expects[trajectory.answer === script.reference ? "golden" : "wrong"];
-  return follows === "as-extracted" ? { from: -Infinity, below: Infinity } : follows;
+  const { answer } = trajectory;
+  const follows = expects[answer === script.reference ? "golden" : "wrong"];
+  // Of more than one answer, as of a whole message, the reward takes its own part.
+  const isOpen = answer !== script.reference && answer?.includes(script.reference) === true;
+  return follows === "as-extracted" || isOpen ? { from: -Infinity, below: Infinity } : follows;
 }
 
 const ROUNDING = 1e-9;

@@ -115,10 +115,10 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
 
 const MARK = "qzvx";
 
-/** Whether a protocol can write answers: its answer rule must find them. */
+/** Whether a protocol can write answers: what its answer rule finds must hold them, alone or, for a reward that takes its own part, within a message. */
 export function canAnswer(environment: Environment): boolean {
   const { protocol } = environment;
   const answer = { ...protocol.answer, atLeast: 1 };
   const messages = [writingUnder(environment).answer(MARK)];
-  return answerIn({ ...protocol, answer }, { prompt: "", messages }) === MARK;
+  return answerIn({ ...protocol, answer }, { prompt: "", messages })?.includes(MARK) ?? false;
 }
