@@ -1,10 +1,9 @@
 import { DataError } from "../base/errors.ts";
 import { random, seedFrom } from "../base/random.ts";
 import type { TrainingRow } from "../engine/engine.ts";
-import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Sample } from "../trajectory/sample.ts";
 import type { TokenRow, Trajectory } from "../trajectory/trajectory.ts";
-import { type HintUse, type Student, studentRows } from "./student-rows.ts";
+import { type Drawer, type HintUse, type Student, studentRows } from "./student-rows.ts";
 
 /** What a token of a sample is to the loss: context, learned, or shown by the environment. */
 const MARKS = { context: 0, learned: 1, shown: 2 } as const;
@@ -39,8 +38,8 @@ export interface SampleReading {
   earlierPrompts?: number | undefined;
   /** Longest sequence, in tokens that are read: the last one is only predicted. */
   maxTokens: number;
-  /** The tokenizer that drew its ids, where that is known and not the student's. */
-  drawnWith: Tokenizer | null;
+  /** The model that drew it, where its tokens or its template are not the student's. */
+  drawnWith: Drawer | null;
 }
 
 /** Why a sample cannot be trained on: it does not fit, or holds nothing that the policy wrote. */

@@ -19,6 +19,13 @@ export interface Student {
   stopStrings?: readonly string[];
 }
 
+/** The model that drew a trajectory. */
+export interface Drawer {
+  tokenizer: Tokenizer;
+  /** A prompt as its chat template writes it; absent: it has no template. */
+  opening?: (prompt: string) => string;
+}
+
 /**
  * What becomes of hints that were put into a teacher's messages: learned as the policy's own words, kept as context, or cut out. What
  * was withheld (a hint in a prompt) is cut out in any case.
@@ -29,8 +36,8 @@ export type HintUse = (typeof hintUses)[number];
 /** How a trajectory is read for a student. */
 export interface ReadingOptions {
   hints: HintUse;
-  /** The tokenizer that drew it, where that is another than the student's; null: unknown. */
-  drawnWith: Tokenizer | null;
+  /** The model that drew it, where its tokens or its chat template are not the student's; null: unknown. */
+  drawnWith: Drawer | null;
   /** File, line or id, for messages. */
   where: string;
 }
@@ -38,13 +45,13 @@ export interface ReadingOptions {
 /**
  * The token sequences of a trajectory in its student's tokens: of each, owners say what may be learned (learned hints are the policy's).
  *
- * Token ids are taken as they were drawn where they are the student's own (`areTokensOf`). Text, and ids that another tokenizer or a
- * plain prompt drew, are put to the student as a rollout would: prompts as the start of a sequence, replies within what its chat
- * template puts around them, each part encoded by itself, an end token after a message that its writer ended (unless the student's
- * rollouts stop there before one).
+ * Token ids are taken as they were drawn where they are the student's own (`areTokensOf`) and begin as its prompts do. Text, and ids that
+ * another tokenizer, another chat template or a plain prompt drew, are put to the student as a rollout would: prompts as the start of a
+ * sequence, replies within what its chat template puts around them, each part encoded by itself, an end token after a message that its
+ * writer ended (unless the student's rollouts stop there before one).
  *
- * @throws {DataError} SAMPLE_TOKENS_FOREIGN when ids are another tokenizer's and it is not known, or it wrote them through a chat
- *   template, whose markup cannot be separated from the text.
+ * @throws {DataError} SAMPLE_TOKENS_FOREIGN when they were drawn by another tokenizer or through another chat template, which is not known,
+ *   or whose marks are not where it puts them around a prompt.
  */
 export function studentRows(
   trajectory: Trajectory,
@@ -112,25 +119,26 @@ function readerOf(trajectory: Trajectory, student: Student, options: ReadingOpti
   const all = trajectory.calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
   const hints = { use: options.hints, list: trajectory.hints ?? [] };
   if (all.every(({ ids }) => ids.length === 0)) return textReader(student, tokenizer, hints);
-  const isText = all.some(({ text = "" }) => text !== "");
-  if (!isText && areTokensOf(tokenizer, trajectory)) {
-    const plain = rendering !== undefined && !isRendered(trajectory, tokenizer, rendering);
-    return plain ? textReader(student, tokenizer, hints) : idReader(tokenizer, hints);
-  }
+  const isOwn = all.every(({ text = "" }) => text === "") && areTokensOf(tokenizer, trajectory);
+  const isMarked = isOwn && rendering !== undefined && throughChat(trajectory, tokenizer);
+  if (isOwn && (rendering === undefined || isRendered(trajectory, tokenizer, rendering)))
+    return idReader(tokenizer, hints);
+  if (isOwn && !isMarked) return textReader(student, tokenizer, hints);
   const { drawnWith, where } = options;
-  if (drawnWith === null || !areTokensOf(drawnWith, trajectory)) {
+  if (drawnWith === null || !areTokensOf(drawnWith.tokenizer, trajectory)) {
     throw new DataError(
       "SAMPLE_TOKENS_FOREIGN",
-      `${where}: its token ids are not those of the policy's tokenizer, and the teacher's is not here to read them with. Draw it from a teacher that is asked over an endpoint (its text is kept), or start from a model with the teacher's tokenizer.`,
+      `${where}: ${isMarked ? "was drawn through a chat template other than the policy's" : "its token ids are not those of the policy's tokenizer"}, and the teacher's is not here to read it with. Draw it from a teacher that is asked over an endpoint (its text is kept), or start from a model with the teacher's ${isMarked ? "template" : "tokenizer"}.`,
     );
   }
-  if (throughChat(trajectory, drawnWith)) {
+  const marks = marksAround(trajectory, drawnWith);
+  if (marks === null && throughChat(trajectory, drawnWith.tokenizer)) {
     throw new DataError(
       "SAMPLE_TOKENS_FOREIGN",
-      `${where}: was drawn through the chat template of a teacher with another tokenizer; its marks cannot be taken out again. Draw it over an endpoint (its text is kept), or start from a model with the teacher's tokenizer.`,
+      `${where}: was drawn through a chat template, and its prompt is not within the marks of the teacher's own, so they cannot be taken out again. Draw it over an endpoint (its text is kept), or start from a model with the teacher's tokenizer and template.`,
     );
   }
-  return textReader(student, drawnWith, hints);
+  return textReader(student, drawnWith.tokenizer, hints, marks);
 }
 
 interface Hints {
@@ -159,8 +167,17 @@ function idReader(tokenizer: Tokenizer, hints: Hints): Reader {
   };
 }
 
-/** Re-encodes every text with the student's tokenizer. @param source what the ids are of, where there are any. */
-function textReader(student: Student, source: Tokenizer, hints: Hints): Reader {
+/**
+ * Re-encodes every text with the student's tokenizer.
+ * @param source what the ids are of, where there are any.
+ * @param marks of the chat template through which they were drawn.
+ */
+function textReader(
+  student: Student,
+  source: Tokenizer,
+  hints: Hints,
+  marks: Marks | null = null,
+): Reader {
   const { tokenizer, rendering, stopStrings = [] } = student;
   const say = (segment: Segment): string => textOf(segment, source);
   const segment = (owner: Segment["owner"], ids: number[]): Segment[] =>
@@ -184,20 +201,23 @@ function textReader(student: Student, source: Tokenizer, hints: Hints): Reader {
         .flatMap((each) => spoken(say(each), "inserted", index));
       const shown = call.prompt.filter(({ owner }) => owner !== "inserted");
       if (call.parent === null) {
-        const text = shown.map((each) => withoutBegin(each, source, say)).join("");
+        const prompt = firstText(shown, source);
+        const text =
+          marks === null ? prompt : prompt.slice(marks.before.length, -marks.after.length);
         const start = tokenizer.encodeStart(rendering?.opening(text) ?? text);
         return [...segment("template", start), ...begun];
       }
-      const marks = around(before[call.parent]);
+      const own = around(before[call.parent]);
       const results = rendering?.wrapsResults === true ? (answered?.observations ?? []) : [];
       const bare = results.map((each) => each.text).join("\n\n");
       const replies = shown.flatMap((each) => {
-        if (each.owner !== "environment") return segment("template", tokenizer.encode(say(each)));
+        if (each.owner !== "environment")
+          return marks === null ? segment("template", tokenizer.encode(say(each))) : [];
         const text = results.length === 0 ? say(each) : bare;
         return [
-          ...segment("template", tokenizer.encode(marks.before)),
+          ...segment("template", tokenizer.encode(own.before)),
           ...segment("environment", tokenizer.encode(text)),
-          ...segment("template", tokenizer.encode(marks.after)),
+          ...segment("template", tokenizer.encode(own.after)),
         ];
       });
       return [...replies, ...begun];
@@ -223,16 +243,15 @@ function textOf({ text, ids }: Segment, tokenizer: Tokenizer): string {
   return tokenizer.decode(ended ? ids.slice(0, -1) : ids);
 }
 
-/** A prompt's text without the BOS token: the student's tokenizer adds its own. */
-function withoutBegin(
-  segment: Segment,
-  { beginId }: Tokenizer,
-  say: (segment: Segment) => string,
-): string {
-  const { ids } = segment;
-  return ids.length > 0 && ids[0] === beginId
-    ? say({ ...segment, ids: ids.slice(1) })
-    : say(segment);
+/** A first prompt's text without the BOS token: the student's tokenizer adds its own. */
+function firstText(segments: readonly Segment[], tokenizer: Tokenizer): string {
+  return segments
+    .map((segment) => {
+      const { ids } = segment;
+      const isBegun = ids.length > 0 && ids[0] === tokenizer.beginId;
+      return textOf(isBegun ? { ...segment, ids: ids.slice(1) } : segment, tokenizer);
+    })
+    .join("");
 }
 
 /** The hint that a segment ends with, and what stands before it: part of a token that was said again. */
@@ -273,14 +292,43 @@ function openingSegments(
   return new Set(count === 0 ? [] : call.prompt.slice(-count));
 }
 
+/** What a chat template writes before a prompt and behind it. */
+interface Marks {
+  before: string;
+  after: string;
+}
+
+function marksOf(opening: (prompt: string) => string): Marks {
+  const mark = "\u2063prompt\u2063";
+  const [before = "", after = ""] = opening(mark).split(mark);
+  return { before, after };
+}
+
+/** The marks of a model's chat template, if every first prompt is within them. */
+function marksAround({ calls }: Trajectory, { tokenizer, opening }: Drawer): Marks | null {
+  if (opening === undefined) return null;
+  const { before, after } = marksOf(opening);
+  const ids = tokenizer.encodeStart(before);
+  const marks = {
+    before: firstText([{ owner: "template", ids, logprobs: null }], tokenizer),
+    after,
+  };
+  const isWithin = calls.every(({ parent, prompt }) => {
+    if (parent !== null) return true;
+    const shown = prompt.filter(({ owner }) => owner !== "inserted");
+    const text = firstText(shown, tokenizer);
+    return text.startsWith(marks.before) && text.endsWith(after);
+  });
+  return isWithin && after !== "" ? marks : null;
+}
+
 /** Whether a trajectory's first prompt begins as the student's chat template begins one. */
 function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, rendering: Rendering): boolean {
-  const mark = "\u2063prompt\u2063";
-  const head = rendering.opening(mark).split(mark)[0] ?? "";
+  const { before } = marksOf((prompt) => rendering.opening(prompt));
   const first = calls.find(({ parent }) => parent === null)?.prompt ?? [];
   const ids = first.flatMap((segment) => segment.ids);
   // As text: the last sign of the template may be one token with what follows it.
-  return tokenizer.decode(ids).startsWith(tokenizer.decode(tokenizer.encodeStart(head)));
+  return tokenizer.decode(ids).startsWith(tokenizer.decode(tokenizer.encodeStart(before)));
 }
 
 /** Whether a trajectory holds a chat template's markup: an end token in a prompt, or text around replies. */

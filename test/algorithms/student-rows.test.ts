@@ -9,7 +9,7 @@ import { compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering } from "../../src/rollout/chat-rendering.ts";
 import { chatSchema } from "../../src/rollout/model-settings.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
-import { makeTokenizer } from "../../src/text/tokenizer.ts";
+import { type Tokenizer, makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import {
   type Call,
@@ -175,20 +175,59 @@ describe("a trajectory of token ids", () => {
   it("is said again where another tokenizer drew it that is known, and else refused", async () => {
     const trajectory = await played(other);
     expect(areTokensOf(tokenizer, trajectory)).toBe(false);
-    const [row] = read(trajectory, { tokenizer }, { drawnWith: other });
+    const [row] = read(trajectory, { tokenizer }, { drawnWith: { tokenizer: other } });
     expect(row?.[1]).toBe("policy:<search> Norway</search>");
     expect(() => studentRows(trajectory, { tokenizer }, options)).toThrow(
       errorWith("SAMPLE_TOKENS_FOREIGN", /^a\.jsonl:1: its token ids are not those/),
     );
   });
 
-  it("is refused where another tokenizer drew it through a chat template", async () => {
-    const rendering = { ...chat, opening: (text: string) => `</s>${text}` };
-    const policy = { ...replay(["<answer> Oslo</answer>"], other), rendering };
-    const trajectory = await rollOut(rolloutOptions({ policy }));
-    expect(() => studentRows(trajectory, { tokenizer }, { ...options, drawnWith: other })).toThrow(
-      errorWith("SAMPLE_TOKENS_FOREIGN", "drawn through the chat template"),
-    );
+  describe("drawn through another chat template", () => {
+    const opening = (text: string) => `<user>${text}</s><model>`;
+    const theirs = {
+      ...{ opening, wrapsResults: false },
+      around: () => ({ before: "<user>", after: "</s><model>" }),
+    };
+    const drawnBy = (using: Tokenizer) =>
+      rollOut(
+        rolloutOptions({
+          policy: {
+            ...replay(["<search> Norway</search>", "<answer> Oslo</answer>"], using),
+            rendering: theirs,
+          },
+          environment: searchEnvironment(),
+        }),
+      );
+
+    it("is said again without its marks, plainly or within the student's own", async () => {
+      const drawnWith = { tokenizer: other, opening };
+      const foreign = await drawnBy(other);
+      const plain = await played();
+      expect(read(foreign, { tokenizer }, { drawnWith })).toEqual(read(plain, { tokenizer }));
+      const student = { tokenizer, rendering: chat };
+      expect(read(foreign, student, { drawnWith })).toEqual(read(plain, student));
+    });
+
+    it("is refused where the tokens are the student's own and the template is not known", async () => {
+      const trajectory = await drawnBy(tokenizer);
+      const student = { tokenizer, rendering: chat };
+      expect(() => studentRows(trajectory, student, options)).toThrow(
+        errorWith("SAMPLE_TOKENS_FOREIGN", "through a chat template other than the policy's"),
+      );
+      const drawnWith = { tokenizer, opening };
+      expect(read(trajectory, student, { drawnWith })).toEqual(read(await played(), student));
+    });
+
+    it("is refused where its prompt is not within the template's marks", async () => {
+      const trajectory = await drawnBy(other);
+      for (const drawnWith of [
+        { tokenizer: other },
+        { tokenizer: other, opening: (text: string) => `${text}!` },
+      ])
+        expect(() => studentRows(trajectory, { tokenizer }, { ...options, drawnWith })).toThrow(
+          errorWith("SAMPLE_TOKENS_FOREIGN", "not within the marks"),
+        );
+    });
   });
 });
 

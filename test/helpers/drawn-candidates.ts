@@ -1,4 +1,4 @@
-import type { StepResult, SynthStep } from "../../src/synth/steps/step.ts";
+import { type StepResult, type SynthStep, teacherSegments } from "../../src/synth/steps/step.ts";
 import type { Candidate } from "../../src/trajectory/sample.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { answered, searchEnvironment, task, tokenizer } from "./search-world.ts";
@@ -55,7 +55,7 @@ export async function applyStep(
     protocol,
     tools,
     seed,
-    textOf: ({ ids, text }) => text ?? tokenizer.decode(ids),
+    ...teacherSegments(tokenizer),
   });
   return step.apply({ task, candidates });
 }

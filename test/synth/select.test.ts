@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DRAWS_FILE, type DrawnQuestion } from "../../src/synth/draw-log.ts";
 import { selectSamples, type Selection } from "../../src/synth/select.ts";
+import { teacherSegments } from "../../src/synth/steps/step.ts";
 import { synthSchema } from "../../src/synth/synth-settings.ts";
 import type { Candidate, Sample } from "../../src/trajectory/sample.ts";
 import { errorWith } from "../helpers/error-with.ts";
@@ -57,7 +58,7 @@ function select(path: string, synth: object, keepDropped = false): Promise<Selec
     settings: synthSchema.parse(synth),
     seed: 3,
     keepDropped,
-    resources: { protocol, tools, textOf: ({ text = "" }) => text, seed: 3 },
+    resources: { protocol, tools, ...teacherSegments(null), seed: 3 },
     signal: new AbortController().signal,
   });
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
 import type { PolicyEngine } from "../../engine/engine.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
-import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
-import type { Student } from "../../algorithms/student-rows.ts";
+import type { Drawer, Student } from "../../algorithms/student-rows.ts";
+import { hasChatTemplate, loadChatTemplate } from "../../chat/load-chat-template.ts";
+import { loadTokenizer } from "../../text/tokenizer.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import { environmentOver, policyOf } from "../assemble.ts";
 import { folderOfName } from "../bases.ts";
@@ -25,15 +26,15 @@ export async function studentOf(
   return { tokenizer, rendering, stopStrings: environment.protocol.stopStrings };
 }
 
-/** Reads trajectories of a teacher; `drawnWith` is null at first, and its teacher's tokenizer where the ids are not the student's. */
+/** Reads trajectories of a teacher; `drawnWith` is null at first, and the teacher where its tokens or its template are not the student's. */
 export type ReadDrawn = <T>(
   drawn: Pick<Candidate, "provenance">,
-  read: (drawnWith: Tokenizer | null) => T,
+  read: (drawnWith: Drawer | null) => T,
 ) => Promise<T>;
 
-/** Makes a `ReadDrawn` that knows the tokenizers of teachers whose folders are here, each read once. */
+/** Makes a `ReadDrawn` that knows the teachers whose folders are here, each read once. */
 export function drawnReader(): ReadDrawn {
-  const tokenizers = new Map<string, Tokenizer | null>();
+  const drawers = new Map<string, Drawer | null>();
   return async ({ provenance: { teacher } }, read) => {
     try {
       return read(null);
@@ -41,15 +42,25 @@ export function drawnReader(): ReadDrawn {
       const { from } = teacher;
       const isForeign = error instanceof DataError && error.code === "SAMPLE_TOKENS_FOREIGN";
       if (!isForeign || from === undefined) throw error;
-      let drawnWith = tokenizers.get(from);
+      let drawnWith = drawers.get(from);
       if (drawnWith === undefined) {
-        const folder = await folderOfName(from);
-        const isHere = existsSync(join(folder, "tokenizer.json"));
-        drawnWith = isHere ? await loadTokenizer(folder) : null;
-        tokenizers.set(from, drawnWith);
+        drawnWith = await drawerIn(await folderOfName(from));
+        drawers.set(from, drawnWith);
       }
       if (drawnWith === null) throw error;
       return read(drawnWith);
     }
+  };
+}
+
+async function drawerIn(folder: string): Promise<Drawer | null> {
+  if (!existsSync(join(folder, "tokenizer.json"))) return null;
+  const tokenizer = await loadTokenizer(folder);
+  if (!(await hasChatTemplate(folder))) return { tokenizer };
+  const template = await loadChatTemplate(folder);
+  return {
+    tokenizer,
+    opening: (content) =>
+      template.render([{ role: "user", content }], { addGenerationPrompt: true }),
   };
 }

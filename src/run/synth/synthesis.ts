@@ -11,7 +11,7 @@ import type { OpenedAnnotation } from "../../synth/annotations/annotation.ts";
 import { taskAnnotations } from "../../synth/annotations/index.ts";
 import type { DrawSetting } from "../../synth/draw.ts";
 import { sampleScorers } from "../../synth/scorers/index.ts";
-import type { StepResources } from "../../synth/steps/step.ts";
+import { type StepResources, teacherSegments } from "../../synth/steps/step.ts";
 import { synthSchema, type SynthSettings } from "../../synth/synth-settings.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import {
@@ -197,10 +197,5 @@ export async function stepResources(
 ): Promise<StepResources> {
   const { protocol, toolSchemas: tools } = environmentOver(searchlessFor(settings), settings);
   const tokenizer = await teacherTokenizer(settings, synthOf(settings).teacher, download);
-  return {
-    protocol,
-    tools,
-    seed: settings.seed,
-    textOf: ({ text, ids }) => text ?? tokenizer?.decode(ids) ?? "",
-  };
+  return { protocol, tools, seed: settings.seed, ...teacherSegments(tokenizer) };
 }

@@ -57,9 +57,10 @@ export const traceValue = defineScorer({
         const { protocol, toolSchemas } = resources.environment;
         const parts = traceParts(turn.text, protocol);
         const isRight = await answersAny(trajectory.answer, task.references);
-        const input = isRight ? (trajectory.answer ?? "") : reference;
-        const action = { tool: "answer", input };
-        const answer = protocol.write({ thought: "", action }, toolSchemas);
+        const action = { tool: "answer", input: reference };
+        const answer = isRight
+          ? parts.answer
+          : protocol.write({ thought: "", action }, toolSchemas);
         const tokensOf = (text: string): number => teacher.tokenizer.encode(text).length;
         const tokens = tokensOf(turn.text);
         const plain = {

@@ -196,7 +196,7 @@ export const dropPassages = defineRepair(
 
 function withoutPassages(
   trajectory: Trajectory,
-  { protocol, textOf }: StepResources,
+  { protocol, textOf, segmentOf }: StepResources,
 ): Trajectory | string {
   const { given = [], ...rest } = trajectory;
   const [first, ...later] = trajectory.calls;
@@ -207,7 +207,7 @@ function withoutPassages(
     if (!prompt.includes(context)) return "passages stay";
     prompt = prompt.replace(context, () => "");
   }
-  const bare: Segment = { owner: "template", ids: [], logprobs: null, text: prompt };
+  const bare = segmentOf("template", prompt);
   return {
     ...rest,
     calls: [
@@ -233,7 +233,7 @@ export const referenceAnswer = defineRepair(
 
 function withReference(
   trajectory: Trajectory,
-  { protocol, tools, textOf }: StepResources,
+  { protocol, tools, textOf, segmentOf }: StepResources,
   { references: [reference] }: Task,
 ): Trajectory | string {
   const last = mainTurns(trajectory).at(-1);
@@ -248,9 +248,8 @@ function withReference(
     const own = call.completion.findIndex((segment) => !isForced(segment));
     const opening = call.completion.slice(0, Math.max(0, own));
     const forced = [...call.prompt.filter(isForced), ...opening].map(textOf).join("");
-    const written = text.slice(forced.length);
-    const completion: Segment = { owner: "policy", ids: [], logprobs: null, text: written };
-    return { ...call, completion: [...opening, completion] };
+    const written = segmentOf("policy", text.slice(forced.length), call.finish === "eos");
+    return { ...call, completion: [...opening, written] };
   };
   return {
     ...trajectory,

@@ -3,6 +3,7 @@ import { requireReturned } from "../../base/registry.ts";
 import type { z } from "../../base/schema.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
+import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
@@ -25,7 +26,23 @@ export interface StepResources {
   protocol: Protocol;
   tools: readonly ToolSchema[];
   textOf: (segment: Segment) => string;
+  /** A text as the teacher's own segments hold one: in its tokens, where they are known. @param isEnded an end token follows. */
+  segmentOf: (owner: Segment["owner"], text: string, isEnded?: boolean) => Segment;
   seed: number;
+}
+
+/** Text and segments of a teacher. @param tokenizer null: its trajectories are text. */
+export function teacherSegments(
+  tokenizer: Tokenizer | null,
+): Pick<StepResources, "textOf" | "segmentOf"> {
+  return {
+    textOf: ({ text, ids }) => text ?? tokenizer?.decode(ids) ?? "",
+    segmentOf(owner, text, isEnded = false) {
+      if (tokenizer === null) return { owner, ids: [], logprobs: null, text };
+      const end = isEnded && tokenizer.endId !== null ? [tokenizer.endId] : [];
+      return { owner, ids: [...tokenizer.encode(text), ...end], logprobs: null };
+    },
+  };
 }
 
 /** A step in a run. It gets the groups in the questions' order, and may remember them. */

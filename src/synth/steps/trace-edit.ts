@@ -14,9 +14,11 @@ export interface TraceParts {
   sentences: string[];
   /** What closes the thought. */
   closing: string;
+  /** The answer, and what follows it. */
+  answer: string;
 }
 
-/** @example "<think> 2 + 3 = 5. Wait.</think><answer> 5</answer>" → "<think>", [" 2 + 3 = 5.", " Wait."], "</think>" */
+/** @example "<think> 2 + 3 = 5. Wait.</think><answer> 5</answer>" → "<think>", [" 2 + 3 = 5.", " Wait."], "</think>", "<answer> 5</answer>" */
 export function traceParts(
   text: string,
   { tags, answerOpening }: Pick<Protocol, "tags" | "answerOpening">,
@@ -32,6 +34,7 @@ export function traceParts(
     opening: before.slice(0, from),
     sentences: ends.map((to, i) => thought.slice(ends[i - 1] ?? 0, to)),
     closing: thought.slice(ends.at(-1) ?? 0) + (from > 0 ? (tag?.closing ?? "") : ""),
+    answer: answerAt < 0 ? "" : text.slice(answerAt),
   };
 }
 
@@ -77,7 +80,7 @@ export const traceEdit = defineStep({
 /** @returns null where nothing changes. @throws {ConfigError} RECIPE_BAD_VALUE without the scores of `trace-value`. */
 function withEdit(
   candidate: Candidate,
-  { protocol, tools }: StepResources,
+  { protocol, tools, segmentOf }: StepResources,
   { references: [reference = ""] }: Task,
 ): Candidate | null {
   const { trajectory, scores, id } = candidate;
@@ -87,24 +90,24 @@ function withEdit(
     const message = `synth.steps (trace-edit): the draw ${id} has no score "original-tokens". Add trace-value to synth.scores, and draw again.`;
     throw new ConfigError("RECIPE_BAD_VALUE", message);
   }
-  const { opening, sentences, closing } = traceParts(turn.text, protocol);
+  const { opening, sentences, closing, answer } = traceParts(turn.text, protocol);
   if (scores[keptScore(0)] === undefined) return null;
   const left = sentences.filter((_, i) => scores[keptScore(i)] === 1);
   const isRight = scores["original-right"] === 1 && trajectory.answer !== null;
-  const input = isRight ? (trajectory.answer ?? "") : reference;
-  const action = { tool: "answer", input };
-  const answer = protocol.write({ thought: "", action }, tools);
-  const text = opening + left.join("") + closing + answer;
+  const action = { tool: "answer", input: isRight ? (trajectory.answer ?? "") : reference };
+  const written = isRight ? answer : protocol.write({ thought: "", action }, tools);
+  const text = opening + left.join("") + closing + written;
   if (text === turn.text) return null;
-  const written = { owner: "policy", ids: [], logprobs: null, text } as const;
+  // Where no grammar cuts the message, the writer ends it.
+  const isEnded = protocol.findCut(text) === null;
   const edited: Trajectory = {
     ...trajectory,
-    answer: input,
+    answer: action.input,
     end: "answered",
     calls: trajectory.calls.map((call) => ({
       ...call,
-      finish: "stop" as const,
-      completion: [{ ...written, ids: [] }],
+      finish: isEnded ? ("eos" as const) : ("stop" as const),
+      completion: [segmentOf("policy", text, isEnded)],
     })),
     turns: trajectory.turns.map((each) =>
       each === turn ? { ...each, text, actions: [action], problems: [] } : each,

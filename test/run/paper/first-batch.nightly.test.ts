@@ -8,13 +8,19 @@ import { openNamedDataset } from "../../../src/run/assemble.ts";
 import { usedDatasets } from "../../../src/run/needs.ts";
 import { loadRecipe, shippedRecipes } from "../../../src/run/settings/recipe-file.ts";
 import type { Settings } from "../../../src/run/settings/settings-schema.ts";
+import { stageList } from "../../../src/run/settings/stages.ts";
 import { resolveRecipe } from "../../../src/run/settings/resolve-recipe.ts";
 import {
   type RetrievalServer,
   startRetrievalServer,
 } from "../../../src/server/retrieval-server.ts";
 import { collect } from "../../helpers/collect.ts";
-import { chatTemplate, paperScripts } from "../../helpers/paper-scripts.ts";
+import {
+  chatTemplate,
+  foreignTemplate,
+  paperScripts,
+  roleScripts,
+} from "../../helpers/paper-scripts.ts";
 import { isPublished, writePublished } from "../../helpers/published-files.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 import { writeScriptedModel } from "../../helpers/scripted-model.ts";
@@ -58,6 +64,14 @@ async function scaled(name: string): Promise<string[]> {
   const model = join(folder, `policy-${name}`);
   if (!existsSync(model))
     await writeScriptedModel(model, { paths, words: await wordsOf(settings), ...chat });
+  const roles: string[] = [];
+  for (const role of Object.keys(settings.models ?? {})) {
+    const paths = roleScripts[name];
+    if (paths === undefined) throw new Error(`no script for ${name}'s ${role}`);
+    const from = join(folder, `${role}-${name}`);
+    if (!existsSync(from)) await writeScriptedModel(from, { paths, words: [], chatTemplate });
+    roles.push(`models.${role}.from=${from}`);
+  }
   const urls = [
     ["retriever.url", settings.retriever],
     ["evaluation.retriever.url", settings.evaluation.retriever],
@@ -66,10 +80,11 @@ async function scaled(name: string): Promise<string[]> {
     ),
   ] as const;
   const algorithm = settings.algorithm as { minibatches?: unknown } | undefined;
-  const teacher = settings.synth?.teacher;
+  const teacher = await scriptedTeacher(name, settings, model);
   return [
     `policy.from=${model}`,
-    ...(teacher !== undefined && "from" in teacher ? [`synth.teacher.from=${model}`] : []),
+    ...roles,
+    ...(teacher === undefined ? [] : [`synth.teacher.from=${teacher}`]),
     ...urls.flatMap(([key, given]) =>
       given !== undefined && "url" in given ? [`${key}=${server.url}`] : [],
     ),
@@ -82,6 +97,28 @@ async function scaled(name: string): Promise<string[]> {
     ...["engine.device=cpu", "engine.workers=1", "engine.recompute=selective"],
     ...["checkpoints.every=1", "alarms=[]"],
   ];
+}
+
+/**
+ * The model that stands for a tier's teacher, if it has one: the policy's, and where another publisher's is named, one with other
+ * tokens and marks.
+ */
+async function scriptedTeacher(
+  name: string,
+  { synth, policy }: Settings,
+  model: string,
+): Promise<string | undefined> {
+  const { teacher } = synth ?? {};
+  if (teacher === undefined || !("from" in teacher)) return undefined;
+  const publisher = (from: unknown): string => String(from).split("/")[0]!;
+  if (publisher(teacher.from) === publisher(policy.from)) return model;
+  const paths = paperScripts[name]!;
+  const foreign = join(folder, `teacher-${name}`);
+  if (!existsSync(foreign))
+    await writeScriptedModel(foreign, {
+      ...{ paths, words: [" further", " words"], chatTemplate: foreignTemplate },
+    });
+  return foreign;
 }
 
 /** Words of the first questions: a policy whose tokenizer has none of them is refused. */
@@ -119,7 +156,9 @@ describe("a recipe's paper tier", { timeout: 900_000 }, () => {
     expect(status, stderr).toBe(0);
     const { steps } = JSON.parse(stdout) as { steps: number };
     expect(steps).toBeGreaterThan(0);
-    if (settings.algorithm === undefined) return;
+    const { algorithm, stages } = settings;
+    const trains = stages === undefined || stageList(stages).some((stage) => stage.do === "train");
+    if (algorithm === undefined || !trains) return;
     expect(stderr).toMatch(/^rewards checked on \d+ scripted rollouts/m);
     expect(stderr).toMatch(/first batch: \d+ trajectories hold together/m);
   });

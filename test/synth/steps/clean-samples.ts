@@ -2,7 +2,12 @@ import type { Environment } from "../../../src/env/environments/environment.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import type { SampleGroup, StepResources, SynthStep } from "../../../src/synth/steps/step.ts";
+import {
+  type SampleGroup,
+  type StepResources,
+  type SynthStep,
+  teacherSegments,
+} from "../../../src/synth/steps/step.ts";
 import { exactMatch } from "../../../src/text/answers.ts";
 import type { Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";
@@ -76,7 +81,7 @@ export function resourcesOf({ environment, tokenizer }: CleanWorld): StepResourc
     protocol: environment.protocol,
     tools: environment.toolSchemas,
     seed: 1,
-    textOf: ({ ids, text }) => text ?? tokenizer.decode(ids),
+    ...teacherSegments(tokenizer),
   };
 }
 

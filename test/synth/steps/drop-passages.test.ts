@@ -22,7 +22,7 @@ async function repaired(trajectory: Trajectory) {
 
 /** All that a student reads and writes. */
 function rowsOf(trajectory: Trajectory | null) {
-  const options = { hints: "learn", drawnWith: tokenizer, where: "test" } as const;
+  const options = { hints: "learn", drawnWith: { tokenizer }, where: "test" } as const;
   return (
     trajectory &&
     studentRows(trajectory, { tokenizer }, options).map(({ ids, owners }) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { noLeak } from "../../../src/synth/steps/evidence-gates.ts";
+import { teacherSegments } from "../../../src/synth/steps/step.ts";
 import { candidate } from "../../helpers/drawn-candidates.ts";
 import { madeTrajectory } from "../../helpers/made-pairs.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
@@ -32,8 +33,7 @@ function searching(...searches: (readonly [query: string, found: string])[]) {
 
 const reasonFor = async (...searches: (readonly [string, string])[]) => {
   const { protocol, toolSchemas: tools } = searchEnvironment();
-  const textOf = ({ text = "" }: { text?: string }) => text;
-  const step = await noLeak.open({}, { protocol, tools, seed: 1, textOf });
+  const step = await noLeak.open({}, { protocol, tools, seed: 1, ...teacherSegments(null) });
   const { dropped } = step.apply({ task, candidates: [searching(...searches)] });
   return dropped.map(({ reason }) => reason);
 };

@@ -19,7 +19,7 @@ async function repaired(trajectory: Trajectory) {
 
 /** What a student learns, as text. */
 function learned(trajectory: Trajectory): string {
-  const options = { hints: "learn", drawnWith: tokenizer, where: "test" } as const;
+  const options = { hints: "learn", drawnWith: { tokenizer }, where: "test" } as const;
   return studentRows(trajectory, { tokenizer }, options)
     .flatMap(({ ids, owners }) => ids.filter((_, i) => owners[i] === "policy"))
     .map((id) => tokenizer.decode([id]))
@@ -41,7 +41,8 @@ describe("reference-answer", () => {
   it("does not learn an answer's opening that was forced", async () => {
     const forced = { maxTurns: 0, prefill: "<answer>" };
     const { trajectory } = await repaired(await played([" Peru</answer>"], forced));
-    expect(trajectory?.calls[0]?.completion.at(-1)?.text).toBe(" Oslo</answer>");
+    const written = trajectory?.calls[0]?.completion.at(-1)?.ids ?? [];
+    expect(tokenizer.decode(written)).toBe(" Oslo</answer><|end|>");
     expect(trajectory && learned(trajectory)).toBe(" Oslo</answer><|end|>");
   });
 

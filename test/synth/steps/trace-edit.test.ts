@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
+import { teacherSegments } from "../../../src/synth/steps/step.ts";
 import { traceEdit, traceParts } from "../../../src/synth/steps/trace-edit.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { errorWith } from "../../helpers/error-with.ts";
-import { replay, rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import {
+  replay,
+  rolloutOptions,
+  searchEnvironment,
+  task,
+  tokenizer,
+} from "../../helpers/search-world.ts";
 
 const { protocol } = searchEnvironment();
 const MESSAGE = "<think> the capital. Wait. of Norway.</think><answer> Lima</answer>";
@@ -21,12 +28,38 @@ describe("trace-edit", () => {
     const { kept, pairs, mended } = await applyStep(traceEdit, [original]);
     const text = "<think> the capital. of Norway.</think><answer> Oslo</answer>";
     expect(kept[0]?.trajectory).toMatchObject({ answer: "Oslo", turns: [{ text, problems: [] }] });
-    expect(kept[0]?.trajectory.calls[0]?.completion).toEqual([
-      { owner: "policy", ids: [], logprobs: null, text },
+    const [call] = kept[0]?.trajectory.calls ?? [];
+    expect(call?.finish).toBe("stop");
+    expect(call?.completion).toEqual([
+      { owner: "policy", ids: tokenizer.encode(text), logprobs: null },
     ]);
     expect(mended).toEqual(["one"]);
     expect(pairs).toMatchObject([{ id: "one-edited>one", rejected: { id: "one" }, margin: 10 }]);
     expect(pairs?.[0]?.rejected).toBe(original);
+  });
+
+  it("ends a message itself where no tag does, and leaves text where its writer has no tokens here", async () => {
+    const environment = searchEnvironment({ protocol: { name: "tags", boxed: "alone" } });
+    const policy = replay(["So. Wait. Thus \\boxed{ Oslo}."]);
+    const trajectory = await rollOut(rolloutOptions({ policy, environment }));
+    const scores = { ...SCORES, "original-right": 1, "kept-0": 1, "kept-1": 0, "kept-2": 1 };
+    const drawn = candidate("one", { scores, trajectory });
+    const edited = async (segments: ReturnType<typeof teacherSegments>) => {
+      const { protocol: boxes, toolSchemas: tools } = environment;
+      const step = await traceEdit.open({}, { protocol: boxes, tools, seed: 1, ...segments });
+      const { kept } = step.apply({ task, candidates: [drawn] });
+      return kept[0]?.trajectory.calls[0];
+    };
+    const shorter = "So. Thus \\boxed{ Oslo}.";
+    const ids = [...tokenizer.encode(shorter), tokenizer.endId];
+    expect(await edited(teacherSegments(tokenizer))).toMatchObject({
+      finish: "eos",
+      completion: [{ ids }],
+    });
+    expect(await edited(teacherSegments(null))).toMatchObject({
+      finish: "eos",
+      completion: [{ ids: [], text: shorter }],
+    });
   });
 
   it("keeps a right answer as it was spelt", async () => {
@@ -59,12 +92,18 @@ describe("traceParts", () => {
       opening: "<think>",
       sentences: [" the capital.", " Wait.", " of Norway."],
       closing: "</think>",
+      answer: "<answer> Lima</answer>",
     });
   });
 
   it("reads a thought that was cut, and a message without tags", () => {
     expect(traceParts("<think> a. b", protocol).closing).toBe("</think>");
     const bare = traceParts("a. b.\n<answer> c</answer>", protocol);
-    expect(bare).toEqual({ opening: "", sentences: ["a.", " b."], closing: "\n" });
+    expect(bare).toEqual({
+      opening: "",
+      sentences: ["a.", " b."],
+      closing: "\n",
+      answer: "<answer> c</answer>",
+    });
   });
 });
