@@ -17,22 +17,25 @@ const filesOptions = z.strictObject({
   /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
   fields: fieldsSchema.optional(),
   part: questionPart,
+  /** Most questions, from the start; absent: all. */
+  limit: z.int().min(1).optional(),
 });
 
 export const filesDataset = defineDataset({
   name: "files",
   summary: "Questions of a file, passages of another or contexts.",
   options: filesOptions,
-  async open({ tasks, corpus, fields, part }) {
+  async open({ tasks, corpus, fields, part, limit: most = Infinity }) {
     const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
     if (fields !== undefined) hashes.push(JSON.stringify(fields));
     if (part !== undefined) hashes.push(part);
+    if (most < Infinity) hashes.push(`first ${most}`);
     const { question, answer, id, answerSeparator, ...ofPassages } = fields ?? {};
     const read = { fields: { question, answer, id, answerSeparator } };
     return {
       name: part === undefined ? tasks : `${tasks} (${part})`,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
-      stream: (limit) => partOf(streamTasks(tasks, read), part, limit),
+      stream: (limit) => partOf(streamTasks(tasks, read), part, Math.min(most, limit)),
       passages: () => readPassages(corpus ?? tasks, ofPassages),
     };
   },

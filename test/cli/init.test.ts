@@ -6,6 +6,7 @@ import { resolveRecipe } from "../../src/run/settings/resolve-recipe.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
+import { ANY, END, writeScriptedModel } from "../helpers/scripted-model.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import "../helpers/all-parts.ts";
@@ -206,6 +207,23 @@ describe("agentrl init", () => {
     };
     expect(await chatOf("in-chat")).toBeDefined();
     expect(await chatOf("in-text", "--no-chat")).toBeUndefined();
+    await init("named", "--policy", "smollm2-135m");
+    expect((await resolveRecipe("named/agentrl.yaml")).settings.policy.chat).toBeDefined();
+  });
+
+  it("prints a short training of a model that goes through", async () => {
+    const actions = ["<search>", "<answer>"].map((tag) => [ANY, tag, " founded", END]);
+    const closings = [
+      [" founded", "</search>"],
+      [" founded", "</answer>", END],
+    ];
+    await writeScriptedModel("scripted", { paths: [...actions, ...closings], words: vocabulary });
+    const { stdout } = await init("short", "--policy", "scripted");
+    const smoke = wordsOf(stdout).find((words) => words.includes("smoke"));
+    expect(smoke?.[0]).toBe("train");
+    const { status, stderr } = await run(...(smoke ?? []));
+    expect(status, stderr).toBe(0);
+    expect(stderr).toMatch(/before training: EM 0\.000 on 2 held-out questions/);
   });
 
   it("names a model's folder from the recipe's folder", async () => {

@@ -41,7 +41,8 @@ beforeAll(async () => {
   });
   const sha256 = createHash("sha256").update(archive).digest("hex");
   const wheel = { project: "tiny", file, sha256, bytes: archive.length, member: "tiny.gguf" };
-  model = { name: "tiny", summary: "tiny", repository: "org/tiny", shape: "org/tiny", wheel };
+  const known = { name: "tiny", summary: "tiny", repository: "org/tiny", shape: "org/tiny" };
+  model = { ...known, chat: false, wheel };
   await writeTinyModel(join(folder, "policy"));
   const names = await readdir(join(folder, "policy"));
   const files = names.map(

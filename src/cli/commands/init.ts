@@ -5,6 +5,7 @@ import { formatCount, plural, quoted, shorten } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../run/init.ts";
+import { namedModel } from "../../run/named-models.ts";
 import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { claimOutput, claimWriting } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
@@ -34,7 +35,7 @@ const OPTIONS = options({
   ],
   chat: [
     "",
-    "for a folder or the hub: ask through the model's chat template (default: for a folder that has one)",
+    "for a folder or the hub: ask through the model's chat template (default: for a folder that has one, and for smollm2-135m)",
   ],
   noChat: ["", "for a folder or the hub: send plain text"],
   analyzer: [
@@ -147,8 +148,9 @@ async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
     );
   if (!isServer(policy)) {
     const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
-    const asksInChat = chat ?? (existsSync(policy) && (await hasChatTemplate(policy)));
-    return { from: policy, chat: asksInChat ? {} : undefined };
+    const known = namedModel(policy)?.chat ?? false;
+    const asksInChat = chat ?? (known || (existsSync(policy) && (await hasChatTemplate(policy))));
+    return { from: policy, ...(asksInChat && { chat: {} }) };
   }
   if (model === undefined)
     throw usage(
@@ -247,6 +249,10 @@ function nextSteps({ folder, result, policy, call }: Prepared): NextStep[] {
       why: "a page with every answer and search",
     },
   ];
+  const smoke = {
+    command: `${call} train --recipe ${recipe} --tier smoke --out ${run("smoke")}`,
+    why: "see that a training goes through: two steps, a few short messages",
+  };
   const plan = {
     command: `${call} recipes plan ${recipe}`,
     why: "memory and time of a training on this machine",
@@ -255,7 +261,7 @@ function nextSteps({ folder, result, policy, call }: Prepared): NextStep[] {
     command: `${call} train --recipe ${recipe} --out ${run("trained")}`,
     why: "train it on the questions that are not held out",
   };
-  return "from" in policy ? [...steps, plan, train] : steps;
+  return "from" in policy ? [...steps, smoke, plan, train] : steps;
 }
 
 function nextText(steps: readonly NextStep[], policy: OwnPolicy): string {
