@@ -3,7 +3,8 @@ import { random, seedFrom } from "../base/random.ts";
 import type { TrainingRow } from "../engine/engine.ts";
 import type { Sample } from "../trajectory/sample.ts";
 import type { TokenRow, Trajectory } from "../trajectory/trajectory.ts";
-import { type Drawer, type HintUse, type Student, studentRows } from "./student-rows.ts";
+import type { Drawer } from "./drawn-tokens.ts";
+import { type HintUse, type Student, studentRows } from "./student-rows.ts";
 
 /** What a token of a sample is to the loss: context, learned, or shown by the environment. */
 const MARKS = { context: 0, learned: 1, shown: 2 } as const;

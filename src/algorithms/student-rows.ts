@@ -10,6 +10,17 @@ import {
   type Turn,
   tokenRows,
 } from "../trajectory/trajectory.ts";
+import {
+  type Drawer,
+  type Marks,
+  areTokensOf,
+  firstText,
+  isRendered,
+  marksAround,
+  openings,
+  textOf,
+  throughChat,
+} from "./drawn-tokens.ts";
 
 /** The model that is to learn from a trajectory: its tokens, and its chat template, if it has one. */
 export interface Student {
@@ -17,13 +28,6 @@ export interface Student {
   rendering?: Rendering | undefined;
   /** Texts at which its rollouts end a message: no end token follows them. */
   stopStrings?: readonly string[];
-}
-
-/** The model that drew a trajectory. */
-export interface Drawer {
-  tokenizer: Tokenizer;
-  /** A prompt as its chat template writes it; absent: it has no template. */
-  opening?: (prompt: string) => string;
 }
 
 /**
@@ -70,35 +74,6 @@ export function studentRows(
   return tokenRows({ calls });
 }
 
-/**
- * Whether the ids of a trajectory are a tokenizer's: what they decode to is what its turns say was written. Hashes of files would
- * not show it: one tokenizer can be saved in many ways.
- */
-export function areTokensOf(tokenizer: Tokenizer, trajectory: Trajectory): boolean {
-  const { calls, turns } = trajectory;
-  const ids = calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
-  if (ids.some((segment) => segment.ids.some((id) => id >= tokenizer.vocabSize))) return false;
-  const say = (segment: Segment): string => textOf(segment, tokenizer);
-  return turns.every((turn) => {
-    const call = calls[turn.call];
-    if (call === undefined) return false;
-    const written = call.completion.map(say).join("");
-    // A strategy closes the tag that it opened, where the writer ended its message by a token instead.
-    const unended = withoutLast(call.completion).map(say).join("");
-    return openings(call, say).some(
-      (opening) =>
-        (opening + written).startsWith(turn.text) ||
-        (unended !== "" && turn.text.startsWith(opening + unended)),
-    );
-  });
-}
-
-function withoutLast(segments: readonly Segment[]): Segment[] {
-  return segments.map((each, i) =>
-    i < segments.length - 1 ? each : { ...each, ids: each.ids.slice(0, -1) },
-  );
-}
-
 /** One call of a trajectory that is read. */
 interface CallPlace {
   call: Call;
@@ -118,27 +93,33 @@ function readerOf(trajectory: Trajectory, student: Student, options: ReadingOpti
   const { tokenizer, rendering } = student;
   const all = trajectory.calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
   const hints = { use: options.hints, list: trajectory.hints ?? [] };
-  if (all.every(({ ids }) => ids.length === 0)) return textReader(student, tokenizer, hints);
+  if (all.every(({ ids }) => ids.length === 0))
+    return textReader(student, { tokenizer, marks: null }, hints);
   const isOwn = all.every(({ text = "" }) => text === "") && areTokensOf(tokenizer, trajectory);
-  const isMarked = isOwn && rendering !== undefined && throughChat(trajectory, tokenizer);
   if (isOwn && (rendering === undefined || isRendered(trajectory, tokenizer, rendering)))
     return idReader(tokenizer, hints);
-  if (isOwn && !isMarked) return textReader(student, tokenizer, hints);
+  const isMarked = isOwn && throughChat(trajectory, tokenizer);
+  if (isOwn && !isMarked) return textReader(student, { tokenizer, marks: null }, hints);
   const { drawnWith, where } = options;
+  const [found, needed] = isMarked
+    ? ["was drawn through a chat template other than the policy's", "template"]
+    : ["its token ids are not those of the policy's tokenizer", "tokenizer"];
+  const way =
+    "Draw it from a teacher that is asked over an endpoint (its text is kept), or start from a model with the teacher's";
   if (drawnWith === null || !areTokensOf(drawnWith.tokenizer, trajectory)) {
     throw new DataError(
       "SAMPLE_TOKENS_FOREIGN",
-      `${where}: ${isMarked ? "was drawn through a chat template other than the policy's" : "its token ids are not those of the policy's tokenizer"}, and the teacher's is not here to read it with. Draw it from a teacher that is asked over an endpoint (its text is kept), or start from a model with the teacher's ${isMarked ? "template" : "tokenizer"}.`,
+      `${where}: ${found}, and the teacher's is not here to read it with. ${way} ${needed}.`,
     );
   }
   const marks = marksAround(trajectory, drawnWith);
   if (marks === null && throughChat(trajectory, drawnWith.tokenizer)) {
     throw new DataError(
       "SAMPLE_TOKENS_FOREIGN",
-      `${where}: was drawn through a chat template, and its prompt is not within the marks of the teacher's own, so they cannot be taken out again. Draw it over an endpoint (its text is kept), or start from a model with the teacher's tokenizer and template.`,
+      `${where}: was drawn through a chat template, and its prompt is not within the marks of the teacher's own, so they cannot be taken out again. ${way} tokenizer and template.`,
     );
   }
-  return textReader(student, drawnWith.tokenizer, hints, marks);
+  return textReader(student, { tokenizer: drawnWith.tokenizer, marks }, hints);
 }
 
 interface Hints {
@@ -167,16 +148,11 @@ function idReader(tokenizer: Tokenizer, hints: Hints): Reader {
   };
 }
 
-/**
- * Re-encodes every text with the student's tokenizer.
- * @param source what the ids are of, where there are any.
- * @param marks of the chat template through which they were drawn.
- */
+/** Re-encodes every text with the student's tokenizer. @param source what the ids are of, and the marks around their prompts, if any. */
 function textReader(
   student: Student,
-  source: Tokenizer,
+  { tokenizer: source, marks }: { tokenizer: Tokenizer; marks: Marks | null },
   hints: Hints,
-  marks: Marks | null = null,
 ): Reader {
   const { tokenizer, rendering, stopStrings = [] } = student;
   const say = (segment: Segment): string => textOf(segment, source);
@@ -236,40 +212,12 @@ function textReader(
   };
 }
 
-/** What a segment says, without an end token behind it. */
-function textOf({ text, ids }: Segment, tokenizer: Tokenizer): string {
-  if (ids.length === 0) return text ?? "";
-  const ended = tokenizer.endIds.includes(ids.at(-1) ?? -1);
-  return tokenizer.decode(ended ? ids.slice(0, -1) : ids);
-}
-
-/** A first prompt's text without the BOS token: the student's tokenizer adds its own. */
-function firstText(segments: readonly Segment[], tokenizer: Tokenizer): string {
-  return segments
-    .map((segment) => {
-      const { ids } = segment;
-      const isBegun = ids.length > 0 && ids[0] === tokenizer.beginId;
-      return textOf(isBegun ? { ...segment, ids: ids.slice(1) } : segment, tokenizer);
-    })
-    .join("");
-}
-
 /** The hint that a segment ends with, and what stands before it: part of a token that was said again. */
 function hintOf(text: string, index: number, { list }: Hints): { before: string } | null {
   const hint = list.find(
     (each) => each.call === index && each.text !== "" && text.endsWith(each.text),
   );
   return hint === undefined ? null : { before: text.slice(0, text.length - hint.text.length) };
-}
-
-/** Possible prefills of a message: the last parts of its prompt, any number of them, or none. */
-function openings({ prompt }: Call, say: (segment: Segment) => string): string[] {
-  const texts = [""];
-  for (const segment of prompt.toReversed()) {
-    if (segment.owner !== "inserted") break;
-    texts.unshift(say(segment) + (texts[0] ?? ""));
-  }
-  return texts;
 }
 
 /**
@@ -290,54 +238,4 @@ function openingSegments(
   const at = texts.findIndex(begins);
   const count = at < 0 ? 0 : texts.length - 1 - at;
   return new Set(count === 0 ? [] : call.prompt.slice(-count));
-}
-
-/** What a chat template writes before a prompt and behind it. */
-interface Marks {
-  before: string;
-  after: string;
-}
-
-function marksOf(opening: (prompt: string) => string): Marks {
-  const mark = "\u2063prompt\u2063";
-  const [before = "", after = ""] = opening(mark).split(mark);
-  return { before, after };
-}
-
-/** The marks of a model's chat template, if every first prompt is within them. */
-function marksAround({ calls }: Trajectory, { tokenizer, opening }: Drawer): Marks | null {
-  if (opening === undefined) return null;
-  const { before, after } = marksOf(opening);
-  const ids = tokenizer.encodeStart(before);
-  const marks = {
-    before: firstText([{ owner: "template", ids, logprobs: null }], tokenizer),
-    after,
-  };
-  const isWithin = calls.every(({ parent, prompt }) => {
-    if (parent !== null) return true;
-    const shown = prompt.filter(({ owner }) => owner !== "inserted");
-    const text = firstText(shown, tokenizer);
-    return text.startsWith(marks.before) && text.endsWith(after);
-  });
-  return isWithin && after !== "" ? marks : null;
-}
-
-/** Whether a trajectory's first prompt begins as the student's chat template begins one. */
-function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, rendering: Rendering): boolean {
-  const { before } = marksOf((prompt) => rendering.opening(prompt));
-  const first = calls.find(({ parent }) => parent === null)?.prompt ?? [];
-  const ids = first.flatMap((segment) => segment.ids);
-  // As text: the last sign of the template may be one token with what follows it.
-  return tokenizer.decode(ids).startsWith(tokenizer.decode(tokenizer.encodeStart(before)));
-}
-
-/** Whether a trajectory holds a chat template's markup: an end token in a prompt, or text around replies. */
-function throughChat({ calls }: Trajectory, { endIds }: Tokenizer): boolean {
-  return calls.some(({ parent, prompt }) =>
-    prompt.some(
-      ({ owner, ids }) =>
-        (owner === "template" && ids.some((id) => endIds.includes(id))) ||
-        (parent !== null && owner === "template" && ids.length > 0),
-    ),
-  );
 }

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import {
   type ReadingOptions,
   type Student,
-  areTokensOf,
   studentRows,
 } from "../../src/algorithms/student-rows.ts";
+import { areTokensOf } from "../../src/algorithms/drawn-tokens.ts";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering } from "../../src/rollout/chat-rendering.ts";
 import { chatSchema } from "../../src/rollout/model-settings.ts";
