@@ -186,7 +186,8 @@ export const ERROR_CODES = {
   RUN_NOTHING_LEFT: "The run to resume has already finished its last step.",
   RUN_DATA_CHANGED: "The policy or the data differs from that of the run to resume.",
   SAMPLES_UNUSABLE: "The file of samples contains no sample that can be trained on.",
-  SAMPLE_TOKENS_FOREIGN: "A sample's token ids come from a tokenizer other than the policy's.",
+  SAMPLE_TOKENS_FOREIGN:
+    "A sample's token ids come from a tokenizer or through a chat template other than the policy's.",
   SAMPLE_TOO_LONG:
     "A sample exceeds the context length, and the recipe does not drop such samples.",
   DEVICE_MISSING: "The chosen device does not work on this machine.",
