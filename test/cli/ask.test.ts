@@ -66,6 +66,20 @@ describe("agentrl ask", () => {
     expect(stderr).toContain("2 messages, 1 search, 8 tokens");
   });
 
+  it("shows formulas whole beside boxes, and nothing of a fenced call in a thought", async () => {
+    const boxing = await chatServer((asked) =>
+      lastMessage(asked).includes("Doc 1")
+        ? "Half is $\\frac{1}{2}$, so \\boxed{Ilmar Tesk}."
+        : "I look it up.\n```search\nBank of {Ravos}\n```",
+    );
+    const protocol = `environment.protocol={ name: tags, boxed: alone, callTags: { search: { opening: "\`\`\`search\\n", closing: "\\n\`\`\`" } } }`;
+    const { stdout, stderr } = await ask(boxing.url, "--set", protocol, "Who founded it?");
+    await boxing.close();
+    expect(stdout).toBe("Ilmar Tesk\n");
+    expect(stderr).toMatch(/thought +I look it up\.\n/);
+    expect(stderr).toMatch(/thought +Half is \$\\frac\{1\}\{2\}\$, so +\./);
+  });
+
   it("gives one JSON document with the passages that each search showed", async () => {
     const { stdout } = await ask(server.url, "--json", "Who founded the Bank of Ravos?");
     const [document = "", ...more] = stdout.trim().split("\n");

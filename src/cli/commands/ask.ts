@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { type ConfigError, RolloutError } from "../../base/errors.ts";
 import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { formatDuration, plural } from "../../base/format.ts";
-import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
+import { closingPattern, type Protocol, type ProtocolTag } from "../../env/protocols/protocol.ts";
 import type { AskSession } from "../../run/ask.ts";
 import type { Settings } from "../../run/settings/settings-schema.ts";
 import type { ResolvedSettings } from "../../run/settings/settings.ts";
@@ -219,10 +219,12 @@ function givenLines(given: readonly Observation[], view: TurnView): Line[] {
 /** A message without its calls, answers and tags. */
 function thoughtOf(text: string, tags: readonly ProtocolTag[]): string {
   let rest = text;
-  for (const { holds, ...tag } of tags) {
-    const [opening, closing] = [escapeRegExp(tag.opening), escapeRegExp(tag.closing)];
+  for (const { holds, whole, ...tag } of tags) {
+    const [opening, closing] = [escapeRegExp(tag.opening), closingPattern(tag)];
     const said = holds === "thought" || holds === "block";
-    const hidden = said ? `${opening}|${closing}` : `${opening}[^]*?(${closing}|$)|${closing}`;
+    const other =
+      whole === undefined ? `${opening}[^]*?(${closing}|$)|${closing}` : `${whole}|${opening}[^]*$`;
+    const hidden = said ? `${opening}|${closing}` : other;
     rest = rest.replace(new RegExp(hidden, "g"), " ");
   }
   return rest.trim();

@@ -105,7 +105,10 @@ export function anyTag(tags: readonly ProtocolTag[]): string {
 }
 
 /** A regular expression, as text, of a closing tag, but not where it begins an opening: "\n```" in "\n```python\n" closes nothing. */
-export function closingPattern({ opening, closing }: ProtocolTag): string {
+export function closingPattern({
+  opening,
+  closing,
+}: Pick<ProtocolTag, "opening" | "closing">): string {
   const fence = closing.trim();
   const begun = fence === "" ? -1 : opening.indexOf(fence);
   const rest = begun < 0 ? "" : opening.slice(begun + fence.length);
