@@ -51,6 +51,12 @@ describe("a forced answer that ends with EOS and not with its tag", () => {
     expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
   });
 
+  it("is an answer in a box, with braces of its own", async () => {
+    const protocol = { name: "tags", boxed: "alone" };
+    const trajectory = await play([SEARCH, "\\frac{1}{2}"], { protocol });
+    expect(trajectory).toMatchObject({ end: "answered", answer: "\\frac{1}{2}" });
+  });
+
   it("is an answer of a strategy that asks once", async () => {
     const options = rolloutOptions({ policy: replay([" Oslo"]), purpose: "eval" });
     const trajectory = await strategies.get("rag", "test").run(options, {});

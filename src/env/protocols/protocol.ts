@@ -99,20 +99,31 @@ export function firstEnd(text: string, marks: readonly string[]): number | null 
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** A regular expression, as text, that matches any tag of a grammar; it matches the empty text where there are none. */
+/** A regular expression, as text, that matches any tag of a grammar, or a whole pair; it matches the empty text where there are none. */
 export function anyTag(tags: readonly ProtocolTag[]): string {
-  return tags.flatMap((tag) => [escapeRegExp(tag.opening), closingPattern(tag)]).join("|");
+  return tags
+    .flatMap((tag) => {
+      const opening = escapeRegExp(tag.opening);
+      return tag.whole === undefined ? [opening, closingPattern(tag)] : [tag.whole, opening];
+    })
+    .join("|");
+}
+
+type Pair = Pick<ProtocolTag, "opening" | "closing">;
+
+/** A closing tag that its own opening holds, as "```" in "```python": only behind that opening does it close. */
+export function isFence({ opening, closing }: Pair): boolean {
+  const mark = closing.trim();
+  return mark !== "" && opening.includes(mark);
 }
 
 /** A regular expression, as text, of a closing tag, but not where it begins an opening: "\n```" in "\n```python\n" closes nothing. */
-export function closingPattern({
-  opening,
-  closing,
-}: Pick<ProtocolTag, "opening" | "closing">): string {
-  const fence = closing.trim();
-  const begun = fence === "" ? -1 : opening.indexOf(fence);
-  const rest = begun < 0 ? "" : opening.slice(begun + fence.length);
-  return escapeRegExp(closing) + (rest === "" ? "" : `(?!${escapeRegExp(rest)})`);
+export function closingPattern(pair: Pair): string {
+  const closing = escapeRegExp(pair.closing);
+  if (!isFence(pair)) return closing;
+  const mark = pair.closing.trim();
+  const rest = pair.opening.slice(pair.opening.indexOf(mark) + mark.length);
+  return rest === "" ? closing : `${closing}(?!${escapeRegExp(rest)})`;
 }
 
 /** The tag that a text opens or closes. */

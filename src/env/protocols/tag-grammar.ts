@@ -5,6 +5,7 @@ import { type AnswerRule, answerRuleSchema } from "../answer-rule.ts";
 import {
   between,
   firstEnd,
+  isFence,
   type Protocol,
   type ProtocolTag,
   tagName,
@@ -174,12 +175,6 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     answerRequest: style.answerRequest(tags),
     answer,
   };
-}
-
-/** A closing tag that its own opening holds, as "```" in "```python": only behind that opening does it close. */
-function isFence({ opening, closing }: ProtocolTag): boolean {
-  const mark = closing.trim();
-  return mark !== "" && opening.includes(mark);
 }
 
 function tagsOf(

@@ -1,5 +1,4 @@
 import { nearestName } from "../../base/nearest.ts";
-import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { type ProtocolTag, anyTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
@@ -10,15 +9,9 @@ interface FoundTag extends ProtocolTag {
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
-  const wholes = tags.filter(({ whole }) => whole !== undefined);
-  const pairs = tags.filter(({ whole }) => whole === undefined);
-  const marks = [
-    ...wholes.flatMap(({ whole = "", opening }) => [whole, escapeRegExp(opening)]),
-    ...(pairs.length === 0 ? [] : [anyTag(pairs)]),
-    LIKE_A_TAG,
-  ];
-  for (const { 0: mark, index, groups } of text.matchAll(new RegExp(marks.join("|"), "gu"))) {
-    const whole = wholes.find(({ opening }) => mark.startsWith(opening));
+  const likeATag = tags.length === 0 ? LIKE_A_TAG : `${anyTag(tags)}|${LIKE_A_TAG}`;
+  for (const { 0: mark, index, groups } of text.matchAll(new RegExp(likeATag, "gu"))) {
+    const whole = tags.find((each) => each.whole !== undefined && mark.startsWith(each.opening));
     if (whole !== undefined) {
       // A program may print one.
       if (open?.holds === "call") continue;
@@ -27,7 +20,7 @@ export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag
       found.push({ ...whole, end: index + mark.length });
       continue;
     }
-    const tag = tagOf(mark, pairs);
+    const tag = tagOf(mark, tags);
     if (tag === undefined) {
       if (isAlmost(groups?.["name"] ?? "", tags)) return "broken tag";
       continue;
