@@ -2,11 +2,10 @@ import type { Rendering } from "../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Call, Segment, Trajectory } from "../trajectory/trajectory.ts";
 
-/** The model that drew a trajectory. */
+/** A model that draws trajectories: its tokens, and its chat template, if it has one. */
 export interface Drawer {
   tokenizer: Tokenizer;
-  /** A prompt as its chat template writes it; absent: it has no template. */
-  opening?: (prompt: string) => string;
+  rendering?: Rendering | undefined;
 }
 
 /**
@@ -72,16 +71,16 @@ export interface Marks {
   after: string;
 }
 
-function marksOf(opening: (prompt: string) => string): Marks {
+function marksOf(rendering: Rendering): Marks {
   const mark = "\u2063prompt\u2063";
-  const [before = "", after = ""] = opening(mark).split(mark);
+  const [before = "", after = ""] = rendering.opening(mark).split(mark);
   return { before, after };
 }
 
 /** The marks of a model's chat template, if every first prompt is within them. */
-export function marksAround({ calls }: Trajectory, { tokenizer, opening }: Drawer): Marks | null {
-  if (opening === undefined) return null;
-  const { before, after } = marksOf(opening);
+export function marksAround({ calls }: Trajectory, { tokenizer, rendering }: Drawer): Marks | null {
+  if (rendering === undefined) return null;
+  const { before, after } = marksOf(rendering);
   const ids = tokenizer.encodeStart(before);
   const marks = {
     before: firstText([{ owner: "template", ids, logprobs: null }], tokenizer),
@@ -102,7 +101,7 @@ export function isRendered(
   tokenizer: Tokenizer,
   rendering: Rendering,
 ): boolean {
-  const { before } = marksOf((prompt) => rendering.opening(prompt));
+  const { before } = marksOf(rendering);
   const first = calls.find(({ parent }) => parent === null)?.prompt ?? [];
   const ids = first.flatMap((segment) => segment.ids);
   // As text: the last sign of the template may be one token with what follows it.

@@ -1,5 +1,4 @@
 import { DataError } from "../base/errors.ts";
-import type { Rendering } from "../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import {
   type Call,
@@ -22,10 +21,8 @@ import {
   throughChat,
 } from "./drawn-tokens.ts";
 
-/** The model that is to learn from a trajectory: its tokens, and its chat template, if it has one. */
-export interface Student {
-  tokenizer: Tokenizer;
-  rendering?: Rendering | undefined;
+/** The model that is to learn from a trajectory. */
+export interface Student extends Drawer {
   /** Texts at which its rollouts end a message: no end token follows them. */
   stopStrings?: readonly string[];
 }

@@ -11,8 +11,8 @@ import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 export interface CompletionRequest extends SampleRequest {
   task: Task;
   turns: readonly Turn[];
-  /** What it has written of this part of the message, where it stopped and nothing ended: a script goes on behind it. */
-  resumed?: string;
+  /** What it has written since the message or the last interjection began, where it stopped and nothing ended: a script goes on behind it. */
+  written?: string;
 }
 
 /** A model whose tokens we sample: trained, frozen, or a script in its place. */
@@ -113,7 +113,7 @@ export function scriptedPolicy(
     tokenizer,
     maxPositions,
     complete(request) {
-      const text = write(request).slice(request.resumed?.length ?? 0);
+      const text = write(request).slice(request.written?.length ?? 0);
       let ids = tokenizer.encode(text);
       const stop = firstEnd(text, request.stopStrings);
       if (stop !== null) ids = ids.slice(0, tokensThrough(ids, stop, tokenizer));

@@ -157,9 +157,8 @@ async function writeMessage(
   let finish: CallFinish = "stop";
   // What was put into the message is part of it.
   const room = (): number => limit - (draft.ids().length - prefill.ids.flat().length);
-  let resumed: string | undefined;
+  let begun = 0;
   for (let part = 0; !draft.isWhole(); part++) {
-    const before = draft.text().length - (resumed?.length ?? 0);
     const result = await policy.complete({
       promptIds: [...shown.ids, ...draft.ids()],
       maxTokens: room(),
@@ -170,19 +169,18 @@ async function writeMessage(
       sequence: setting.id,
       task,
       turns,
-      ...(resumed !== undefined && { resumed }),
+      written: draft.text().slice(begun),
     });
     finish = finishOf(result, draft.write(result), space < turnTokens);
     // It stopped where nothing ends.
     if (ending.resumes === true && result.finish === "stop" && !draft.isWhole()) {
-      resumed = draft.text().slice(before);
       if (room() > 0) continue;
       finish = space < turnTokens ? "context" : "length";
       break;
     }
-    resumed = undefined;
     const put = interject(draft.text(), draft.put());
     if (put === null || !draft.interrupt(put, limit)) break;
+    begun = draft.text().length;
     if (draft.isWhole()) finish = "stop";
     signal.throwIfAborted();
   }

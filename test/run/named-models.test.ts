@@ -41,8 +41,7 @@ beforeAll(async () => {
   });
   const sha256 = createHash("sha256").update(archive).digest("hex");
   const wheel = { project: "tiny", file, sha256, bytes: archive.length, member: "tiny.gguf" };
-  const known = { name: "tiny", summary: "tiny", repository: "org/tiny", shape: "org/tiny" };
-  model = { ...known, chat: false, wheel };
+  model = { name: "tiny", summary: "tiny", repository: "org/tiny", shape: "org/tiny", wheel };
   await writeTinyModel(join(folder, "policy"));
   const names = await readdir(join(folder, "policy"));
   const files = names.map(

@@ -5,7 +5,6 @@ import { formatCount, plural, quoted, shorten } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../run/init.ts";
-import { namedModel } from "../../run/named-models.ts";
 import { analyzers, DEFAULT_ANALYZER } from "../../text/analyzer.ts";
 import { claimOutput, claimWriting } from "../claim-output.ts";
 import { type CliContext, defineCommand } from "../command.ts";
@@ -148,8 +147,9 @@ async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
     );
   if (!isServer(policy)) {
     const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
-    const known = namedModel(policy)?.chat ?? false;
-    const asksInChat = chat ?? (known || (existsSync(policy) && (await hasChatTemplate(policy))));
+    const { namedModel } = await import("../../run/named-models.ts");
+    const isNamed = namedModel(policy) !== undefined;
+    const asksInChat = chat ?? (isNamed || (existsSync(policy) && (await hasChatTemplate(policy))));
     return { from: policy, ...(asksInChat && { chat: {} }) };
   }
   if (model === undefined)

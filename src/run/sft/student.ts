@@ -6,6 +6,7 @@ import { noneRetriever } from "../../retrieval/controls/none.ts";
 import type { Drawer } from "../../algorithms/drawn-tokens.ts";
 import type { Student } from "../../algorithms/student-rows.ts";
 import { hasChatTemplate, loadChatTemplate } from "../../chat/load-chat-template.ts";
+import { chatRendering } from "../../rollout/chat-rendering.ts";
 import { loadTokenizer } from "../../text/tokenizer.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import { environmentOver, policyOf } from "../assemble.ts";
@@ -59,9 +60,5 @@ async function drawerIn(folder: string): Promise<Drawer | null> {
   const tokenizer = await loadTokenizer(folder);
   if (!(await hasChatTemplate(folder))) return { tokenizer };
   const template = await loadChatTemplate(folder);
-  return {
-    tokenizer,
-    opening: (content) =>
-      template.render([{ role: "user", content }], { addGenerationPrompt: true }),
-  };
+  return { tokenizer, rendering: chatRendering(template, tokenizer, { replies: "inline" }) };
 }

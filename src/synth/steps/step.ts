@@ -3,6 +3,7 @@ import { requireReturned } from "../../base/registry.ts";
 import type { z } from "../../base/schema.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
+import { textSegment } from "../../rollout/draft.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -38,7 +39,7 @@ export function teacherSegments(
   return {
     textOf: ({ text, ids }) => text ?? tokenizer?.decode(ids) ?? "",
     segmentOf(owner, text, isEnded = false) {
-      if (tokenizer === null) return { owner, ids: [], logprobs: null, text };
+      if (tokenizer === null) return textSegment(owner, text);
       const end = isEnded && tokenizer.endId !== null ? [tokenizer.endId] : [];
       return { owner, ids: [...tokenizer.encode(text), ...end], logprobs: null };
     },

@@ -3,7 +3,7 @@ import type { Protocol } from "../../env/protocols/protocol.ts";
 import { sentenceSpans } from "../../text/sentence-spans.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import type { CallFinish, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { type StepResources, defineStep, mainTurns } from "./step.ts";
 
 /** A message that thinks and then answers, in parts. */
@@ -99,15 +99,15 @@ function withEdit(
   const text = opening + left.join("") + closing + written;
   if (text === turn.text) return null;
   // Where no grammar cuts the message, the writer ends it.
-  const isEnded = protocol.findCut(text) === null;
+  const finish: CallFinish = protocol.findCut(text) === null ? "eos" : "stop";
   const edited: Trajectory = {
     ...trajectory,
     answer: action.input,
     end: "answered",
     calls: trajectory.calls.map((call) => ({
       ...call,
-      finish: isEnded ? ("eos" as const) : ("stop" as const),
-      completion: [segmentOf("policy", text, isEnded)],
+      finish,
+      completion: [segmentOf("policy", text, finish === "eos")],
     })),
     turns: trajectory.turns.map((each) =>
       each === turn ? { ...each, text, actions: [action], problems: [] } : each,

@@ -61,15 +61,13 @@ async function scaled(name: string): Promise<string[]> {
   const chat = settings.policy.chat === undefined ? {} : { chatTemplate };
   const paths = paperScripts[name];
   if (paths === undefined) throw new Error(`no script for ${name}`);
-  const model = join(folder, `policy-${name}`);
-  if (!existsSync(model))
-    await writeScriptedModel(model, { paths, words: await wordsOf(settings), ...chat });
+  const words = await wordsOf(settings);
+  const model = await scripted(`policy-${name}`, { paths, words, ...chat });
   const roles: string[] = [];
   for (const role of Object.keys(settings.models ?? {})) {
     const paths = roleScripts[name];
     if (paths === undefined) throw new Error(`no script for ${name}'s ${role}`);
-    const from = join(folder, `${role}-${name}`);
-    if (!existsSync(from)) await writeScriptedModel(from, { paths, words: [], chatTemplate });
+    const from = await scripted(`${role}-${name}`, { paths, words: [], chatTemplate });
     roles.push(`models.${role}.from=${from}`);
   }
   const urls = [
@@ -112,13 +110,18 @@ async function scriptedTeacher(
   if (teacher === undefined || !("from" in teacher)) return undefined;
   const publisher = (from: unknown): string => String(from).split("/")[0]!;
   if (publisher(teacher.from) === publisher(policy.from)) return model;
-  const paths = paperScripts[name]!;
-  const foreign = join(folder, `teacher-${name}`);
-  if (!existsSync(foreign))
-    await writeScriptedModel(foreign, {
-      ...{ paths, words: [" further", " words"], chatTemplate: foreignTemplate },
-    });
-  return foreign;
+  const words = [" further", " words"];
+  const given = { paths: paperScripts[name]!, words, chatTemplate: foreignTemplate };
+  return scripted(`teacher-${name}`, given);
+}
+
+/** The folder of a scripted model, which is written once. */
+async function scripted(
+  name: string,
+  given: Parameters<typeof writeScriptedModel>[1],
+): Promise<string> {
+  const path = join(folder, name);
+  return existsSync(path) ? path : writeScriptedModel(path, given);
 }
 
 /** Words of the first questions: a policy whose tokenizer has none of them is refused. */

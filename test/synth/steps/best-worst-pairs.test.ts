@@ -10,7 +10,7 @@ const draws = [
 ];
 
 async function pairsOf(...[candidates, options, seed]: [typeof draws, object?, number?]) {
-  const result = await applyStep(bestWorstPairs, candidates, { ...options }, seed);
+  const result = await applyStep(bestWorstPairs, candidates, { ...options }, { seed });
   // All draws go on, whatever pairs they stand in.
   expect(result.kept).toEqual(candidates);
   expect(result.dropped).toEqual([]);

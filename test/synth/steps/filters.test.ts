@@ -104,7 +104,7 @@ describe("per-question", () => {
   it("draws among equals by the run's seed", async () => {
     const group = Array.from({ length: 10 }, (_, i) => candidate(`${i}`));
     const first = async (seed: number) => {
-      return outcome(await applyStep(perQuestion, group, {}, seed)).kept[0];
+      return outcome(await applyStep(perQuestion, group, {}, { seed })).kept[0];
     };
     expect(await first(1)).toBe(await first(1));
     const drawn = await Promise.all([1, 2, 3, 4, 5, 6].map(first));

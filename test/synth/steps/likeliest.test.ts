@@ -31,8 +31,8 @@ describe("likeliest", () => {
     );
     const winners = new Set<string>();
     for (let seed = 0; seed < 30; seed++) {
-      const { kept } = outcome(await applyStep(likeliest, equal, {}, seed));
-      expect(outcome(await applyStep(likeliest, equal, {}, seed)).kept).toEqual(kept);
+      const { kept } = outcome(await applyStep(likeliest, equal, {}, { seed }));
+      expect(outcome(await applyStep(likeliest, equal, {}, { seed })).kept).toEqual(kept);
       winners.add(kept.join());
     }
     expect([...winners].sort()).toEqual(["a", "b", "c"]);

@@ -1,24 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { format } from "../../../src/synth/steps/protocol-gates.ts";
-import { teacherSegments } from "../../../src/synth/steps/step.ts";
-import { candidate } from "../../helpers/drawn-candidates.ts";
-import {
-  replay,
-  rolloutOptions,
-  searchEnvironment,
-  task,
-  tokenizer,
-} from "../../helpers/search-world.ts";
+import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
+import { replay, rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 /** Why an episode of these messages is dropped under a protocol; null where it stays. */
 async function reasonFor(messages: string[], protocol: unknown): Promise<string | null> {
   const environment = searchEnvironment({ protocol });
   const trajectory = await rollOut(rolloutOptions({ policy: replay(messages), environment }));
-  const { protocol: grammar, toolSchemas: tools } = environment;
-  const resources = { protocol: grammar, tools, seed: 1, ...teacherSegments(tokenizer) };
-  const step = await format.open({ thought: "optional" }, resources);
-  const { dropped } = step.apply({ task, candidates: [candidate("one", { trajectory })] });
+  const drawn = [candidate("one", { trajectory })];
+  const { dropped } = await applyStep(format, drawn, {}, { environment });
   return dropped[0]?.reason ?? null;
 }
 

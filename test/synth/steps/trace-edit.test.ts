@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { teacherSegments } from "../../../src/synth/steps/step.ts";
 import { traceEdit, traceParts } from "../../../src/synth/steps/trace-edit.ts";
+import type { Tokenizer } from "../../../src/text/tokenizer.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import {
   replay,
   rolloutOptions,
   searchEnvironment,
-  task,
   tokenizer,
 } from "../../helpers/search-world.ts";
 
@@ -44,19 +43,14 @@ describe("trace-edit", () => {
     const trajectory = await rollOut(rolloutOptions({ policy, environment }));
     const scores = { ...SCORES, "original-right": 1, "kept-0": 1, "kept-1": 0, "kept-2": 1 };
     const drawn = candidate("one", { scores, trajectory });
-    const edited = async (segments: ReturnType<typeof teacherSegments>) => {
-      const { protocol: boxes, toolSchemas: tools } = environment;
-      const step = await traceEdit.open({}, { protocol: boxes, tools, seed: 1, ...segments });
-      const { kept } = step.apply({ task, candidates: [drawn] });
+    const edited = async (drawnWith: Tokenizer | null) => {
+      const { kept } = await applyStep(traceEdit, [drawn], {}, { environment, drawnWith });
       return kept[0]?.trajectory.calls[0];
     };
     const shorter = "So. Thus \\boxed{ Oslo}.";
     const ids = [...tokenizer.encode(shorter), tokenizer.endId];
-    expect(await edited(teacherSegments(tokenizer))).toMatchObject({
-      finish: "eos",
-      completion: [{ ids }],
-    });
-    expect(await edited(teacherSegments(null))).toMatchObject({
+    expect(await edited(tokenizer)).toMatchObject({ finish: "eos", completion: [{ ids }] });
+    expect(await edited(null)).toMatchObject({
       finish: "eos",
       completion: [{ ids: [], text: shorter }],
     });
